@@ -4,7 +4,7 @@ import json
 import os
 import random
 import sys
-import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from fastlsh import InputError, decontaminate_files
 from fastlsh.files import contamination_job
 from fastlsh.files.run import manifest
 from fastlsh.files.run.part import OF_DECONTAMINATION, WHOLE
+from in_stages import each_stage_at_once, in_parts
 from killed_runs import ended_again_and_again, run
 from shards import contents, small_budget
 
@@ -56,13 +57,7 @@ def outputs(folder, name="clean/", hits="hits.jsonl"):
     return {"output": output, "hits": str(folder / hits)}
 
 
-def in_parts(keywords, of, order=lambda parts: parts, stages=OF_DECONTAMINATION):
-    for stage in stages:
-        for number in order([1] if stage in WHOLE else range(1, of + 1)):
-            part = None if stage in WHOLE else (number, of)
-            result = decontaminate_files(**keywords, stage=stage, part=part)
-    return result
-
+in_stages_of = partial(in_parts, decontaminate_files, stages=OF_DECONTAMINATION)
 
 CASES = [
     ("jsonl", "clean/", {}),
@@ -84,7 +79,7 @@ def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of)
     one = decontaminate_files(**keywords, **outputs(tmp_path / "one", name))
     work = tmp_path / "work"
     two = {**keywords, **outputs(tmp_path / "two", name), "work": work}
-    result = in_parts(two, of)
+    result = in_stages_of(two, of)
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
     assert one.n_hits > 10
     assert os.listdir(work) == ["finished.json"]
@@ -120,7 +115,7 @@ def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
         draw.shuffle(often)
         return often
 
-    in_parts(keywords, 5, order)
+    in_stages_of(keywords, 5, order)
     for stage in OF_DECONTAMINATION[:-1]:
         assert decontaminate_files(**keywords, stage=stage).documents == 0
     assert contents(tmp_path / "two") == expected
@@ -128,28 +123,14 @@ def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
 
 def test_the_same_part_twice_at_once(staged, tmp_path):
     keywords, expected = staged
-    for stage in OF_DECONTAMINATION:
-        failed = []
-
-        def run(stage=stage, failed=failed):
-            try:
-                decontaminate_files(**keywords, stage=stage)
-            except BaseException as error:
-                failed.append(error)
-
-        threads = [threading.Thread(target=run) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not failed, stage
+    each_stage_at_once(decontaminate_files, keywords, OF_DECONTAMINATION)
     assert contents(tmp_path / "two") == expected
 
 
 def test_one_process_goes_on_where_parts_have_ended(staged, tmp_path):
     keywords, expected = staged
     for stages in (OF_DECONTAMINATION[:1], OF_DECONTAMINATION[:2], OF_DECONTAMINATION[:3]):
-        in_parts(keywords, 3, stages=stages)
+        in_stages_of(keywords, 3, stages=stages)
         decontaminate_files(**keywords)
         assert contents(tmp_path / "two") == expected
         for name in expected:
@@ -239,7 +220,7 @@ def test_other_parameters_are_refused(staged, change, line):
 
 def test_changed_files_are_refused(staged):
     keywords = staged[0]
-    in_parts(keywords, 2, stages=OF_DECONTAMINATION[:2])
+    in_stages_of(keywords, 2, stages=OF_DECONTAMINATION[:2])
     for path in (keywords["inputs"][1], keywords["evals"]):
         line = rf"{Path(path).stem}\.jsonl has changed"
         before, times = Path(path).read_bytes(), os.stat(path)
@@ -263,7 +244,7 @@ def test_columns_are_those_of_the_first_file_whatever_the_unit(tmp_path):
     pyarrow.parquet.write_table(table, keywords["inputs"][4])
     keywords |= {**outputs(tmp_path / "two", "clean.parquet"), "work": tmp_path / "work"}
     with pytest.raises(InputError, match=r"in4\.parquet: its columns differ .*in0\.parquet"):
-        in_parts(keywords, FILES)
+        in_stages_of(keywords, FILES)
 
 
 def test_bad_rows_may_be_skipped_later(staged, tmp_path):
@@ -271,8 +252,8 @@ def test_bad_rows_may_be_skipped_later(staged, tmp_path):
     with open(keywords["inputs"][4], "a") as file:
         file.write("[1]\n")
     with pytest.raises(InputError, match=r"in4\.jsonl: row .*: an array, not an object"):
-        in_parts(keywords, 2)
-    result = in_parts({**keywords, "on_error": "skip"}, 2)
+        in_stages_of(keywords, 2)
+    result = in_stages_of({**keywords, "on_error": "skip"}, 2)
     assert (result.skipped, len(result.skipped_reasons)) == (1, 1)
     one = {**keywords, **outputs(tmp_path / "three"), "work": None, "on_error": "skip"}
     decontaminate_files(**one)

@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import sys
-import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,6 +25,7 @@ from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
 from fastlsh.files.scheduling import stage_jobs
 from fastlsh.io import BlockExtent, Replacements, expand
 from fastlsh.parameters import SearchParams
+from in_stages import each_stage_at_once, in_parts
 from killed_runs import run
 from shards import contents, rows_of, small_budget, write_shards
 
@@ -71,15 +71,6 @@ def outputs(folder, name="kept/"):
         "output": f"{folder}/{name}", "removed": folder / "removed.tsv",
         "clusters": folder / "clusters.jsonl",
     }  # fmt: skip
-
-
-def in_parts(function, keywords, of, order=lambda parts: parts, stages=STAGES):
-    """Run all stages, each in parts; return the result of the last one."""
-    for stage in stages:
-        for number in order([1] if stage in WHOLE else range(1, of + 1)):
-            part = None if stage in WHOLE else (number, of)
-            result = function(**keywords, stage=stage, part=part)
-    return result
 
 
 CASES = [
@@ -194,21 +185,7 @@ def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
 
 def test_the_same_part_twice_at_once(staged, tmp_path):
     keywords, expected = staged
-    for stage in STAGES:
-        failed = []
-
-        def run(stage=stage, failed=failed):
-            try:
-                deduplicate_files(**keywords, stage=stage)
-            except BaseException as error:
-                failed.append(error)
-
-        threads = [threading.Thread(target=run) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not failed, stage
+    each_stage_at_once(deduplicate_files, keywords, STAGES)
     assert contents(tmp_path / "two") == expected
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastlsh import Shingler
 from fastlsh.cli.messages import plural, say
-from fastlsh.cli.options import add_input_options, integer, reading_keywords
+from fastlsh.cli.options import add_against_option, add_input_options, integer, reading_keywords
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_text_options, shingler_of
 from fastlsh.evaluation import threshold_text
@@ -40,13 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="append each answer to this file, as JSON lines; pairs that have one are not asked"
         " for again",
     )
-    parser.add_argument(
-        "--against",
-        metavar="FILE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="the files that the run had behind --against",
+    add_against_option(
+        parser,
+        "the files that the run had behind --against",
     )
     parser.add_argument(
         "--results",

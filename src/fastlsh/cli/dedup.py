@@ -9,6 +9,7 @@ from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
 from fastlsh.cli.job_plans import print_plan, search_jobs
 from fastlsh.cli.messages import summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import (
+    add_against_option,
     add_input_options,
     add_search_options,
     add_texts_option,
@@ -112,13 +113,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="instead of --keep: a column of numbers; the row with the highest is kept, or the"
         " earlier one of equals",
     )
-    parser.add_argument(
-        "--against",
-        metavar="FILE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="also remove near-duplicates of the documents in these files; with --by, lines or"
+    add_against_option(
+        parser,
+        "also remove near-duplicates of the documents in these files; with --by, lines or"
         " paragraphs that occur in them",
     )
     parser.add_argument(

@@ -85,6 +85,13 @@ def add_input_options(
         )
 
 
+def add_against_option(parser: argparse.ArgumentParser, use: str) -> None:
+    """Add the files of another collection; `use` says what for."""
+    parser.add_argument(
+        "--against", metavar="FILE", nargs="+", action="extend", default=[], help=use
+    )
+
+
 def add_within_option(parser: argparse.ArgumentParser) -> None:
     """Add the options of documents in groups, and of rows that are one document."""
     parser.add_argument(

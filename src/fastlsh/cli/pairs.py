@@ -7,6 +7,7 @@ from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
 from fastlsh.cli.job_plans import print_plan, search_jobs
 from fastlsh.cli.messages import plural, summarise, warn_of_rows
 from fastlsh.cli.options import (
+    add_against_option,
     add_input_options,
     add_search_options,
     add_within_option,
@@ -33,13 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT",
         help="write the pairs as .tsv .csv .jsonl .parquet (default: TSV on the standard output)",
     )
-    parser.add_argument(
-        "--against",
-        metavar="FILE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="find only the pairs of an input, id_a, and a document in these files, id_b",
+    add_against_option(
+        parser,
+        "find only the pairs of an input, id_a, and a document in these files, id_b",
     )
     parser.add_argument(
         "--best",

@@ -73,7 +73,7 @@ class Removal:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The columns whose values are told apart."""
+        """The columns by whose values documents are distinguished."""
         per = () if self.copies_per is None else (self.copies_per[0],)
         return tuple(dict.fromkeys((*per, *(() if self.source is None else (self.source,)))))
 

@@ -219,7 +219,9 @@ def _texts_of_lists(lists: Any, keys: Keys, options: Options) -> tuple[Any, Bad]
             wrong |= {int(mine[i]): ("", f"is {reason}") for i, reason in undecodable.items()}
             texts = pa.array([""] * len(texts), pa.large_string())
     bad: Bad = {}
-    for position in sorted(wrong, reverse=True):  # of several in a row, the first is told
+    for position in sorted(
+        wrong, reverse=True
+    ):  # so that the first bad message of a row is reported
         row = int(np.searchsorted(offsets, position, "right")) - 1
         before, why = wrong[position]
         bad[row] = f"{before}{one} {position - offsets[row] + 1}", why

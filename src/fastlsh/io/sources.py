@@ -134,7 +134,8 @@ class ReadOptions(Options):
     counts
         Further columns of numbers.
     labels
-        Columns whose values are told apart: texts, numbers, dates... Null is a bad row.
+        Columns by whose values documents are distinguished: texts, numbers, dates... A row with
+        null is a bad row.
     tokens
         Whether the documents are lists of token ids, in Parquet, Arrow or JSON lines. Each becomes
         a text of its ids as decimal numbers, a space between them.
