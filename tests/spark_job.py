@@ -16,8 +16,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-import fastlsh.integrations.spark as functions
-from fastlsh.integrations.spark import workers
+from fastlsh.integrations.spark import engine, functions, workers
 
 
 def once(folder, name):
@@ -72,10 +71,12 @@ def harmed(worker, name, harm, with_worker):
 
 def harm_workers(harm, with_worker):
     """Let the workers that are sent from here on do harm."""
-    signer, link, decider = workers.signer, workers.link, workers.decider
+    signer, link, work = workers.signer, workers.link, engine.work
     workers.signer = lambda *given: harmed(signer(*given), "sign", harm, with_worker)
     workers.link = harmed(link, "link", harm, with_worker)
-    workers.decider = lambda *given: harmed(decider(*given), "decide", harm, with_worker)
+    engine.work = lambda rows, worker, *more: work(
+        rows, lambda sizes: harmed(worker(sizes), "decide", harm, with_worker), *more
+    )
 
 
 def main(settings):

@@ -33,6 +33,8 @@ from fastlsh.io.locks import try_lock
 from fastlsh.io.objects import read_objects
 from fastlsh.io.outputs import open_output, write_text
 from fastlsh.io.reading import Room, read, read_files
+from fastlsh.io.record_texts import MESSAGES as MESSAGES
+from fastlsh.io.record_texts import PARTS as PARTS
 from fastlsh.io.recovery import recover, recover_outputs
 from fastlsh.io.replacement import (
     Decision,

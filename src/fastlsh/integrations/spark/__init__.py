@@ -11,6 +11,7 @@ the executors. docs/spark.md describes how to prepare a cluster and what each st
 
 from fastlsh.integrations.spark.decontamination import contamination, decontaminate
 from fastlsh.integrations.spark.functions import (
+    annotate,
     clusters,
     deduplicate,
     limited_documents,
@@ -19,6 +20,7 @@ from fastlsh.integrations.spark.functions import (
 )
 
 __all__ = [
+    "annotate",
     "clusters",
     "contamination",
     "decontaminate",

@@ -1,24 +1,64 @@
 """The columns of a DataFrame that a search needs, checked and brought into one shape."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from fastlsh.integrations.spark.record_texts import BINARY, STRINGS, are_bad, are_messages, text_of
+from fastlsh.io import Options
+
 MAX_NUMBER = 2**63 - 1
-TEXTS = ("string", "binary", "char", "varchar")
-NUMBERS = ("byte", "short", "integer", "long", "float", "double", "boolean")
+FRACTIONS = ("float", "double")
+NUMBERS = ("byte", "short", "integer", "long", "boolean", *FRACTIONS)
 
 NULL_ID, BAD_PRIORITY, BAD_TEXT, REPEATED = -4, -3, -2, -1
-"""What can be wrong with a document; workers report it in the place of a document number."""
+BAD_MESSAGE, NO_VALUE = -5, -6
+"""What can be wrong with a document; workers report it in the place of a document number.
+
+NO_VALUE - i: the i-th of `Columns.values` has none.
+"""
 
 
 @dataclass(frozen=True)
 class Columns:
     """Which columns of the user's DataFrames a search reads, and what they are called."""
 
-    text: str
+    text: str | Sequence[str]
     id: str
     priority: str | None = None
     """The column that holds priorities."""
+    join_with: str = "\n"
+    roles: Sequence[str] | None = None
+    """As in `fastlsh.io.ReadOptions`."""
+    within: str | None = None
+    """The column of groups."""
+    labels: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
+    """The columns of sources and other labels, and those that are summed."""
+
+    @cached_property
+    def read(self) -> Options:
+        """How texts are made of the columns."""
+        return Options(text=self.text, join_with=self.join_with, roles=self.roles)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns of the texts."""
+        return self.read.texts()
+
+    @property
+    def shown(self) -> str:
+        """What messages call them."""
+        return " and ".join(map(repr, self.texts))
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The columns in which every document has a value, by the names that the rows have then."""
+        within = {} if self.within is None else {"within": self.within}
+        labels = {f"label_{number}": name for number, name in enumerate(self.labels)}
+        counts = {f"count_{number}": name for number, name in enumerate(self.counts)}
+        return {**within, **labels, **counts}
 
 
 def check_frame(df: Any, columns: Columns, name: str = "df") -> None:
@@ -35,10 +75,17 @@ def check_frame(df: Any, columns: Columns, name: str = "df") -> None:
         raise TypeError(f"{name} must be a Spark DataFrame, got {type(df).__name__}")
     if df.isStreaming:
         raise ValueError(f"{name} is a stream, whose near-duplicates are never complete")
-    wanted = {"text": columns.text, "id": columns.id}
-    if columns.priority is not None and name == "df":
-        wanted["priority"] = columns.priority
-    for argument, column in wanted.items():
+    if not isinstance(columns.text, str) and not hasattr(columns.text, "__iter__"):
+        raise TypeError(f"text must be the name of a column, got {columns.text!r}")
+    wanted = [*(("text", text) for text in columns.texts), ("id", columns.id)]
+    if columns.within is not None:
+        wanted.append(("within", columns.within))
+    if name == "df":
+        if columns.priority is not None:
+            wanted.append(("priority", columns.priority))
+        wanted += [("source or copies_per", label) for label in columns.labels]
+        wanted += [("count", count) for count in columns.counts]
+    for argument, column in wanted:
         if not isinstance(column, str):
             raise TypeError(f"{argument} must be the name of a column, got {column!r}")
         found = df.columns.count(column)
@@ -47,18 +94,44 @@ def check_frame(df: Any, columns: Columns, name: str = "df") -> None:
                 f"{argument} must be a column of {name}, which has "
                 f"{found or 'no'} {column!r}; it has {', '.join(df.columns)}"
             )
-    text = df.schema[columns.text].dataType
-    if text.typeName() not in TEXTS:
-        raise TypeError(
-            f"column {columns.text!r} of {name} must hold strings or binary (UTF-8), "
-            f"got {text.simpleString()}"
-        )
-    if "priority" in wanted and df.schema[columns.priority].dataType.typeName() not in NUMBERS:
-        raise TypeError(
-            f"column {columns.priority!r} must hold numbers, the priorities, "
-            f"got {df.schema[columns.priority].dataType.simpleString()}"
-        )
+    _check_texts(df, columns, name)
+    for argument, column in wanted:
+        kind = df.schema[column].dataType
+        if argument == "priority" and kind.typeName() not in NUMBERS:
+            raise TypeError(
+                f"column {column!r} must hold numbers, the priorities, got {kind.simpleString()}"
+            )
+        if argument == "count" and kind.typeName() not in NUMBERS:
+            raise TypeError(
+                f"column {column!r} must hold numbers to be summed, got {kind.simpleString()}"
+            )
+        if argument in ("within", "source or copies_per") and kind.typeName() not in (
+            *STRINGS, *NUMBERS,
+        ):  # fmt: skip
+            raise TypeError(
+                f"column {column!r} of {name} must hold strings or numbers, got"
+                f" {kind.simpleString()}"
+            )
     _check_order(df, columns.id, name)
+
+
+def _check_texts(df: Any, columns: Columns, name: str) -> None:
+    """Raise unless texts can be made of the columns."""
+    several, lists = len(columns.texts) > 1, False
+    for column in columns.texts:
+        kind = df.schema[column].dataType
+        lists = lists or are_messages(kind)
+        if kind.typeName() in STRINGS or are_messages(kind):
+            continue
+        if several or kind.typeName() != BINARY:
+            wanted = "strings or messages" if several else "strings or binary (UTF-8), or messages"
+            raise TypeError(
+                f"column {column!r} of {name} must hold {wanted}, got {kind.simpleString()}"
+            )
+    if columns.roles is not None and not lists:
+        raise ValueError(f"roles is for messages, which column {columns.shown} of {name} has not")
+    if columns.join_with != "\n" and not several and not lists:
+        raise ValueError("join_with is for texts of several columns or messages, not for one")
 
 
 def _check_order(df: Any, column: str, name: str) -> None:
@@ -84,7 +157,7 @@ def quoted(column: str) -> Any:
 
 
 def rows_of(df: Any, against: Any | None, columns: Columns) -> Any:
-    """Return (number, fixed, id, text, priority) of all documents.
+    """Return (number, fixed, id, text, bad[, priority]) and `Columns.values` of all documents.
 
     Numbers are hashes of the ids, so they need no pass over the data, and do not depend on how
     the rows are divided. They need not be unique: two documents with the same number are in the
@@ -99,32 +172,55 @@ def rows_of(df: Any, against: Any | None, columns: Columns) -> Any:
             hashed.bitwiseAND(functions.lit(MAX_NUMBER)).alias("number"),
             functions.lit(fixed).alias("fixed"),
             key.alias("id"),
-            quoted(columns.text).alias("text"),
+            text_of(_typed(frame, columns), columns.read).alias("text"),
+            are_bad(_typed(frame, columns), columns.read).alias("bad"),
         ]
         if columns.priority is not None:
             kind = df.schema[columns.priority].dataType
             priority = functions.lit(0).cast(kind) if fixed else quoted(columns.priority)
             selected.append(priority.alias("priority"))
+        for name, column in columns.values.items():
+            kind = df.schema[column].dataType
+            value = quoted(column)
+            if name.startswith("count_"):
+                kind = "double" if kind.typeName() in FRACTIONS else "long"
+                value = value.cast(kind)
+            if fixed and name != "within":  # the documents of against have none
+                value = functions.lit(0).cast(kind)
+            selected.append(value.alias(name))
         return frame.select(*selected)
 
     rows = shaped(df, False)
     if against is None:
         return rows
-    for column in (columns.id, columns.text):
-        ours, theirs = df.schema[column].dataType, against.schema[column].dataType
+    same = [columns.id, *columns.texts, *([] if columns.within is None else [columns.within])]
+    for column in same:
+        ours, theirs = (each.schema[column].dataType.simpleString() for each in (df, against))
         if ours != theirs:
             raise TypeError(
                 f"column {column!r} must have the same type in both collections, got "
-                f"{ours.simpleString()} in df and {theirs.simpleString()} in against"
+                f"{ours} in df and {theirs} in against"
             )
     return rows.unionAll(shaped(against, True))
 
 
-def problem_of(columns: Columns) -> Any:
-    """Return a column that is 0, or says what can be seen to be wrong without reading the text."""
+def _typed(frame: Any, columns: Columns) -> list[tuple[Any, Any]]:
+    """Return the columns of the texts, and their types."""
+    return [(quoted(name), frame.schema[name].dataType) for name in columns.texts]
+
+
+def problem_of(rows: Any, columns: Columns) -> Any:
+    """Return a column that is 0, or says what Spark itself can see to be wrong with a document."""
     from pyspark.sql import functions
 
     none = functions.lit(0)
+    for number, name in enumerate(columns.values):
+        value = functions.col(name)
+        wrong = value.isNull()
+        if rows.schema[name].dataType.typeName() in FRACTIONS:
+            wrong = wrong | functions.isnan(value)
+        none = functions.when(wrong, NO_VALUE - number).otherwise(none)
+    none = functions.when(functions.col("bad"), BAD_MESSAGE).otherwise(none)
     if columns.priority is not None:
         priority = functions.col("priority")
         wrong = priority.isNull() | functions.isnan(priority.cast("double"))
@@ -170,7 +266,12 @@ def raise_problem(rows: Any, columns: Columns, problems: list[tuple[int, int]]) 
     elif code == BAD_PRIORITY:
         message = f"{shown}: column {columns.priority!r} holds no priority (null or NaN)"
     elif code == BAD_TEXT:
-        message = f"{shown}: column {columns.text!r} is not UTF-8"
+        message = f"{shown}: column {columns.shown} is not UTF-8"
+    elif code == BAD_MESSAGE:
+        message = f"{shown}: a message in column {columns.shown} has no role, or a part no type"
+    elif code <= NO_VALUE:
+        name = list(columns.values.values())[NO_VALUE - code]
+        message = f"{shown}: column {name!r} holds no value (null or NaN)"
     else:
         times = f"occurs {row['count']} times in column {columns.id!r}"
         message = f"{shown} {times}: ids must be unique"

@@ -1,13 +1,23 @@
 """The way of the rows through Spark: keys, links, families, parts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fastlsh.arguments import check_choice, check_integer
+from fastlsh.files import Removal
 from fastlsh.integrations.spark import families as finding
 from fastlsh.integrations.spark import parts, workers
-from fastlsh.integrations.spark.columns import Columns, problem_of, raise_problem, rows_of
-from fastlsh.parameters import SearchParams
+from fastlsh.integrations.spark.columns import (
+    Columns,
+    check_frame,
+    problem_of,
+    raise_problem,
+    rows_of,
+)
+from fastlsh.integrations.spark.worker_python import check_workers
+from fastlsh.parameters import SearchParams, check_params
+from fastlsh.stages import check_keep, groups_of
 
 REPORTED = 1000
 """Problems that are looked at; the worst of them is named."""
@@ -35,7 +45,7 @@ def family_rows(
     Returns
     -------
     pyspark.sql.DataFrame
-        (family, fixed, id, text[, priority]).
+        (family, fixed, id, text[, priority]), and `Columns.values`.
     """
     check_choice(families, "families")
     if partitions is not None:
@@ -49,14 +59,16 @@ def family_rows(
         if families == "auto":
             families = "driver" if 16 * links.count() <= finding.LINKS else "rounds"
         find = finding.on_driver if families == "driver" else finding.by_rounds
-        return rows.join(find(links), "number").drop("number")
+        return rows.join(find(links), "number").drop("number", "bad")
     finally:
         found.unpersist()
 
 
 def _links(rows: Any, columns: Columns, params: SearchParams, partitions: int | None) -> Any:
     """Return (later, earlier), and what is wrong."""
-    keys = rows.select("number", problem_of(columns).alias("problem"), "text").mapInArrow(
+    within = [] if columns.within is None else ["within"]
+    problem = problem_of(rows, columns).alias("problem")
+    keys = rows.select("number", problem, "text", *within).mapInArrow(
         workers.signer(params), "key long, number long"
     )
     together = _by(keys, "key", partitions).sortWithinPartitions("key", "number")
@@ -83,9 +95,12 @@ def work(
         How many.
     """
     from pyspark.sql import functions
-    from pyspark.sql.types import BooleanType, DoubleType, StructField, StructType
+    from pyspark.sql.types import BooleanType, DoubleType, LongType, StructField, StructType
 
-    types = {"id": rows.schema["id"].dataType, "double": DoubleType(), "boolean": BooleanType()}
+    types = {
+        "id": rows.schema["id"].dataType, "double": DoubleType(), "boolean": BooleanType(),
+        "long": LongType(),
+    }  # fmt: skip
     fields = [StructField(name, types[kind]) for name, kind in schema.items()]
     ordered = _by(rows, "family", partitions).sortWithinPartitions(
         "family", functions.desc("fixed"), "id"
@@ -98,3 +113,65 @@ def _by(frame: Any, column: str, partitions: int | None) -> Any:
     if partitions is None:
         return frame.repartition(column)
     return frame.repartition(partitions, column)
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search whose families are known."""
+
+    rows: Any
+    params: SearchParams
+    keep: str | None
+    removal: Removal
+    columns: Columns
+    partitions: int | None
+
+    @property
+    def id(self) -> str:
+        """The column of ids."""
+        return self.columns.id
+
+    def work(self, method: str, schema: Mapping[str, str]) -> Any:
+        """Return what a method of `workers.Decider` yields."""
+
+        def worker(sizes: tuple[int, int]) -> workers.Worker:
+            decider = workers.Decider(self.params, self.keep, self.removal, self.columns, *sizes)
+            found: workers.Worker = getattr(decider, method)
+            return found
+
+        return work(self.rows, worker, schema, self.partitions)
+
+
+def search(
+    df: Any,
+    threshold: float,
+    *,
+    removal: Removal,
+    text: str | Sequence[str] = "text",
+    join_with: str = "\n",
+    roles: Sequence[str] | None = None,
+    id: str = "id",  # noqa: A002
+    within: str | None = None,
+    keep: str = "first",
+    priority: str | None = None,
+    against: Any | None = None,
+    max_candidates: int = 1000,
+    partitions: int | None = None,
+    families: str = "auto",
+    **keywords: Any,
+) -> Search:
+    """Check the arguments, and find the families."""
+    params = check_params(SearchParams.of(threshold, **keywords))
+    check_keep(keep, with_priority=priority is not None)
+    columns = Columns(
+        text, id, priority, join_with, roles, within, removal.labels, removal.counts
+    )  # fmt: skip
+    check_frame(df, columns)
+    check_workers(df)
+    if against is not None:
+        check_frame(against, columns, "against")
+    if within is not None:
+        groups_of((), 0, params)
+    rows = family_rows(df, against, columns, params, partitions, families)
+    kept = None if priority is not None else keep
+    return Search(rows, params, kept, removal, columns, partitions)

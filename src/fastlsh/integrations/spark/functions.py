@@ -1,15 +1,16 @@
 """The functions for Spark DataFrames."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_integer
+from fastlsh.files import Removal
 from fastlsh.integrations.spark import workers
-from fastlsh.integrations.spark.columns import Columns, check_frame, quoted
-from fastlsh.integrations.spark.engine import family_rows, work
+from fastlsh.integrations.spark.columns import FRACTIONS, Columns, check_frame, quoted
+from fastlsh.integrations.spark.engine import family_rows, search, work
 from fastlsh.integrations.spark.worker_python import check_workers
 from fastlsh.keywords import made, shares
-from fastlsh.parameters import REMOVAL_ONLY, SearchParams, check_params
-from fastlsh.stages import check_keep
+from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
@@ -21,11 +22,16 @@ def deduplicate(
     df: Any,
     threshold: float = 0.8,
     *,
-    text: str = "text",
+    text: str | Sequence[str] = "text",
+    join_with: str = "\n",
+    roles: Sequence[str] | None = None,
     id: str = "id",
+    within: str | None = None,
     keep: str = "first",
     priority: str | None = None,
     against: Any | None = None,
+    max_copies: int | None = None,
+    copies_per: tuple[str, int] | None = None,
     max_candidates: int = 1000,
     partitions: int | None = None,
     families: str = "auto",
@@ -45,19 +51,29 @@ def deduplicate(
     threshold
         As in `fastlsh.deduplicate`.
     text
-        The column of texts: strings, or binary values in UTF-8. Null is an empty document.
+        The column of texts: strings, or binary values in UTF-8. Null is an empty document. Also
+        several columns of strings, or columns of the messages of a chat (arrays of structs), which
+        are joined to one text, as by `fastlsh.deduplicate_files`.
+    join_with, roles
+        As in `fastlsh.deduplicate_files`: what is between columns and messages, and whose messages
+        count.
     id
         The column of ids, unique and without nulls, of any type that Spark can sort and hash. Where
         `fastlsh.deduplicate` refers to the first or earlier document, it is the one with the
         smaller id here.
+    within
+        A column of strings or numbers: only documents with the same value are compared.
     keep
         "first" (the smallest id), "last" or "longest".
     priority
         Instead of `keep`: the name of a column of numbers, of which the highest is kept; ties go to
         the smaller id.
     against
-        A second DataFrame with the same two columns, whose documents are all kept. Its ids may
-        also occur in `df`.
+        A second DataFrame with the same columns `text`, `id` and `within`, whose documents are all
+        kept. Its ids may also occur in `df`.
+    max_copies, copies_per
+        As in `fastlsh.deduplicate_files`: how many documents of each cluster are kept, by default
+        one, and a column and how many are kept for each value of it.
     max_candidates
         As in `fastlsh.deduplicate`; `limited_documents` returns the documents that it affected.
     partitions
@@ -93,7 +109,9 @@ def deduplicate(
     """
     removed = proofs(
         df, threshold, text=text, id=id, keep=keep, priority=priority, against=against,
-        max_candidates=max_candidates, partitions=partitions, families=families, **keywords,
+        join_with=join_with, roles=roles, within=within, max_copies=max_copies,
+        copies_per=copies_per, max_candidates=max_candidates, partitions=partitions,
+        families=families, **keywords,
     )  # fmt: skip
     removed = removed.select(removed["id"].alias("_fastlsh_removed"))
     return df.join(removed, quoted(id) == quoted("_fastlsh_removed"), "left_anti")
@@ -181,39 +199,98 @@ def limited_documents(df: Any, threshold: float = 0.8, **options: Any) -> Any:
     return _decided(df, threshold, **options).where("limited").select("id")
 
 
+@shares(deduplicate)
+def annotate(
+    df: Any,
+    threshold: float = 0.8,
+    *,
+    source: str | None = None,
+    count: str | Sequence[str] = (),
+    **options: Any,
+) -> Any:
+    """Return all rows of `df` with columns that tell what `deduplicate` does with them.
+
+    They are those of ``fastlsh dedup --annotate``.
+
+    Parameters
+    ----------
+    df, threshold
+        As in `deduplicate`.
+    source
+        A column, whose different values in each cluster are counted.
+    count
+        A column of numbers, or several, which are summed over each cluster.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The rows of `df` in any order, with the columns duplicate_of, the id of the kept document
+        that the row's document duplicates, and similarity (containment by that rule), which are
+        null for kept documents; cluster_size; with `source`, cluster_sources; and for each column
+        of `count` cluster_NAME, of type bigint or double. Documents of `against` count for
+        cluster_size only.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `deduplicate`; `df` has a column of one of these names; `source` or `count` is null in
+        a row; or `max_copies` or `copies_per` is given, which have no effect on all rows.
+
+    Examples
+    --------
+    >>> rows = [(1, "some text", "a"), (2, "some text", "b"), (3, "", "b")]
+    >>> df = spark.createDataFrame(rows, ["id", "text", "from"])
+    >>> annotated = annotate(df, source="from").sort("id")
+    >>> annotated.select("id", "duplicate_of", "cluster_size", "cluster_sources").collect()[1]
+    Row(id=2, duplicate_of=1, cluster_size=2, cluster_sources=2)
+    """
+    from pyspark.sql import functions
+
+    measure = "containment" if options.get("rule") == "contained" else "similarity"
+    max_copies, copies_per = options.pop("max_copies", None), options.pop("copies_per", None)
+    removal = Removal.of(
+        "first", options.get("max_candidates", 1000), True, max_copies, copies_per, source, count,
+        has_clusters=False,
+    )  # fmt: skip
+    sources = [] if source is None else ["cluster_sources"]
+    added = ["duplicate_of", measure, "cluster_size", *sources]
+    added += [f"cluster_{name}" for name in removal.counts]
+    found_by = search(df, threshold, removal=removal, **options)
+    for name in added:
+        if df.columns.count(name):
+            raise ValueError(f"df has a column {name!r} already: rename it")
+    kinds = {name: df.schema[name].dataType.typeName() for name in removal.counts}
+    types = {name: "double" if kind in FRACTIONS else "long" for name, kind in kinds.items()}
+    schema = {"id": "id", "duplicate_of": "id", measure: "double", "cluster_size": "long"}
+    schema |= dict.fromkeys(sources, "long")
+    schema |= {f"cluster_{name}": kind for name, kind in types.items()}
+    found = found_by.work("annotations", schema).withColumnRenamed("id", "_fastlsh_id")
+    own = [functions.lit(1)] * (1 + len(sources))
+    own += [quoted(name).cast(kind) for name, kind in types.items()]
+    joined = df.join(found, quoted(found_by.id) == quoted("_fastlsh_id"), "left")
+    counts = zip(added[2:], own, strict=True)
+    filled = [functions.coalesce(quoted(name), value).alias(name) for name, value in counts]
+    return joined.select(*map(quoted, [*df.columns, *added[:2]]), *filled)
+
+
 def _decided(
     df: Any,
     threshold: float,
     *,
-    text: str = "text",
-    id: str = "id",
-    keep: str = "first",
-    priority: str | None = None,
-    against: Any | None = None,
+    max_copies: int | None = None,
+    copies_per: tuple[str, int] | None = None,
     max_candidates: int = 1000,
-    partitions: int | None = None,
-    families: str = "auto",
-    **search: Any,
+    **options: Any,
 ) -> Any:
     """Return (id, kept_id, similarity, against, limited) of removed or limited documents."""
-    params = check_params(SearchParams.of(threshold, **search))
-    max_candidates = check_integer(max_candidates, "max_candidates")
-    check_keep(keep, with_priority=priority is not None)
-    columns = Columns(text, id, priority)
-    check_frame(df, columns)
-    check_workers(df)
-    if against is not None:
-        check_frame(against, columns, "against")
-    rows = family_rows(df, against, columns, params, partitions, families)
-    return work(
-        rows,
-        lambda sizes: workers.decider(
-            params, None if priority is not None else keep, max_candidates, *sizes
-        ),
-        {"id": "id", "kept_id": "id", "similarity": "double", "against": "boolean",
-         "limited": "boolean"},
-        partitions,
-    )  # fmt: skip
+    removal = Removal.of(
+        "first", max_candidates, False, max_copies, copies_per, None, (), has_clusters=False
+    )
+    schema = {
+        "id": "id", "kept_id": "id", "similarity": "double", "against": "boolean",
+        "limited": "boolean",
+    }  # fmt: skip
+    return search(df, threshold, removal=removal, **options).work("proofs", schema)
 
 
 @shares(SearchParams.of, without=REMOVAL_ONLY)
@@ -221,8 +298,11 @@ def near_duplicates(
     df: Any,
     threshold: float = 0.8,
     *,
-    text: str = "text",
+    text: str | Sequence[str] = "text",
+    join_with: str = "\n",
+    roles: Sequence[str] | None = None,
     id: str = "id",
+    within: str | None = None,
     max_pairs: int = 100_000_000,
     partitions: int | None = None,
     families: str = "auto",
@@ -232,7 +312,7 @@ def near_duplicates(
 
     Parameters
     ----------
-    df, threshold, text, id, partitions, families
+    df, threshold, text, join_with, roles, id, within, partitions, families
         As in `deduplicate`.
     max_pairs
         Raise an error if a part, which consists of at least one family, has more pairs. They are
@@ -258,7 +338,7 @@ def near_duplicates(
     """
     params = made(SearchParams.of, keywords, threshold)
     max_pairs = check_integer(max_pairs, "max_pairs")
-    columns = Columns(text, id)
+    columns = Columns(text, id, None, join_with, roles, within)
     check_frame(df, columns)
     check_workers(df)
     found = family_rows(df, None, columns, params, partitions, families)

@@ -4,16 +4,21 @@ They are made on the driver, with everything they need, and sent to the executor
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import stages
+from fastlsh.candidates import keys_apart
 from fastlsh.errors import TooManyPairsError
-from fastlsh.integrations.spark.columns import BAD_TEXT, REPEATED
+from fastlsh.files import Removal
+from fastlsh.integrations.spark.columns import BAD_TEXT, REPEATED, Columns
 from fastlsh.integrations.spark.parts import whole_families
+from fastlsh.io import label_hashes
 from fastlsh.parameters import SearchParams
+from fastlsh.results import Removals
 
 Worker = Callable[[Iterable[Any]], Iterator[Any]]
 
@@ -25,7 +30,7 @@ UNITED = 1 << 22
 
 
 def signer(params: SearchParams) -> Worker:
-    """Return a worker from (number, problem, text) to (key, number), a row for each band.
+    """Return a worker from (number, problem, text[, within]) to (key, number), a row for each band.
 
     One more row has the number as its key, so that documents with the same number meet. What is
     wrong with a document becomes a row with its number as the key, and a code below 0.
@@ -44,6 +49,8 @@ def signer(params: SearchParams) -> Worker:
                     raise  # from a function of the user's
                 problem = np.where(wrong & (problem == 0), BAD_TEXT, problem)
                 keys = np.zeros((0, len(number)), np.int64)
+            if batch.num_columns > 3:
+                keys = _in_groups(keys, batch.column(3))
             band, row = np.nonzero(keys)
             yield _batch(
                 key=np.concatenate([keys[band, row], number, number[problem < 0]]),
@@ -51,6 +58,13 @@ def signer(params: SearchParams) -> Worker:
             )
 
     return sign
+
+
+def _in_groups(keys: NDArray[np.int64], within: Any) -> NDArray[np.int64]:
+    """Return keys that differ where the groups do; what has none is reported elsewhere."""
+    if within.null_count:
+        within = within.fill_null("" if str(within.type) in ("string", "large_string") else False)
+    return keys_apart(keys.view(np.uint64), label_hashes(within)).view(np.int64)
 
 
 def _not_utf8(column: Any) -> NDArray[np.bool_]:
@@ -109,38 +123,43 @@ def _joined(union: stages.UnionFind) -> Iterator[Any]:
         yield _batch(later=number[part][apart[part]], earlier=family[part][apart[part]])
 
 
-def decider(
-    params: SearchParams, keep: str | None, max_candidates: int, part: int, spill: int
-) -> Worker:
-    """Return a worker from rows of whole families to what is removed, and what is limited.
+@dataclass(frozen=True)
+class Decider:
+    """Decides on rows of whole families, sorted by family, then with `fixed` first, then by id.
 
-    Parameters
+    Attributes
     ----------
-    params, max_candidates
+    params
         Of the search.
     keep
         A word; None: the priorities are in the column "priority".
+    removal
+        What stays of a cluster, and what is counted of it.
+    columns
+        Which columns the rows have.
     part, spill
         As in `whole_families`.
-
-    Returns
-    -------
-    function
-        From (family, fixed, id, text[, priority]), sorted by family, then with `fixed` first,
-        then by id, to (id, kept_id, similarity, against, limited).
     """
 
-    def decide(batches: Iterable[Any]) -> Iterator[Any]:
-        for rows in whole_families(batches, part, spill):
-            fixed = rows["fixed"].to_numpy()
-            order: dict[str, Any] = {"keep": keep}
-            if keep is None:
-                order = {"priority": rows["priority"].to_numpy()}
-            answer = stages.decide_part(
-                rows["text"], np.arange(len(rows)), params, against=fixed, **order,
-                max_candidates=max_candidates, threads=1,
-            )  # fmt: skip
-            reported = np.flatnonzero((answer.kept_number != answer.number) | answer.limited)
+    params: SearchParams
+    keep: str | None
+    removal: Removal
+    columns: Columns
+    part: int
+    spill: int
+
+    def proofs(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield (id, kept_id, similarity, against, limited) of removed and limited documents."""
+        for rows, fixed, answer in self._decided(batches):
+            gone = answer.kept_number != answer.number
+            if not self.removal.keeps_one:
+                cluster = self._cluster(rows, fixed, answer)
+                removed = cluster.removals.removed
+                stays = self.removal.further_copies(
+                    cluster.removals, answer.copy_number[cluster.order[removed]], cluster.labels
+                )
+                gone[cluster.order[removed[stays]]] = False
+            reported = np.flatnonzero(gone | answer.limited)
             for start in range(0, len(reported), ROWS):
                 chosen = reported[start : start + ROWS]
                 kept = answer.kept_number[chosen]
@@ -152,18 +171,97 @@ def decider(
                     limited=answer.limited[chosen],
                 )
 
-    return decide
+    def annotations(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield (id, duplicate_of, similarity) and counts of the documents of all clusters."""
+        import pyarrow
+
+        for rows, fixed, answer in self._decided(batches):
+            cluster = self._cluster(rows, fixed, answer)
+            removals = cluster.removals
+            kept = np.unique(removals.kept[removals.kept < removals.inputs.stop])
+            kept = kept[kept >= removals.inputs.start]
+            documents = np.concatenate([kept, removals.removed])
+            clusters = np.concatenate([kept, removals.kept])
+            counts = self.removal.counts_of(removals, cluster.labels, cluster.numbers)
+            for name, values in cluster.numbers.items():
+                if values.dtype == np.int64 and counts.types[f"cluster_{name}"] == "double":
+                    raise ValueError(
+                        f"a sum of column {name!r} may exceed 64 bits: cast it to double"
+                    )
+            for start in range(0, len(documents), ROWS):
+                part = slice(start, start + ROWS)
+                chosen = cluster.order[documents[part]]
+                is_kept = documents[part] == clusters[part]
+                similarity = np.where(is_kept, np.nan, answer.similarity[chosen])
+                of = pyarrow.array(cluster.order[clusters[part]], mask=is_kept)
+                yield _batch(
+                    id=_taken(rows["id"], chosen),
+                    duplicate_of=_taken(rows["id"], of),
+                    similarity=pyarrow.array(similarity, from_pandas=True),
+                    **counts.columns(documents[part], clusters[part]),
+                )
+
+    def _decided(
+        self, batches: Iterable[Any]
+    ) -> Iterator[tuple[Any, NDArray[np.bool_], stages.PartDecisions]]:
+        for rows in whole_families(batches, self.part, self.spill):
+            fixed = rows["fixed"].to_numpy()
+            order: dict[str, Any] = {"keep": self.keep}
+            if self.keep is None:
+                order = {"priority": rows["priority"].to_numpy()}
+            yield rows, fixed, stages.decide_part(
+                rows["text"], np.arange(len(rows)), self.params, against=fixed, **order,
+                max_candidates=self.removal.max_candidates, within=_groups(rows), threads=1,
+            )  # fmt: skip
+
+    def _cluster(
+        self, rows: Any, fixed: NDArray[np.bool_], answer: stages.PartDecisions
+    ) -> "_Clusters":
+        """Return the clusters of a part, whose documents of `against` are numbered first."""
+        import pyarrow
+
+        order = np.argsort(~fixed, kind="stable")
+        number = np.empty(len(order), np.int64)
+        number[order] = np.arange(len(order))
+        gone = order[answer.kept_number[order] != order]
+        inputs = range(int(fixed.sum()), len(order))
+        own = pyarrow.array(~fixed)
+        labels, numbers = {}, {}
+        for name, column in self.columns.values.items():
+            values = rows[name].filter(own).combine_chunks() if name != "within" else None
+            if name.startswith("label_"):
+                labels[column] = label_hashes(values)
+            elif name.startswith("count_"):
+                numbers[column] = np.asarray(values)
+        removals = Removals(number[gone], number[answer.kept_number[gone]], inputs)
+        return _Clusters(order, removals, labels, numbers)
+
+
+class _Clusters(NamedTuple):
+    order: NDArray[np.int64]
+    """The row of each document."""
+    removals: Removals
+    labels: dict[str, NDArray[np.uint64]]
+    numbers: dict[str, NDArray[Any]]
+
+
+def _groups(rows: Any) -> NDArray[np.int64] | None:
+    """Return the group of each row, if there are any."""
+    if "within" not in rows.column_names:
+        return None
+    return label_hashes(rows["within"].combine_chunks()).view(np.int64)
 
 
 def pairer(params: SearchParams, max_pairs: int, part: int, spill: int) -> Worker:
-    """Return a worker from rows of whole families, as `decider` takes them, to their pairs."""
+    """Return a worker from rows of whole families, as `Decider` takes them, to their pairs."""
 
     def pair(batches: Iterable[Any]) -> Iterator[Any]:
         for rows in whole_families(batches, part, spill):
             try:
                 pairs = stages.find_pairs_of_part(
-                    rows["text"], np.arange(len(rows)), params, max_pairs=max_pairs, threads=1
-                )
+                    rows["text"], np.arange(len(rows)), params, max_pairs=max_pairs,
+                    within=_groups(rows), threads=1,
+                )  # fmt: skip
             except TooManyPairsError as error:
                 first = rows["id"][0].as_py()
                 raise TooManyPairsError(f"{error} (in the part from id {first!r} on)") from None
@@ -178,7 +276,7 @@ def pairer(params: SearchParams, max_pairs: int, part: int, spill: int) -> Worke
     return pair
 
 
-def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
+def _taken(column: Any, rows: Any) -> Any:
     """Return some values of an Arrow column as one array."""
     import pyarrow
 

@@ -1,0 +1,201 @@
+"""Annotations, groups, further copies, and texts of several columns: as in memory, to the bit."""
+
+import random
+
+import numpy as np
+import pytest
+
+import fastlsh
+from fastlsh.integrations.spark import annotate, deduplicate, near_duplicates, proofs
+from fastlsh.io import Options
+from fastlsh.io.record_texts import text_of_members
+from spark_collections import made, memory_proofs
+
+N = 150
+TEXTS = made(N, 5)
+EASY = {"threshold": 0.6, "num_perm": 32, "bands": 8, "rows": 4}
+DRAW = random.Random(8)
+MORE = {
+    "from": [DRAW.choice(["a", "b", "c"]) for _ in range(N)],
+    "number": [DRAW.choice([1, 2, 3]) for _ in range(N)],
+    "share": [DRAW.uniform(-1e9, 1e9) for _ in range(N)],
+    "tokens": [DRAW.randrange(2**40) for _ in range(N)],
+}
+
+
+def frame(spark, texts=TEXTS, **more):
+    """Return a DataFrame with the rows in any order, and ids in theirs."""
+    import pyarrow as pa
+
+    table = pa.table({"id": range(len(texts)), "text": texts, **more})
+    order = random.Random(1).sample(range(len(texts)), len(texts))
+    return spark.createDataFrame(table.take(order)).repartition(3)
+
+
+def rows_of(df):
+    """Return the rows of a DataFrame as sorted tuples."""
+    return sorted(map(tuple, df.collect()))
+
+
+def expected_columns(result, sources, **counts):
+    """Return what `annotate` adds, by document, of what memory found."""
+    kept, outside = result.kept_index.tolist(), result.against_index.tolist()
+    columns = [
+        [
+            None if stays else (max(a, b))
+            for stays, a, b in zip(result.kept, kept, outside, strict=True)
+        ],
+        [
+            None if stays else s
+            for stays, s in zip(result.kept, result.similarity.tolist(), strict=True)
+        ],
+        result.cluster_size.tolist(),
+        result.cluster_sources(sources).tolist(),
+        *(result.cluster_sum(np.array(values)).tolist() for values in counts.values()),
+    ]
+    return list(zip(range(N), *columns, strict=True))
+
+
+@pytest.mark.parametrize("with_against", [False, True])
+def test_annotations(spark, with_against):
+    df = frame(spark, **MORE)
+    against = TEXTS[:40:3] if with_against else None
+    options = {**EASY, "against": None if against is None else frame(spark, against)}
+    found = annotate(df, source="from", count=["tokens", "share"], **options)
+    assert found.columns[len(df.columns) :] == [
+        "duplicate_of", "similarity", "cluster_size", "cluster_sources", "cluster_tokens",
+        "cluster_share",
+    ]  # fmt: skip
+    assert sorted(map(tuple, found.select(df.columns).collect())) == rows_of(df)
+    result = fastlsh.deduplicate(TEXTS, against=against, **EASY)
+    assert result.removed.size > 50
+    expected = expected_columns(result, MORE["from"], tokens=MORE["tokens"], share=MORE["share"])
+    assert rows_of(found.drop("text", *MORE)) == expected
+    plain = annotate(df, rule="contained", keep="longest", **EASY)
+    assert plain.columns[-3:] == ["duplicate_of", "containment", "cluster_size"]
+
+
+@pytest.mark.parametrize("column", ["from", "number"])
+def test_groups(spark, column):
+    df = frame(spark, **MORE)
+    expected = memory_proofs(TEXTS, range(N), within=MORE[column], **EASY)
+    assert 20 < len(expected) < len(memory_proofs(TEXTS, range(N), **EASY))
+    assert rows_of(proofs(df, within=column, **EASY)) == expected
+    pairs = fastlsh.near_duplicates(TEXTS, within=MORE[column], **EASY)
+    assert rows_of(near_duplicates(df, within=column, **EASY)) == list(map(tuple, pairs))
+    other = frame(spark, TEXTS[:40], **{column: MORE[column][:40]})
+    result = fastlsh.deduplicate(
+        TEXTS[40:], against=TEXTS[:40], within=MORE[column][40:], against_within=MORE[column][:40],
+        **EASY,
+    )  # fmt: skip
+    kept = deduplicate(df.where("id >= 40"), within=column, against=other, **EASY)
+    assert [row[0] - 40 for row in rows_of(kept.select("id"))] == result.selected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "further"),
+    [
+        ({"max_copies": 2}, {"max_copies": 2, "per_label": N}),
+        ({"copies_per": ("from", 1)}, {"per_label": 1}),
+        ({"copies_per": ("from", 2), "max_copies": 4}, {"per_label": 2, "max_copies": 4}),
+    ],
+)
+def test_further_copies(spark, options, further):
+    labels = {"labels": MORE["from"]} if "copies_per" in options else {}
+    result = fastlsh.deduplicate(TEXTS, keep="longest", **EASY)
+    stay = result.further_copies(**labels, **further)
+    assert result.kept.sum() < stay.sum() < N
+    kept = deduplicate(frame(spark, **MORE), keep="longest", **options, **EASY)
+    assert [row[0] for row in rows_of(kept.select("id"))] == np.flatnonzero(stay).tolist()
+
+
+MESSAGE = "array<struct<role:string,content:string,from:string,value:string>>"
+PARTS = "array<struct<role:string,content:array<struct<type:string,text:string>>>>"
+
+
+def chats(draw, parts):
+    """Return chats, as the values of JSON."""
+
+    def text():
+        return draw.choice(["", None, "one", "two\n", "äß"])
+
+    def message():
+        role = draw.choice(["user", "assistant", "system"])
+        if parts:
+            content = [
+                {"type": draw.choice(["text", "image_url"]), "text": text()}
+                for _ in range(draw.randrange(3))
+            ]
+            return {"role": role, "content": content}
+        keys = draw.choice([("role", "content"), ("from", "value")])
+        return dict(zip(keys, (role, text()), strict=True))
+
+    return [[message() for _ in range(draw.randrange(4))] for _ in range(60)]
+
+
+@pytest.mark.parametrize("parts", [False, True])
+@pytest.mark.parametrize("roles", [None, ("user", "assistant")])
+def test_texts(spark, parts, roles):
+    from fastlsh.integrations.spark.columns import Columns, check_frame
+    from fastlsh.integrations.spark.columns import rows_of as shaped
+
+    draw = random.Random(parts)
+    chat = chats(draw, parts)
+    titles = [draw.choice([None, "", "title"]) for _ in chat]
+    rows = [
+        (i, title, messages) for i, (title, messages) in enumerate(zip(titles, chat, strict=True))
+    ]
+    schema = f"id long, title string, messages {PARTS if parts else MESSAGE}"
+    df = spark.createDataFrame(rows, schema)
+    for names in (["title", "messages"], ["messages"]):
+        columns = Columns(names, "id", join_with=" | ", roles=roles)
+        check_frame(df, columns)
+        texts = shaped(df, None, columns).orderBy("id").select("text", "bad").collect()
+        read = Options(text=names, join_with=" | ", roles=roles)
+        for (text, bad), title, messages in zip(texts, titles, chat, strict=True):
+            members = {"title": title, "messages": messages}
+            expected = text_of_members({name: members[name] for name in names}, read)
+            assert ((text or ""), bad) == ((expected or ""), False)
+
+
+def test_several_columns(spark):
+    titles = [None if text is None else text[:20] for text in TEXTS]
+    df = frame(spark, title=titles)
+    texts = ["\n".join(filter(None, (a, b))) for a, b in zip(titles, TEXTS, strict=True)]
+    found = proofs(df, text=["title", "text"], **EASY)
+    assert rows_of(found) == memory_proofs(texts, range(N), **EASY)
+
+
+def test_refusals(spark):
+    df = frame(spark, TEXTS, **MORE).selectExpr(
+        "*", "nullif(`from`, 'a') AS gap", "struct(id) AS s"
+    )
+    for options, error, message in (
+        ({"within": "gap"}, ValueError, r"column 'gap' holds no value \(null or NaN\)"),
+        ({"source": "gap"}, ValueError, r"column 'gap' holds no value \(null or NaN\)"),
+        ({"count": "from"}, TypeError, "'from' must hold numbers to be summed, got string"),
+        ({"source": "s"}, TypeError, "'s' of df must hold strings or numbers, got struct"),
+        ({"text": ["text", "id"]}, TypeError, "'id' of df must hold strings or messages, got big"),
+        (
+            {"roles": ["user"]},
+            ValueError,
+            "roles is for messages, which column 'text' of df has no",
+        ),
+        ({"join_with": " "}, ValueError, "join_with is for texts of several columns or messages"),
+        ({"max_copies": 2}, ValueError, "max_copies has no effect with annotate=True"),
+        (
+            {"within": "from", "rule": "contained", "search": "containment"},
+            ValueError,
+            "within= and",
+        ),
+    ):
+        with pytest.raises(error, match=message):
+            annotate(df, **options)
+    with pytest.raises(ValueError, match="has a column 'cluster_size' already: rename it"):
+        annotate(df.selectExpr("*", "1 AS cluster_size"))
+    nan = df.selectExpr("*", "if(id = 7, double('NaN'), share) AS n")
+    with pytest.raises(ValueError, match="id 7: column 'n' holds no value"):
+        annotate(nan, count="n")
+    bad = spark.createDataFrame([(1, [(None, "x", None, None)])], f"id long, text {MESSAGE}")
+    with pytest.raises(ValueError, match="id 1: a message in column 'text' has no role"):
+        proofs(bad)
