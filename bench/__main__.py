@@ -36,7 +36,7 @@ OTHERS = {
     "instructions": "kernels", "integrations": "pipelines", "jobs": "pipelines",
     "keys": "pipelines",
     "lines": "pipelines", "lost_updates": "peers", "paired": "pipelines", "report": "report",
-    "span_definition": "pipelines", "spans": "pipelines",
+    "span_definition": "pipelines", "spans": "pipelines", "width": "pipelines",
     "spark": "pipelines", "tools": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""

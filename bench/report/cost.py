@@ -79,6 +79,29 @@ def beyond(records: Records) -> Iterator[str]:
     yield ""
 
 
+def width(records: Records) -> Iterator[str]:
+    """Yield how far a run widens, by a replay of its pieces, and what its threads wait for."""
+    found = results(records, "width")
+    if not found:
+        return
+    jobs = {name: job for name, job in found.items() if isinstance(job, dict)}
+    widths = list(next(iter(jobs.values()))["replayed s"])
+    yield (
+        f"{found['documents']:,} documents in {found['shards']} files, affine32, to a directory;"
+        f" {records['width']['machine']['cpu']}, commit {records['width']['commit']}."
+    )
+    yield ""
+    yield from table(
+        ["job", *(f"{threads} threads, s" for threads in widths), "replay / measured, 1 and 2",
+         "lock held, s", "one thread alone of two"],
+        ([name, *(f"{time:.2f}" for time in job["replayed s"].values()),
+          " and ".join(f"{ratio:.2f}" for ratio in job["replayed / measured"].values()),
+          f"{job['lock held, s']:.2f}" if "lock held, s" in job else "not measured",
+          f"{100 * job['one thread alone']:.0f} %"]
+         for name, job in jobs.items()),
+    )  # fmt: skip
+
+
 def _is_file_job(name: str) -> bool:
     return name.endswith(", now")
 

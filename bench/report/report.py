@@ -122,6 +122,7 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "sizes": sizes.needs,
     "cost": cost.cost,
     "beyond signatures": cost.beyond,
+    "width": cost.width,
     "steps": speed.steps,
     **{f"figure {name}": partial(picture, name) for name in figures.FIGURES},
     **{name: partial(speed.other, name=name, heading=head) for name, head in OTHERS.items()},

@@ -27,7 +27,7 @@ QUICK = {"accuracy", "end_to_end", "throughput"}
 MORE = {
     "compat_lsh", "containment", "decontamination", "disk", "dropin", "hostile", "index_forms",
     "integrations", "jobs", "keys", "lines", "lost_updates", "span_definition", "spans",
-    "spark", "tools",
+    "spark", "tools", "width",
 }  # fmt: skip
 ALL = sorted({*BENCHMARKS, *MORE})
 MORE_OPTIONS = {"exact": [f"--truth={ROOT / 'examples' / 'notices.truth.tsv'}", "--size=9"]}
