@@ -13,7 +13,7 @@ CASES = [
     ([""], "pairs dedup overlap decontaminate index tune evaluate explain audit completion"),
     (["d"], "dedup decontaminate"),
     (["--v"], "--version"),
-    (["index", ""], "build add query remove info"),
+    (["index", ""], "build add query remove export info"),
     (["index", "qu"], "query"),
     (["index", "query", "seen.index", "--li"], "--limit"),
     (["index", "query", "se"], "seen.index"),

@@ -11,7 +11,8 @@ import random
 import re
 import shlex
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
 
@@ -423,17 +424,19 @@ def test_daily_snapshots(tmp_path, monkeypatch, vocabulary):
     originals = [" ".join(draw.choices(vocabulary, k=60)) for _ in range(150)]
     rows = [
         {"id": f"{day:02}-{n}", "text": f"{draw.choice(originals)}, {draw.randrange(3)}"}
+        | {"site": draw.choice(["a.example", "b.example", "c.example"])}
         for day in range(1, 13)
         for n in range(40)
     ]
     for day in range(1, 13):
         lines = [json.dumps(row) for row in rows if row["id"].startswith(f"{day:02}-")]
         (tmp_path / f"day-{day:02}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    first, daily = commands("daily-snapshots")
+    first, daily, export = commands("daily-snapshots")
     assert main(first) == 0
     for day in range(2, 13):
         assert main([word.replace("02", f"{day:02}") for word in daily]) == 0
-    found = run_page(TASKS / "daily-snapshots.md", only="python").names["copies"]
+    assert main(export) == 0
+    counts = run_page(TASKS / "daily-snapshots.md", only="python").names["counts"]
     expected = fastlsh.deduplicate([row["text"] for row in rows], 0.7)
     kept = [
         json.loads(line)
@@ -441,8 +444,20 @@ def test_daily_snapshots(tmp_path, monkeypatch, vocabulary):
         for line in (tmp_path / "clean" / f"day-{day:02}.jsonl").read_text().splitlines()
     ]
     assert kept == [rows[n] for n in expected.selected]
-    assert found == Counter(rows[n]["id"] for n in expected.kept_index[expected.removed])
-    assert len(found) > 100
+    came = defaultdict(list)
+    for row, head in zip(rows, expected.kept_index, strict=True):
+        came[rows[head]["id"]].append(row["site"])
+    found = {
+        name: (documents, sites)
+        for name, documents, sites in zip(*map(list, counts.values()), strict=True)
+    }
+    assert found == {name: (len(sites), len({*sites})) for name, sites in came.items()}
+    exported = [json.loads(line) for line in Path("counts.jsonl").read_text().splitlines()]
+    assert exported == [
+        {"id": name, "documents": documents, "sources": sites}
+        for name, (documents, sites) in found.items()
+    ]
+    assert len(found) < len(rows) - 100
 
 
 def test_serve_an_index(tmp_path, monkeypatch, arrivals):

@@ -79,14 +79,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--source",
         metavar="COL",
         help="count the different values of a column in each cluster: --annotate and --clusters get"
-        " the column cluster_sources",
+        " the column cluster_sources; with --index and --save-index, the index counts them",
     )
     parser.add_argument(
         "--count",
         metavar="COL",
         action="append",
         help="sum a column of numbers over each cluster: --annotate and --clusters get the column"
-        " cluster_COL; may be given several times",
+        " cluster_COL; may be given several times; the index sums it, too",
     )
     parser.add_argument(
         "--max-copies",

@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("add", _add, "Insert documents into an index."),
         ("query", _query, "Find documents in an index that are similar to each input document."),
         ("remove", _remove, "Remove documents from an index by their ids."),
+        ("export", _export, "Write how often each document of an index has come."),
         ("info", _info, "Print the parameters and sizes of an index as JSON."),
     ):
         sub = commands.add_parser(name, help=text, description=text)
@@ -68,6 +69,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             sub.add_argument(
                 "--limit", metavar="N", type=integer,
                 help="print at most N matches per document (default: all)",
+            )  # fmt: skip
+        if name == "export":
+            sub.add_argument(
+                "-o", "--output", metavar="OUT",
+                help="write id, documents (it and its duplicates), and, if dedup was given --source"
+                " and --count, sources and sum_COL, as .tsv .csv .jsonl .parquet (default: TSV on"
+                " the standard output)",
             )  # fmt: skip
         if name == "remove":
             sub.add_argument("ids", metavar="ID", nargs="+", help="the ids of the documents")
@@ -176,6 +184,14 @@ def _remove(arguments: argparse.Namespace) -> None:
             if not index.discard(name) and (number is None or not index.discard(number)):
                 raise ValueError(f"{shown(arguments.index)}: no document has the id {name}")
         _say_size(arguments, index, f"{len(names)} documents removed")
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    if arguments.output is not None:
+        check_target(arguments.output)
+    with opened(arguments, read_only=True) as index:
+        columns = index.counts()
+    write_table(arguments.output, columns)
 
 
 def _info(arguments: argparse.Namespace) -> None:

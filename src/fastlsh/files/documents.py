@@ -107,11 +107,12 @@ def deduplicate_files(
         of the same run without it.
     source
         A column, whose different values in each cluster are counted: `annotate` and `clusters` get
-        the column cluster_sources. A row in which it is null is a bad row. The documents of
-        `against` have no source.
+        the column cluster_sources, and the index of `save_index` counts them, too. A row in which
+        it is null is a bad row. The documents of `against` have no source.
     count
         A column of numbers, or several: `annotate` and `clusters` get the column cluster_NAME, the
-        sum over the documents of the inputs in the cluster. A row without a number is a bad row.
+        sum over the documents of the inputs in the cluster, as has the index of `save_index`. A
+        row without a number is a bad row.
     max_copies
         How many documents of each cluster are written, at least 1: those with the highest
         priority. The clusters are those of the same run without it, and the documents of `against`
@@ -163,7 +164,7 @@ def deduplicate_files(
         )
     removal = Removal.of(
         keep, max_candidates, annotate, max_copies, copies_per, source, count,
-        has_clusters=clusters is not None,
+        has_clusters=clusters is not None or save_index is not None,
     )  # fmt: skip
     if group is not None and (
         annotate or save_index is not None or removal.labels or removal.counts

@@ -69,8 +69,13 @@ def deduplicate_with_index(
         The new files, as in `deduplicate_files`.
     output
         A file for the kept rows, unchanged; or a directory, which gets one file for each input.
-    keep, priority, convert_to, removed, clusters, report, annotate, source, count, max_candidates
+    keep, priority, convert_to, removed, clusters, report, annotate, max_candidates
         As in `deduplicate_files`. A document of the index is always kept.
+    source, count
+        As in `deduplicate_files`, and the index counts them, too, if they are given from its first
+        document on, by its first run or with `save_index`: for each of its documents, over all
+        runs, the number of different sources and the sums. How many documents have come is always
+        counted. `fastlsh index export` writes these counts.
 
     Returns
     -------
@@ -83,8 +88,8 @@ def deduplicate_with_index(
         A file or row cannot be used, an output cannot be written, or the files are too large for
         the memory.
     ValueError
-        An id of a kept row is in the index, or given twice; or an output is no file of this
-        machine.
+        An id of a kept row is in the index, or given twice; an output is no file of this machine;
+        or the index counts other columns.
 
     Examples
     --------
@@ -105,7 +110,7 @@ def deduplicate_with_index(
         if is_remote(path) or (is_written_in_place(path) and not is_folder_output(path)):
             raise ValueError(f"{path}: with an index, an output must be a plain file")
     removal = Removal.of(
-        keep, max_candidates, annotate, None, None, source, count, has_clusters=clusters is not None
+        keep, max_candidates, annotate, None, None, source, count, has_clusters=True
     )
     request = Request.of(
         inputs, (), search, keywords, priority=priority, tokens=search.shingler.unit == "token",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_integer
+from fastlsh.index import Counted
 from fastlsh.results import ClusterCounts, Removals, stays
 
 
@@ -76,6 +77,11 @@ class Removal:
         """The columns by whose values documents are distinguished."""
         per = () if self.copies_per is None else (self.copies_per[0],)
         return tuple(dict.fromkeys((*per, *(() if self.source is None else (self.source,)))))
+
+    @property
+    def counted(self) -> Counted:
+        """What an index counts."""
+        return Counted(self.source, self.counts)
 
     @property
     def note(self) -> str:

@@ -1,12 +1,12 @@
 """The index of a finished run: its kept documents, with the parameters of its search."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.index import kept_texts, new_index
+from fastlsh.index import Arrivals, Counted, NewIndex, kept_texts, new_index
 from fastlsh.io import Collection, Replacements, replacing_together, take
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
@@ -44,12 +44,48 @@ def save_index(
     threads: int | None,
     documents: Iterator[Added],
     together: Replacements,
+    count: Callable[[NewIndex], None] = lambda _: None,
 ) -> None:
-    """Write an index of documents, which appears together with the other outputs."""
+    """Write an index of documents, which appears together with the other outputs.
+
+    `count` is called when it has the documents, to count what they stand for.
+    """
     search, texts = kept_texts(search, saved.texts)
     with new_index(saved.path, search, threads, together, texts) as index:
         for ids, texts, signatures in documents:
             index.add(ids, texts, signatures)
+        count(index)
+
+
+def count_run(
+    index: NewIndex,
+    what: Counted,
+    head: NDArray[np.int64],
+    labels: Mapping[str, NDArray[np.uint64]],
+    numbers: Mapping[str, NDArray[Any]],
+) -> None:
+    """Count all documents of a run in the index of those that were kept.
+
+    Parameters
+    ----------
+    index
+        The index, which has the kept documents in their order.
+    what
+        What it counts.
+    head
+        int64 (n,): the kept document of each, in the order of the inputs, -1 if that is of
+        `against`.
+    labels, numbers
+        The columns of the documents.
+    """
+    documents = np.arange(len(head))
+    kept = head == documents
+    position = np.cumsum(kept) - 1
+    counted = head >= 0 if what else (head >= 0) & ~kept
+    came = documents[counted]
+    heads, of = np.unique(position[head[came]], return_inverse=True)
+    is_new = np.full(len(heads), bool(what))
+    index.count(what, heads, is_new, Arrivals.of(what, came, of.reshape(-1), labels, numbers))
 
 
 def build_index(

@@ -3,6 +3,7 @@
 from fastlsh.index.api import Index, found_texts, known_documents
 from fastlsh.index.building import NewIndex as NewIndex
 from fastlsh.index.building import check_new_index, kept_texts, new_index
+from fastlsh.index.counting import check_counted, count_of_names
 from fastlsh.index.memory import IndexDocuments, PackedTexts, packed
 from fastlsh.index.publishing import (
     exists,
@@ -14,12 +15,17 @@ from fastlsh.index.publishing import (
 )
 from fastlsh.index.reading_back import plain_shingler
 from fastlsh.index.redis import is_address
+from fastlsh.index.stored_counts import Arrivals, Counted
 
 __all__ = [
+    "Arrivals",
+    "Counted",
     "Index",
     "IndexDocuments",
     "PackedTexts",
+    "check_counted",
     "check_new_index",
+    "count_of_names",
     "exists",
     "finish_outputs",
     "forget",

@@ -34,6 +34,7 @@ from fastlsh.index.reading_back import check_texts_kept, texts_of
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.storage import write_index
 from fastlsh.index.store import retry_until_consistent
+from fastlsh.index.stored_counts import all_counts
 from fastlsh.keyed import Key, check_key
 from fastlsh.keywords import shares
 from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
@@ -458,6 +459,43 @@ class Index:
         """
         check_texts_kept(self._settings)
         return self._items()
+
+    def counts(self) -> dict[str, Any]:
+        """Return how often each document has come, as `fastlsh index export` writes it.
+
+        A document that `deduplicate_with_index` removes is counted for the document of the index
+        that it resembles. A document that was inserted otherwise has come once, with no source,
+        and a removed or replaced document takes its counts with it. `copy_to` copies the counts;
+        `copy`, `save` and `merge` do not. All counts are in memory together.
+
+        Returns
+        -------
+        dict
+            Columns with a value for each document, in the order of insertion: id, a list;
+            documents, int64 (n,), how many have come; sources, int64 (n,), the number of different
+            sources, if the index counts these; and for each column that it sums, sum_NAME, int64
+            or float64 (n,).
+
+        Raises
+        ------
+        ValueError
+            The index is not in a database, where alone counts are kept; or it is damaged.
+
+        Examples
+        --------
+        >>> import json
+        >>> from fastlsh import deduplicate_with_index
+        >>> with open("day.jsonl", "w") as file:
+        ...     for number, text in enumerate(("some text", "another text", "some text")):
+        ...         print(json.dumps({"id": number, "text": text}), file=file)
+        >>> with Index.open("seen.db", 0.8) as index:
+        ...     done = deduplicate_with_index(index, "day.jsonl", "new.jsonl")
+        ...     counts = index.counts()
+        >>> counts["id"], counts["documents"].tolist()
+        ([0, 1], [2, 1])
+        """
+        with self._guard.hold() as nested:
+            return all_counts(self._settled(nested))
 
     def _items(self) -> Iterator[tuple[Any, Any]]:
         names = iter(self)

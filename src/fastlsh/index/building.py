@@ -14,6 +14,7 @@ from fastlsh.index import redis, sqlite
 from fastlsh.index.arguments import names_of, read_documents
 from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.settings import Settings
+from fastlsh.index.stored_counts import Arrivals, Counted, count_arrivals
 from fastlsh.parameters import SearchParams
 
 if TYPE_CHECKING:
@@ -54,6 +55,22 @@ class NewIndex:
             or sum(some.words for _, some in self._waiting) >= WORDS
         ):
             self.flush()
+
+    def count(
+        self, what: Counted, heads: NDArray[np.int64], is_new: NDArray[np.bool_], came: Arrivals
+    ) -> None:
+        """Count what has come, after the last document was added.
+
+        Parameters
+        ----------
+        what, is_new, came
+            As for `count_arrivals`.
+        heads
+            int64 (h,): the documents whose counts are written, as numbered in the order of `add`.
+        """
+        self.flush()
+        with self._store.writing():
+            count_arrivals(self._store, what, heads, is_new, came)
 
     def flush(self) -> None:
         """Write the documents that wait."""

@@ -10,6 +10,7 @@ from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.files import is_index
 from fastlsh.index.store import Store, retry_until_consistent
+from fastlsh.index.stored_counts import copy_counts
 
 
 def open_store(
@@ -81,5 +82,7 @@ def _fill(store: Store, backend: Backend) -> None:
         with copy.batch():
             for names, documents in backend.blocks():
                 copy.add(names, documents, "raise")
+                if isinstance(backend, DatabaseBackend):
+                    copy_counts(backend.store, store, names)
 
     retry_until_consistent(fill)

@@ -35,7 +35,7 @@ def published(index: Index, change: Callable[[], object]) -> Iterator["Replaceme
     """
     from fastlsh.io import Decision, replacing_together  # a third of the time of `import fastlsh`
 
-    store = _store_of(index)
+    store = store_of(index)
     folders: list[str] = []
 
     def decide(folder: str, run: str) -> None:
@@ -63,7 +63,7 @@ def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
     """
     from fastlsh.io import journal_path, recover
 
-    store = _store_of(index)
+    store = store_of(index)
     with store.reading():
         noted = store.outputs()
     runs, name = {run for _, run in noted}, shown(store.location)
@@ -84,7 +84,7 @@ def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
 
 def location_of(index: Index) -> str:
     """Return the path of an index, or the address of its server; ValueError if it is in memory."""
-    return _store_of(index).location
+    return store_of(index).location
 
 
 def exists(location: str) -> bool:
@@ -99,14 +99,15 @@ def shown(location: str) -> str:
 
 def forget(index: Index) -> None:
     """Close an index, and delete it if it has no documents."""
-    store = _store_of(index)
+    store = store_of(index)
     empty = len(index) == 0
     index.close()
     if empty:
         store.forget()
 
 
-def _store_of(index: Index) -> Store:
+def store_of(index: Index) -> Store:
+    """Return the database of an index; ValueError if it is in memory."""
     if not isinstance(index._backend, DatabaseBackend):
         raise ValueError("an index in memory cannot be changed together with files")
     return index._backend.store

@@ -73,6 +73,25 @@ class Store(Protocol):
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents, all of which must exist."""
 
+    def damaged(self, reason: str) -> ValueError:
+        """Return the error for an index that holds what it cannot hold."""
+
+    def counted(self) -> str:
+        """Return what is counted of documents, as JSON; empty if nothing was set."""
+
+    def set_counted(self, code: str) -> None:
+        """Set what is counted of documents."""
+
+    def counts(self, numbers: list[int]) -> dict[int, str]:
+        """Return the counts of those documents that have some, as JSON."""
+
+    def set_counts(self, counts: dict[int, str]) -> None:
+        """Set the counts of documents, which go when the documents are removed.
+
+        A batch calls this by itself, not within one of its changes: if such a change fails, a
+        server would keep the counts.
+        """
+
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""
 

@@ -46,7 +46,7 @@ from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
-from fastlsh.files.saved_index import save_index
+from fastlsh.files.saved_index import count_run, save_index
 from fastlsh.io import (
     cluster_columns,
     pair_columns,
@@ -150,7 +150,14 @@ def _run_deduplication(
                 if targets.index is not None:
                     documents = reread_kept(job, proofs, summary.n_against)
                     threads = job.options.threads
-                    save_index(targets.index, job.params, threads, documents, together)
+                    head = np.arange(summary.documents - summary.n_against)
+                    head[proofs["left"] - summary.n_against] = np.maximum(
+                        proofs["right"] - summary.n_against, -1
+                    )
+                    save_index(
+                        targets.index, job.params, threads, documents, together,
+                        lambda made: count_run(made, removal.counted, head, labels, numbers),
+                    )  # fmt: skip
                 limited = limited_documents(job, linked)
                 if targets.report is not None:
                     decided: dict[str, Any] = {"max_candidates": removal.max_candidates}

@@ -1,6 +1,6 @@
 """The engine in memory: read everything, search, write."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
@@ -15,8 +15,16 @@ from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.removal import Removal
 from fastlsh.files.requests import Request
-from fastlsh.files.saved_index import kept_of, save_index
-from fastlsh.index import Index, found_texts, published
+from fastlsh.files.saved_index import count_run, kept_of, save_index
+from fastlsh.index import (
+    Arrivals,
+    Counted,
+    Index,
+    check_counted,
+    count_of_names,
+    found_texts,
+    published,
+)
 from fastlsh.io import (
     Collection,
     Replacements,
@@ -66,6 +74,9 @@ def run_deduplication(
         with the outputs.
     """
     how = threads_and_progress(request.run)
+    if index is not None:
+        has_table = removal.annotate or targets.clusters is not None
+        counted = check_counted(index, removal.counted, is_required=not has_table)
     with clock("reading"):
         collection, others = read_both(request, budget, targets)
     rows, of_row = collection, np.arange(len(collection))
@@ -93,7 +104,8 @@ def run_deduplication(
     counts = None
     if removal.annotate or targets.clusters is not None:
         counts = removal.counts_of(removals, collection.labels, collection.numbers)
-    with _appearing(index, collection, stays) as together:
+    change = None if index is None else _counted(index, result, collection, counted)
+    with _appearing(index, change) as together:
         with clock("writing"):
             if targets.removed is not None:
                 has_against = bool(request.against) or index is not None
@@ -113,7 +125,13 @@ def run_deduplication(
         if targets.index is not None:
             with clock("saving the index"):
                 documents = kept_of(collection, result.kept, *signatures)
-                save_index(targets.index, request.search, request.run.threads, documents, together)
+                save_index(
+                    targets.index, request.search, request.run.threads, documents, together,
+                    lambda made: count_run(
+                        made, removal.counted, result.kept_index,
+                        collection.labels, collection.numbers,
+                    ),
+                )  # fmt: skip
         if targets.report is not None:
             seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
             page = _page(result, collection, others, notes, seconds)
@@ -123,14 +141,38 @@ def run_deduplication(
 
 
 def _appearing(
-    index: Index | None, collection: Collection, stays: NDArray[np.bool_]
+    index: Index | None, change: Callable[[], None] | None
 ) -> AbstractContextManager[Replacements]:
-    """Let outputs appear together, with the kept documents in the index if there is one."""
-    if index is None:
+    """Let outputs appear together, and with a change of the index if there is one."""
+    if index is None or change is None:
         return replacing_together()
-    chosen = np.flatnonzero(stays)
+    return published(index, change)
+
+
+def _counted(
+    index: Index, result: Deduplication, collection: Collection, what: Counted
+) -> Callable[[], None]:
+    """Return what inserts the kept documents, and counts for each what has come."""
+    outside = result.against_index
+    chosen = np.flatnonzero(result.kept)
     new = collection.ids.take(chosen), take(collection.texts, chosen)
-    return published(index, lambda: index.insert_many(*new))
+    came = np.arange(len(collection)) if what else result.removed
+    n = len(collection)
+    head = np.where(outside < 0, result.kept_index, n + outside)[came]
+    heads, of = np.unique(head, return_inverse=True)
+    inside = int(np.searchsorted(heads, n))
+    names = collection.ids.take(heads[:inside])
+    known = result.against_ids or ()
+    names = [*names, *(known[number] for number in (heads[inside:] - n).tolist())]
+    is_new = (heads < n) & bool(what)
+    arrivals = Arrivals.of(what, came, of.reshape(-1), collection.labels, collection.numbers)
+
+    def change() -> None:
+        check_counted(index, what)
+        index.insert_many(*new)
+        count_of_names(index, what, names, is_new, arrivals)
+
+    return change
 
 
 def _of_index(index: Index, result: Deduplication, *, with_texts: bool) -> Collection:

@@ -1,6 +1,7 @@
 """The changes that a batch collects, and the commands that make them on the server."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from fastlsh.candidates import band_keys
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.records import documents_of, parts_of, record_of, tag_bytes
-from fastlsh.index.redis.scripts import ADD, DROP, LARGE
+from fastlsh.index.redis.scripts import ADD, COUNTED, DROP, LARGE
 from fastlsh.index.redis.server import Server
 from fastlsh.index.settings import Settings
 
@@ -28,12 +29,18 @@ class Changes:
         """The ids that are added, with their numbers."""
         self.deleted: dict[int, bytes] = {}
         """The record of each document of the server that is removed."""
+        self.counts: dict[int, str] = {}
+        """The counts of documents that are set; `undo` does not take them back."""
+        self.counted: str | None = None
+        """What is counted, if it was set."""
+        self.noted: dict[tuple[str, ...], bool] = {}
+        """Outputs to be renamed; False: they have been."""
         self.tables = Memory(settings.unverified)
         """The documents that are added, with their numbers as ids."""
         self.begin()
 
     def __len__(self) -> int:
-        return len(self.added) + len(self.deleted)
+        return len(self.added) + len(self.deleted) + len(self.counts)
 
     def begin(self) -> None:
         """Begin a change that `undo` can take back."""
@@ -56,6 +63,7 @@ class Changes:
             documents = documents_of([*added.values()], self._settings)
             tables.insert([*added], IndexDocuments(documents.signatures), {})
         self.added, self.numbers, self.tables = added, numbers, tables
+        self.counts = {number: code for number, code in self.counts.items() if number < first}
 
     def add(self, first: int, names: list[Any], documents: IndexDocuments) -> None:
         """Add documents, numbered from `first` on."""
@@ -67,6 +75,7 @@ class Changes:
 
     def delete(self, number: int, name: Any, record: bytes) -> None:
         """Remove a document of the server, or one that was added."""
+        self.counts.pop(number, None)
         was_added = number in self.added
         self._removed.append((number, name, record, was_added))
         if was_added:
@@ -79,7 +88,17 @@ class Changes:
         """Return the approximate size of the commands in bytes."""
         each = self._settings.params.bands * (tag_bytes(self._settings) + 8)
         records = (*self.added.values(), *self.deleted.values())
-        return sum(map(len, records)) + each * len(records)
+        counts = sum(len(code) + 20 for code in self.counts.values())
+        return sum(map(len, records)) + each * len(records) + counts
+
+    def notes(self, outputs: list[list[str]]) -> dict[str, str]:
+        """Return the fields of the state that change, given the outputs that are noted there."""
+        fields = {} if self.counted is None else {"counted": self.counted}
+        if self.noted:
+            noted = [each for each in outputs if self.noted.get(tuple(each), True)]
+            noted += [[*each] for each, is_new in self.noted.items() if is_new]
+            fields["outputs"] = json.dumps(noted)
+        return fields
 
     def send(self, pipe: Any, server: Server) -> None:
         """Add the commands that make the changes to a pipeline."""
@@ -92,6 +111,11 @@ class Changes:
         for some in _blocks(self.deleted):
             pipe.hdel(key("documents"), *some)
             pipe.hdel(key("ids"), *map(codes.__getitem__, some))
+            pipe.hdel(key("counts"), *some)
+        for some in _blocks(self.counts):
+            pipe.hset(key("counts"), mapping={number: self.counts[number] for number in some})
+        if self.deleted or self.counts:
+            pipe.eval(COUNTED, 2, key("state"), key("counts"))
         for some in _blocks(self.added):
             pipe.hset(key("documents"), mapping={number: self.added[number] for number in some})
             pipe.hset(key("ids"), mapping={codes[number]: number for number in some})
@@ -117,6 +141,6 @@ class Changes:
                 yield tags, np.tile(where, len(keys))[order].tobytes()
 
 
-def _blocks(records: dict[int, bytes]) -> Iterator[list[int]]:
+def _blocks(records: Iterable[int]) -> Iterator[list[int]]:
     numbers = sorted(records)
     return (numbers[first : first + TOGETHER] for first in range(0, len(numbers), TOGETHER))

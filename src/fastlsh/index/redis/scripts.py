@@ -13,10 +13,12 @@ redis.call('HSET', KEYS[2], 'next', 0, 'documents', 0, 'buckets', 0, 'changes', 
 return 1
 """
 
-# KEYS: state, documents, ids, buckets. Returns the state, and how many fields the others have.
+# KEYS: state, documents, ids, buckets, counts. Returns the state, and how many fields the others
+# have. An index that has counted nothing has no field `counts`.
 LOOK = """
-local found = redis.call('HMGET', KEYS[1], 'next', 'changes', 'documents', 'buckets')
-for i = 2, 4 do found[i + 3] = redis.call('HLEN', KEYS[i]) end
+local found = redis.call('HMGET', KEYS[1], 'next', 'changes', 'documents', 'buckets', 'counts')
+if found[1] and not found[5] then found[5] = '0' end
+for i = 2, 5 do found[i + 4] = redis.call('HLEN', KEYS[i]) end
 return found
 """
 
@@ -24,8 +26,8 @@ return found
 # milliseconds it is to be valid. Returns nothing if another writer has it, else what LOOK returns.
 LOCK = (
     """
-if not redis.call('SET', KEYS[5], ARGV[1], 'NX', 'PX', ARGV[2])
-    and redis.call('GET', KEYS[5]) ~= ARGV[1] then return nil end
+if not redis.call('SET', KEYS[6], ARGV[1], 'NX', 'PX', ARGV[2])
+    and redis.call('GET', KEYS[6]) ~= ARGV[1] then return nil end
 """
     + LOOK
 )
@@ -100,6 +102,11 @@ DROP = (
     end
 """
 )
+
+# KEYS: state, counts. Notes how many documents have counts.
+COUNTED = """
+redis.call('HSET', KEYS[1], 'counts', redis.call('HLEN', KEYS[2]))
+"""
 
 # KEYS: state, lock. Returns what a transaction depends on.
 CHECK = """

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from fastlsh.index.redis.scripts import LOCK, LOOK, RENEW, UNLOCK
+from fastlsh.index.redis.scripts import LOCK, LOOK, RENEW, SETTLE, UNLOCK
 from fastlsh.parallel import ending_ignored
 
 SCHEMES = ("redis", "rediss", "unix")
@@ -190,11 +190,11 @@ class Server:
 
     def look(self) -> list[bytes | int | None]:
         """Return the state of the index, and how many fields its other keys have."""
-        found: list[bytes | int | None] = self.client.eval(LOOK, 4, *self._counted())
+        found: list[bytes | int | None] = self.client.eval(LOOK, 5, *self._counted())
         return found
 
     def _counted(self) -> list[bytes]:
-        return [self.key(name) for name in ("state", "documents", "ids", "buckets")]
+        return [self.key(name) for name in ("state", "documents", "ids", "buckets", "counts")]
 
     def lock(self) -> list[bytes | int | None]:
         """Take the lock of the writer, and then return the result of `look`."""
@@ -207,7 +207,7 @@ class Server:
                 self._renewing.start()
         self.token = token = secrets.token_bytes(16)
         until = time.monotonic() + self.wait
-        asked = LOCK, 5, *self._counted(), self.key("lock"), token, LOCKED
+        asked = LOCK, 6, *self._counted(), self.key("lock"), token, LOCKED
         while True:
             found: list[bytes | int | None] | None = self.client.eval(*asked)
             if found is not None:
@@ -219,6 +219,23 @@ class Server:
                     self.address,
                 )
             time.sleep(0.005)
+
+    def settle(self, error: Exception) -> None:
+        """Find out whether a transaction was made if its answer did not arrive."""
+        try:
+            self.disconnect()
+            made = self.client.eval(SETTLE, 1, self.key("state"), self.token)
+        except self.library.exceptions.RedisError:
+            raise ConnectionError(
+                errno.ECONNRESET,
+                f"the connection broke, and it is unknown whether the change was made: {error}",
+                self.address,
+            ) from error
+        if not made:
+            raise ConnectionError(
+                errno.ECONNRESET, f"the connection broke, and nothing was changed: {error}",
+                self.address,
+            ) from error  # fmt: skip
 
     def unlock(self) -> None:
         """Release the lock, if this object holds it; may be called again."""

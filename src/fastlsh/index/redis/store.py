@@ -1,9 +1,8 @@
 """An index on a Redis server: its documents and its transactions."""
 
-import errno
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
 from socket import gethostname
 from typing import Any, NamedTuple, NoReturn
@@ -18,7 +17,7 @@ from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.changes import TOGETHER, Changes
 from fastlsh.index.redis.records import decoded, documents_of, encoded, parts_of, tag_bytes
-from fastlsh.index.redis.scripts import CHECK, LARGE, NUMBERS, SETTLE, UNLOCK
+from fastlsh.index.redis.scripts import CHECK, LARGE, NUMBERS, UNLOCK
 from fastlsh.index.redis.server import Server
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import ChangedError, wanted_tags
@@ -31,7 +30,7 @@ class _State(NamedTuple):
     upcoming: int
     """The number of the next document."""
     changes: int
-    """How many changes have removed something."""
+    """How many changes have removed or counted something."""
     documents: int
 
 
@@ -61,7 +60,6 @@ class RedisStore:
 
     def _clear(self) -> None:
         self._collected = Changes(self.settings)
-        self._noted: dict[tuple[str, ...], bool] = {}  # files to be renamed; False: they are
 
     # ---- transactions
 
@@ -87,8 +85,8 @@ class RedisStore:
             return _State(0, 0, 0)
         if None in found:
             raise self._server.damaged("its key `state` is lost")
-        upcoming, changes, documents, buckets, *held = map(int, found)
-        counts = {"documents": documents, "ids": documents, "buckets": buckets}
+        upcoming, changes, documents, buckets, counted, *held = map(int, found)
+        counts = {"documents": documents, "ids": documents, "buckets": buckets, "counts": counted}
         for (name, expected), count in zip(counts.items(), held, strict=True):
             if count != expected:
                 raise self._server.damaged(
@@ -109,7 +107,7 @@ class RedisStore:
             cause = error.__context__ if isinstance(error, said.WatchError) else error
             if not isinstance(cause, broken):
                 raise
-            self._settle(cause)
+            self._server.settle(cause)
 
     def _send(self) -> None:
         server, key = self._server, self._server.key
@@ -137,31 +135,10 @@ class RedisStore:
         self._collected.send(pipe, self._server)
         upcoming, changes, documents = self._state
         state: dict[str, Any] = {"next": upcoming, "documents": documents, "writer": token}
-        state["changes"] = changes + bool(self._collected.deleted)
-        if self._noted:
-            noted = [each for each in outputs if self._noted.get(tuple(each), True)]
-            noted += [[*each] for each, is_new in self._noted.items() if is_new]
-            state["outputs"] = json.dumps(noted)
+        state["changes"] = changes + bool(self._collected.deleted or self._collected.counts)
+        state |= self._collected.notes(outputs)
         pipe.hset(key("state"), mapping=state)
         pipe.eval(UNLOCK, 1, key("lock"), token)
-
-    def _settle(self, error: Exception) -> None:
-        """Find out whether a transaction was made if its answer did not arrive."""
-        server = self._server
-        try:
-            server.disconnect()
-            made = self._client.eval(SETTLE, 1, server.key("state"), server.token)
-        except server.library.exceptions.RedisError:
-            raise ConnectionError(
-                errno.ECONNRESET,
-                f"the connection broke, and it is unknown whether the change was made: {error}",
-                server.address,
-            ) from error
-        if not made:
-            raise ConnectionError(
-                errno.ECONNRESET, f"the connection broke, and nothing was changed: {error}",
-                server.address,
-            ) from error  # fmt: skip
 
     # ---- queries
 
@@ -171,7 +148,7 @@ class RedisStore:
 
     def nbytes(self) -> int:
         """Return how many bytes of memory the index takes on the server, without large buckets."""
-        names = "documents", "ids", "buckets"
+        names = "documents", "ids", "buckets", "counts"
         used = (self._client.memory_usage(self._server.key(name)) for name in names)
         return sum(int(each or 0) for each in used)
 
@@ -179,17 +156,18 @@ class RedisStore:
         """Return the numbers of those ids that have a document."""
         found: dict[Any, int] = {}
         asked = ids_in_database(names)
-        for first in range(0, len(asked), TOGETHER):
-            some = asked[first : first + TOGETHER]
-            numbers = self._client.hmget(self._server.key("ids"), list(map(encoded, some)))
-            found.update(
-                (name, int(number))
-                for name, number in zip(some, numbers, strict=True)
-                if number is not None and int(number) not in self._collected.deleted
-            )
+        for name, number in zip(asked, self._fields("ids", map(encoded, asked)), strict=True):
+            if number is not None and int(number) not in self._collected.deleted:
+                found[name] = int(number)
         added = self._collected.numbers
         found.update((name, added[name]) for name in asked if name in added)
         return found
+
+    def _fields(self, name: str, fields: Iterable[Any]) -> Iterator[bytes | None]:
+        """Yield the value of each field of a hash, None where there is none."""
+        wanted = list(fields)
+        for first in range(0, len(wanted), TOGETHER):
+            yield from self._client.hmget(self._server.key(name), wanted[first : first + TOGETHER])
 
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id is no str, bytes or int of 64 bits."""
@@ -208,15 +186,11 @@ class RedisStore:
     def _records(self, numbers: NDArray[np.int64]) -> list[bytes]:
         records: list[bytes] = []
         wanted = numbers.tolist()
-        for first in range(0, len(wanted), TOGETHER):
-            some = wanted[first : first + TOGETHER]
-            held = self._client.hmget(self._server.key("documents"), some)
-            for number, record in zip(some, held, strict=True):
-                if number in self._collected.added:
-                    record = self._collected.added[number]
-                if record is None:
-                    self._lacks(f"document {number}")
-                records.append(record)
+        for number, held in zip(wanted, self._fields("documents", wanted), strict=True):
+            record = self._collected.added.get(number, held)
+            if record is None:
+                self._lacks(f"document {number}")
+            records.append(record)
         return records
 
     def after(self, number: int, count: int) -> NDArray[np.int64]:
@@ -293,6 +267,31 @@ class RedisStore:
         count = self._state.documents - len(numbers)
         self._state = self._state._replace(documents=count)
 
+    def damaged(self, reason: str) -> ValueError:
+        """Return the error for an index that holds what it cannot hold."""
+        return self._server.damaged(reason)
+
+    def counted(self) -> str:
+        """Return what is counted of documents, as JSON; empty if nothing was set."""
+        if self._collected.counted is not None:
+            return self._collected.counted
+        return str(self._client.hget(self._server.key("state"), "counted") or b"", "utf-8")
+
+    def set_counted(self, code: str) -> None:
+        """Set what is counted of documents."""
+        self._collected.counted = code
+
+    def counts(self, numbers: list[int]) -> dict[int, str]:
+        """Return the counts of those documents that have some, as JSON."""
+        held = zip(numbers, self._fields("counts", numbers), strict=True)
+        found = {number: code.decode() for number, code in held if code is not None}
+        mine = self._collected.counts
+        return found | {number: mine[number] for number in numbers if number in mine}
+
+    def set_counts(self, counts: dict[int, str]) -> None:
+        """Set the counts of documents, which go when the documents are removed."""
+        self._collected.counts.update(counts)
+
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""
         noted = json.loads(self._client.hget(self._server.key("state"), "outputs") or "[]")
@@ -300,11 +299,11 @@ class RedisStore:
 
     def note_outputs(self, journals: list[tuple[str, str]]) -> None:
         """Note further journals."""
-        self._noted.update(((gethostname(), *each), True) for each in journals)
+        self._collected.noted.update(((gethostname(), *each), True) for each in journals)
 
     def forget_outputs(self, journals: list[tuple[str, str]]) -> None:
         """Forget some of those that `outputs` has returned."""
-        self._noted.update(((gethostname(), *each), False) for each in journals)
+        self._collected.noted.update(((gethostname(), *each), False) for each in journals)
 
     def pack(self) -> None:
         """Do nothing: removed documents leave nothing behind."""

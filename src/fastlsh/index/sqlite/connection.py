@@ -10,7 +10,7 @@ from pathlib import Path
 
 APPLICATION = 0x66736C68
 """ "fslh" """
-VERSION = 2
+VERSION = 3
 
 SYNCHRONOUS = "FULL"
 """A change is on the disk when its call returns, whatever happens to the machine."""

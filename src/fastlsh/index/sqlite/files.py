@@ -34,6 +34,9 @@ CREATE UNIQUE INDEX ids ON documents (id);
 CREATE TABLE runs (first INTEGER PRIMARY KEY, last INTEGER, page INTEGER, pages BLOB, least BLOB);
 CREATE TABLE pages (page INTEGER PRIMARY KEY, entries BLOB);
 CREATE TABLE removed (number INTEGER PRIMARY KEY);
+CREATE TABLE counted (json TEXT NOT NULL);
+INSERT INTO counted VALUES ('');
+CREATE TABLE counts (number INTEGER PRIMARY KEY, json TEXT NOT NULL);
 CREATE TABLE outputs (folder TEXT NOT NULL, run TEXT NOT NULL);
 """
 

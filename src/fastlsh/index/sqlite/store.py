@@ -169,13 +169,15 @@ class SqliteStore:
             refuse("it lacks documents")
         return [names[number] for number in numbers.tolist()]
 
-    def _rows_of(self, columns: str, numbers: NDArray[np.int64]) -> Iterator[Any]:
+    def _rows_of(
+        self, columns: str, numbers: NDArray[np.int64], table: str = "documents"
+    ) -> Iterator[Any]:
         """Return rows of documents, ascending."""
         wanted = numbers.tolist()
         for start in range(0, len(wanted), TOGETHER):
             some = padded(wanted[start : start + TOGETHER])
             yield from self._sql.execute(
-                f"SELECT {columns} FROM documents WHERE number IN ({','.join('?' * len(some))}) "
+                f"SELECT {columns} FROM {table} WHERE number IN ({','.join('?' * len(some))}) "
                 "ORDER BY number",
                 some,
             ).fetchall()
@@ -251,6 +253,29 @@ class SqliteStore:
         dictionary = self._records.dictionary_of(documents)
         self._sql.execute("UPDATE texts SET dictionary = ?", [dictionary])
 
+    def damaged(self, reason: str) -> ValueError:
+        """Return the error for a file that holds what it cannot hold."""
+        return ValueError(f"{self._connection.path}: the index is damaged: {reason}")
+
+    def counted(self) -> str:
+        """Return what is counted of documents, as JSON; empty if nothing was set."""
+        rows = self._sql.execute("SELECT json FROM counted").fetchall()
+        if len(rows) != 1:
+            refuse("what it counts is no single row")
+        return str(rows[0][0])
+
+    def set_counted(self, code: str) -> None:
+        """Set what is counted of documents."""
+        self._sql.execute("UPDATE counted SET json = ?", [code])
+
+    def counts(self, numbers: list[int]) -> dict[int, str]:
+        """Return the counts of those documents that have some, as JSON."""
+        return dict(self._rows_of("number, json", np.array(numbers, np.int64), "counts"))
+
+    def set_counts(self, counts: dict[int, str]) -> None:
+        """Set the counts of documents, which go when the documents are removed."""
+        self._sql.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?)", counts.items())
+
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs that are to appear: (folder, run)."""
         return self._sql.execute("SELECT folder, run FROM outputs").fetchall()
@@ -265,9 +290,10 @@ class SqliteStore:
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents, all of which must exist."""
-        self._sql.executemany(
-            "DELETE FROM documents WHERE number = ?", [(number,) for number in numbers.tolist()]
-        )
+        for table in ("documents", "counts"):
+            self._sql.executemany(
+                f"DELETE FROM {table} WHERE number = ?", [(number,) for number in numbers.tolist()]
+            )
         self._documents -= len(numbers)
         for number in numbers[numbers >= self._flushed].tolist():
             self._recent.remove(number)

@@ -1,0 +1,173 @@
+"""How often documents have come: counts that a database keeps beside the documents."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.index.backend import Backend
+from fastlsh.index.database import DatabaseBackend
+from fastlsh.index.store import Store, retry_until_consistent
+from fastlsh.parallel import batches
+
+TOGETHER = 1 << 14
+"""Documents whose counts are read or written together."""
+
+
+class Counted(NamedTuple):
+    """What an index counts of its documents and their duplicates, beside how many there are."""
+
+    source: str | None = None
+    """The column whose different values are counted."""
+    columns: tuple[str, ...] = ()
+    """The columns that are summed."""
+
+    def __bool__(self) -> bool:
+        return self.source is not None or bool(self.columns)
+
+
+class Arrivals(NamedTuple):
+    """Documents that have come, in order, and the document of the index that stands for each."""
+
+    head: NDArray[np.int64]
+    """int64 (m,): the position of that document."""
+    sources: NDArray[np.uint64] | None = None
+    """uint64 (m,): a number for the source of each."""
+    columns: Sequence[NDArray[Any]] = ()
+    """int64 or float64 (m,): the numbers that are summed."""
+
+    @classmethod
+    def of(
+        cls,
+        what: Counted,
+        documents: NDArray[np.int64],
+        head: NDArray[np.int64],
+        labels: Mapping[str, NDArray[np.uint64]],
+        numbers: Mapping[str, NDArray[Any]],
+    ) -> "Arrivals":
+        """Return some of the documents of a run, given the columns of all."""
+        sources = None if what.source is None else labels[what.source][documents]
+        return cls(head, sources, [numbers[name][documents] for name in what.columns])
+
+
+def count_arrivals(
+    store: Store,
+    what: Counted,
+    numbers: NDArray[np.int64],
+    is_new: NDArray[np.bool_],
+    arrivals: Arrivals,
+) -> None:
+    """Raise the counts of documents, in a transaction of the store.
+
+    Parameters
+    ----------
+    store
+        An index that has these documents.
+    what
+        What it counts.
+    numbers
+        int64 (h,): the numbers of the documents.
+    is_new
+        bool (h,): which of them are among the arrivals, so that nothing was counted of them before.
+    arrivals
+        What has come.
+    """
+    if what:
+        store.set_counted(json.dumps(what))
+    order = np.argsort(arrivals.head, kind="stable")
+    ends = np.searchsorted(arrivals.head[order], np.arange(len(numbers) + 1)).tolist()
+    for first, last in batches(len(numbers), TOGETHER):
+        known = numbers[first:last].tolist()
+        old = store.counts(known)
+        some = order[ends[first] : ends[last]]
+        sources = None if arrivals.sources is None else arrivals.sources[some].tolist()
+        columns = [column[some].tolist() for column in arrivals.columns]
+        written = {}
+        for position, number in enumerate(known, first):
+            begin, end = (ends[i] - ends[first] for i in (position, position + 1))
+            documents, seen, sums = counts_of(store, old.get(number), what)
+            if number not in old and is_new[position]:
+                documents = 0
+            if sources is not None:
+                seen = sorted({*seen, *sources[begin:end]})
+            for at, column in enumerate(columns):
+                for value in column[begin:end]:  # in this order, which decides how floats round
+                    sums[at] += value
+            written[number] = json.dumps([documents + end - begin, seen, sums])
+        store.set_counts(written)
+
+
+def copy_counts(source: Store, copy: Store, names: list[Any]) -> None:
+    """Copy the counts of some documents, in a transaction of either store."""
+    copy.set_counted(source.counted())
+    old, new = source.find(names), copy.find(names)
+    counts = source.counts(list(old.values()))
+    copy.set_counts({new[name]: counts[n] for name, n in old.items() if n in counts})
+
+
+def counted_of(store: Store) -> Counted | None:
+    """Return what an index counts beside documents, None if nothing was ever set."""
+    code = store.counted()
+    if not code:
+        return None
+    try:
+        source, columns = json.loads(code)
+        return Counted(source, tuple(columns))
+    except (ValueError, TypeError) as error:
+        raise store.damaged(f"what it counts: {error}") from error
+
+
+def counts_of(store: Store, code: Any, what: Counted) -> tuple[int, list[int], list[Any]]:
+    """Return how many documents have come, their sources, and the sums."""
+    if code is None:
+        return 1, [], [0] * len(what.columns)
+    try:
+        documents, sources, sums = json.loads(code)
+        if type(documents) is not int or len(sums) != len(what.columns):
+            raise ValueError(f"{code!r}")
+    except (ValueError, TypeError) as error:
+        raise store.damaged(f"the counts of a document: {error}") from error
+    return documents, sources, sums
+
+
+def all_counts(backend: Backend) -> dict[str, Any]:
+    """Return the counts of all documents as columns: see `Index.counts`."""
+    if not isinstance(backend, DatabaseBackend):
+        raise ValueError("only an index in SQLite or Redis counts documents")
+    store = backend.store
+    return retry_until_consistent(lambda: _read_all(store))
+
+
+def _read_all(store: Store) -> dict[str, Any]:
+    ids: list[Any] = []
+    documents: list[int] = []
+    sources: list[int] = []
+    with store.reading():
+        what = counted_of(store) or Counted()
+        sums: list[list[Any]] = [[] for _ in what.columns]
+        numbers = store.after(-1, TOGETHER)
+        while len(numbers):
+            ids += store.take(numbers)
+            old = store.counts(numbers.tolist())
+            for number in numbers.tolist():
+                count, seen, its_sums = counts_of(store, old.get(number), what)
+                documents.append(count)
+                sources.append(len(seen))
+                for column, value in zip(sums, its_sums, strict=True):
+                    column.append(value)
+            numbers = store.after(int(numbers[-1]), TOGETHER)
+    columns: dict[str, Any] = {"id": ids, "documents": np.array(documents, np.int64)}
+    if what.source is not None:
+        columns["sources"] = np.array(sources, np.int64)
+    for name, column in zip(what.columns, sums, strict=True):
+        columns[f"sum_{name}"] = _numbers(column)
+    return columns
+
+
+def _numbers(values: list[Any]) -> NDArray[Any]:
+    """Return sums as int64, or as float64 if one is a fraction or too large."""
+    if all(type(value) is int and abs(value) < 1 << 63 for value in values):
+        return np.array(values, np.int64)
+    return np.array(values, np.float64)

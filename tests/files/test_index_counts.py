@@ -1,0 +1,232 @@
+"""Snapshots that count: an index knows how often each of its documents has come."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import defaultdict
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from fastlsh import Index, deduplicate_files, deduplicate_with_index
+from files import put_rows
+
+WORDS = [f"word{number}" for number in range(400)]
+TRACKED = {"source": "source", "count": ["pages", "score"]}
+
+
+def rows_of(part, n=60):
+    draw = random.Random(part)
+    rows = []
+    for number in range(n):
+        words = random.Random(draw.randrange(80)).choices(WORDS, k=40)
+        if draw.random() < 0.5:
+            words[draw.randrange(40)] = draw.choice(WORDS)
+        rows.append(
+            {
+                "id": f"{part}-{number}", "text": " ".join(words), "pages": draw.randrange(9),
+                "source": draw.choice(["web", "news", "books", "code"]),
+                "score": draw.random(),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def rows_in(name):
+    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
+
+
+def counted(location):
+    with Index.open(location, read_only=True) as index:
+        columns = {name: list(values) for name, values in index.counts().items()}
+    return {row[0]: row[1:] for row in zip(*columns.values(), strict=True)}
+
+
+def by_hand(rows, removed):
+    """Return the counts of documents that came: how many, sources, and both sums."""
+    kept_id = {row["id"]: row["kept_id"] for name in removed for row in rows_in(name)}
+    found = defaultdict(lambda: [0, set(), 0, 0.0])
+    for row in rows:
+        one = found[kept_id.get(row["id"], row["id"])]
+        one[0] += 1
+        one[1].add(row["source"])
+        one[2] += row["pages"]
+        one[3] += row["score"]
+    return {name: (n, len(some), pages, score) for name, (n, some, pages, score) in found.items()}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(params=["SQLite", "Redis"])
+def location(request):
+    if request.param == "SQLite":
+        return "seen.ix"
+    import redis
+
+    address = request.getfixturevalue("redis_address")
+    with redis.Redis.from_url(address) as client:
+        client.flushdb()
+    return f"{address}#counts"
+
+
+def test_twelve_snapshots_count_like_one_run(location):
+    names = [f"{part:02}.jsonl" for part in range(12)]
+    everything = [rows_of(part) for part in range(12)]
+    for name, rows in zip(names, everything, strict=True):
+        put_rows(name, *rows)
+    for number, name in enumerate(names):
+        with Index.open(location, 0.7) as index:
+            deduplicate_with_index(index, name, "k/", removed=f"r{number}.jsonl", **TRACKED)
+    deduplicate_files(names, "all/", 0.7, removed="r.jsonl", save_index="all.ix", **TRACKED)
+    deduplicate_files(names, "disk/", 0.7, save_index="disk.ix", engine="disk", work="w", **TRACKED)
+    counts = counted(location)
+    assert counts == counted("all.ix") == counted("disk.ix")
+    assert counts == by_hand([row for rows in everything for row in rows], ["r.jsonl"])
+    assert max(documents for documents, *_ in counts.values()) > 5
+    with Index.open(location) as index:
+        index.copy_to("copy.ix")
+        some = next(iter(index))
+        index.remove(some)
+    assert counted("copy.ix") == counts
+    del counts[some]
+    assert counted(location) == counts
+
+
+def test_documents_alone_are_always_counted(location):
+    """Also of documents that came into the index in another way."""
+    put_rows("a.jsonl", *rows_of(1))
+    put_rows("b.jsonl", *rows_of(2))
+    put_rows("c.jsonl", *rows_of(3))
+    with Index.open(location, 0.7) as index:
+        index.insert_unique(*zip(*((row["id"], row["text"]) for row in rows_of(1)), strict=True))
+        deduplicate_with_index(index, "b.jsonl", "k2.jsonl", annotate=True, source="source")
+        deduplicate_with_index(index, "c.jsonl", "k3.jsonl", clusters="c.tsv", count="pages")
+        with pytest.raises(ValueError, match="documents that were added without source= and"):
+            deduplicate_with_index(index, "c.jsonl", "k4.jsonl", source="source")
+        size = len(index)
+    counts = counted(location)
+    assert len(counts) == size
+    gone_before = len(rows_of(1)) - len({name for name in counts if name.startswith("1-")})
+    assert sum(documents for (documents,) in counts.values()) == 180 - gone_before
+
+
+def test_other_columns_are_refused(location):
+    put_rows("a.jsonl", *rows_of(1))
+    put_rows("b.jsonl", *rows_of(2))
+    with Index.open(location, 0.7) as index:
+        deduplicate_with_index(index, "a.jsonl", "k.jsonl", source="source", count="pages")
+        for other in ({}, {"source": "source"}, {"source": "id", "count": "pages"}):
+            with pytest.raises(ValueError, match="give source='source', count='pages'"):
+                deduplicate_with_index(index, "b.jsonl", "k2.jsonl", **other)
+    assert not os.path.exists("k2.jsonl")
+
+
+def test_the_index_of_a_run_goes_on_counting():
+    for part in (1, 2, 3):
+        put_rows(f"{part}.jsonl", *rows_of(part))
+    deduplicate_files(["1.jsonl"], "k1.jsonl", 0.7, save_index="seen.ix", **TRACKED)
+    for part in (2, 3):
+        with Index.open("seen.ix") as index:
+            deduplicate_with_index(index, f"{part}.jsonl", f"k{part}.jsonl", **TRACKED)
+    deduplicate_files(["1.jsonl", "2.jsonl", "3.jsonl"], "k/", 0.7, save_index="a.ix", **TRACKED)
+    assert counted("seen.ix") == counted("a.ix")
+
+
+JOB = """
+import os, sys
+from fastlsh import Index, deduplicate_with_index
+from fastlsh.index import stored_counts
+where = sys.argv[2]
+if where == "counts":
+    stored_counts.count_arrivals.__globals__["json"] = None  # an error within the transaction
+with Index.open(sys.argv[1], 0.7) as index:
+    store = index._backend.store
+    if where in ("set_counts", "note_outputs"):
+        def die(*_):
+            os._exit(9)
+        setattr(store, where, die)
+    deduplicate_with_index(
+        index, "b.jsonl", "k2.jsonl", source="source", count=["pages", "score"]
+    )
+"""
+
+
+@pytest.mark.parametrize("where", ["set_counts", "note_outputs", "counts"])
+def test_a_kill_changes_nothing(location, where):
+    put_rows("a.jsonl", *rows_of(1))
+    put_rows("b.jsonl", *rows_of(2))
+    with Index.open(location, 0.7) as index:
+        deduplicate_with_index(index, "a.jsonl", "k.jsonl", **TRACKED)
+    before = counted(location)
+    done = subprocess.run([sys.executable, "-c", JOB, location, where], check=False)
+    killed = where != "counts"
+    assert done.returncode == (9 if killed else 1)
+    assert counted(location) == before
+    assert not os.path.exists("k2.jsonl")
+    with Index.open(location, wait=90.0) as index:
+        if location != "seen.ix":
+            index._backend.store._client.delete("fastlsh:{counts}:lock")
+        # The next run removes what the killed one has left; after an error nothing is left.
+        with pytest.warns(UserWarning, match="that was killed") if killed else nullcontext():
+            deduplicate_with_index(index, "b.jsonl", "k2.jsonl", **TRACKED)
+    assert sum(documents for documents, *_ in counted(location).values()) == 120
+
+
+@pytest.mark.parametrize(("value", "type_"), [(2**62, "f8"), (2**61, "i8"), (-(2**62), "f8")])
+def test_sums_of_more_than_64_bits(value, type_):
+    for day in "abc":
+        put_rows(f"{day}.jsonl", {"id": day, "text": "some text", "n": value})
+        with Index.open("seen.ix", 0.7) as index:
+            deduplicate_with_index(index, f"{day}.jsonl", f"k{day}.jsonl", count="n")
+            column = index.counts()["sum_n"]
+    assert (column.dtype.str[1:], column.tolist()) == (type_, [3 * value])
+
+
+def test_an_index_in_memory_counts_nothing():
+    with pytest.raises(ValueError, match="only an index in SQLite or Redis counts documents"):
+        Index().counts()
+
+
+def test_the_command(run):
+    put_rows("a.jsonl", *rows_of(1))
+    put_rows("b.jsonl", *rows_of(2))
+    more = ["--source", "source", "--count", "pages"]
+    assert run("dedup", "a.jsonl", "-o", "k.jsonl", "--save-index", "seen.ix", *more)[0] == 0
+    assert run("dedup", "b.jsonl", "-o", "k2.jsonl", "--index", "seen.ix", *more)[0] == 0
+    status, out, _ = run("index", "export", "seen.ix")
+    assert status == 0
+    assert out.splitlines()[0].split("\t") == ["id", "documents", "sources", "sum_pages"]
+    assert run("index", "export", "seen.ix", "-o", "counts.jsonl")[0] == 0
+    rows = rows_in("counts.jsonl")
+    assert sum(row["documents"] for row in rows) == 120
+    assert sum(row["sum_pages"] for row in rows) == sum(
+        row["pages"] for row in [*rows_of(1), *rows_of(2)]
+    )
+    status, _, err = run("dedup", "b.jsonl", "-o", "k3.jsonl", "--index", "seen.ix")
+    assert status == 2
+    assert "the index counts other columns: give --source" in err[-1]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE counts SET json = '[1]'", "UPDATE counts SET json = 'x'", "DELETE FROM counted",
+     "UPDATE counted SET json = '7'"],
+)  # fmt: skip
+def test_damaged_counts(statement):
+    import sqlite3
+
+    put_rows("a.jsonl", *rows_of(1))
+    with Index.open("seen.ix", 0.7) as index:
+        deduplicate_with_index(index, "a.jsonl", "k.jsonl", **TRACKED)
+    file = sqlite3.connect("seen.ix")
+    with file:
+        file.execute(statement)
+    file.close()
+    with pytest.raises(ValueError, match=r"seen\.ix: the index is damaged"):
+        counted("seen.ix")
