@@ -66,12 +66,14 @@ if TYPE_CHECKING:
     )
     from fastlsh.explanation import Explanation, explain
     from fastlsh.files import (
+        Audit,
         FileDecontamination,
         FileDeduplication,
         FileLineDeduplication,
         FileOverlap,
         FilePairs,
         FileSpanDeduplication,
+        audit_files,
         decontaminate_files,
         deduplicate_files,
         deduplicate_line_files,
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
     from fastlsh.reporting import report
 
 __all__ = [
+    "Audit",
     "BandingComparison",
     "Contamination",
     "ContaminationRecall",
@@ -116,6 +119,7 @@ __all__ = [
     "TooManyPairsError",
     "Tuning",
     "__version__",
+    "audit_files",
     "band_keys",
     "candidate_pairs",
     "compare_bandings",
@@ -150,6 +154,7 @@ __all__ = [
 ]
 
 _ROOM_OF = {
+    "Audit": "files",
     "BandingComparison": "evaluation",
     "ContaminationRecall": "evaluation",
     "Evaluation": "evaluation",
@@ -161,6 +166,7 @@ _ROOM_OF = {
     "FilePairs": "files",
     "FileSpanDeduplication": "files",
     "SeedComparison": "evaluation",
+    "audit_files": "files",
     "compare_bandings": "evaluation",
     "compare_seeds": "evaluation",
     "decontaminate_files": "files",

@@ -71,7 +71,7 @@ def test_complaints(run):
         (("--sample", "0"), "--sample must be at least 1"),
         (("--precision", "1"), "--precision must be between 0 and 1"),
         (("--port", "70000"), "--port must be from 0 to 65535"),
-        (("--seed", "-1"), "--seed must be from 0"),
+        (("--seed", "-1"), "--seed must be between 0 and"),
         (("--removed", "absent.tsv"), "absent.tsv"),
         (("--answers", "a.jsonl"), "a.jsonl"),
         (("--answers", "absent/a.jsonl"), "absent"),

@@ -102,6 +102,8 @@ def test_the_threshold_for_a_precision():
     assert threshold_for(found, 0.4).level == "0.85"
     assert threshold_for(found, 0.2).level == "0.7"
     assert threshold_for(found, 0.99) is None
+    with pytest.raises(ValueError, match="precision must be above 0 and at most 1, got 95"):
+        threshold_for(found, 95)
 
 
 def test_the_interval_holds_its_promise():

@@ -9,14 +9,11 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from fastlsh import InputError, Shingler, deduplicate_files
-from fastlsh.files.audit import Answers, Audit
+from fastlsh import Audit, InputError, Shingler, audit_files, deduplicate_files
+from fastlsh.files.audit import Answers
 from fastlsh.files.audit.server import ADDRESS, AuditServer
-from fastlsh.io import ReadOptions
 from report_page import NASTY, family
 from shards import rows_of, write_shards
-
-READ = ReadOptions()
 
 
 def removed_of(folder, name="removed.jsonl", seed=51, **keywords):
@@ -31,7 +28,7 @@ def removed_of(folder, name="removed.jsonl", seed=51, **keywords):
 
 
 def audit_of(inputs, removed, against=(), sample=20, seed=1):
-    return Audit.of(inputs, against, removed, READ, sample=sample, seed=seed)
+    return audit_files(inputs, removed, against=against, sample=sample, seed=seed)
 
 
 @pytest.mark.parametrize("name", ["r.tsv", "r.csv.gz", "r.jsonl", "r.parquet"])
@@ -95,6 +92,20 @@ def test_bad_tables(tmp_path):
         audit_of(inputs, str(tmp_path / "absent.tsv"))
 
 
+def test_documents_without_ids(tmp_path):
+    rows = [{"text": row["text"]} for row in rows_of(54, 100)]
+    inputs = write_shards(tmp_path, rows, 2)
+    removed = str(tmp_path / "r.tsv")
+    deduplicate_files(inputs, tmp_path / "k.jsonl", 0.6, removed=removed)
+    audit = audit_of(inputs, removed)
+    assert len(audit.pairs) == 20
+    for pair in audit.pairs:
+        path, _, row = pair.id.rpartition(":")
+        number = int(row) - 1 + 50 * inputs.index(path)
+        assert pair.text == rows[number]["text"]
+        assert audit.removals.source[pair.row] == inputs.index(path)
+
+
 @pytest.fixture
 def audit(tmp_path):
     inputs, removed, _ = removed_of(tmp_path)
@@ -103,47 +114,80 @@ def audit(tmp_path):
 
 def test_answers_are_there_tomorrow(tmp_path, audit):
     path = str(tmp_path / "answers.jsonl")
-    today = Answers(audit, path)
+    today = Answers(audit.pairs, path)
     assert (len(today), today.following) == (0, 0)
     assert not (tmp_path / "answers.jsonl").exists()
     today.add(0, True)
     today.add(2, True)
     today.add(2, False)
-    tomorrow = Answers(audit, path)
+    tomorrow = Answers(audit.pairs, path)
     assert (len(tomorrow), tomorrow.following) == (2, 1)
     assert [tomorrow.get(number) for number in range(3)] == [True, None, False]
-    assert tomorrow.precisions()[0][3:5] == (2, 1)
-    assert repr(tomorrow.precisions()) == repr(today.precisions())  # NaN is NaN there
+    assert audit.precisions(tomorrow.values())[0][3:5] == (2, 1)
+    assert tomorrow.values() == today.values() == audit.read_answers(path)
+
+
+def test_judgements_of_a_program(tmp_path, audit):
+    judgements = [pair.similarity > 0.9 for pair in audit.pairs]
+    whole, *_ = found = audit.precisions(judgements)
+    assert (whole.judged, whole.duplicates) == (20, sum(judgements))
+    assert audit.precisions(np.array(judgements)) == found
+    some = [each if number < 5 else None for number, each in enumerate(judgements)]
+    path = tmp_path / "answers.jsonl"
+    answers = Answers(audit.pairs, str(path))
+    for number in range(5):
+        answers.add(number, judgements[number])
+    assert audit.read_answers(path) == some
+    assert repr(audit.precisions(some)) == repr(audit.precisions(answers.values()))  # has NaN
+    assert audit.precisions(some)[0].judged == 5
+    with pytest.raises(ValueError, match=r"^19 judgements for 20 pairs$"):
+        audit.precisions(judgements[1:])
+    with pytest.raises(TypeError, match=r"^judgement 1 must be True, False or None, got 1$"):
+        audit.precisions([None, 1, *judgements[2:]])
+    with pytest.raises(InputError, match=r"absent\.jsonl: No such file"):
+        audit.read_answers(tmp_path / "absent.jsonl")
+
+
+def test_arguments_of_a_sample(tmp_path):
+    for arguments, message in [
+        ({"sample": 0}, "sample must be at least 1, got 0"),
+        ({"seed": -1}, "seed must be between 0 and"),
+        ({"on_error": "stop"}, "on_error is 'fail' or 'skip'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            audit_files([], tmp_path / "r.tsv", **arguments)
+    with pytest.raises(TypeError, match=r"audit_files\(\) got an unexpected keyword .* 'limits'"):
+        audit_files([], tmp_path / "r.tsv", limits=3)
 
 
 def test_a_line_that_a_kill_has_cut_off(tmp_path, audit):
     path = tmp_path / "answers.jsonl"
-    Answers(audit, str(path)).add(0, True)
+    Answers(audit.pairs, str(path)).add(0, True)
     whole = path.read_bytes()
     path.write_bytes(whole + whole[:20])
-    answers = Answers(audit, str(path))
+    answers = Answers(audit.pairs, str(path))
     assert path.read_bytes() == whole + whole[:20]  # until something is written
     answers.add(1, False)
     assert path.read_bytes().startswith(whole)
-    assert len(Answers(audit, str(path))) == 2
+    assert len(Answers(audit.pairs, str(path))) == 2
 
 
 def test_two_sessions_after_a_kill(tmp_path, audit):
     path = tmp_path / "answers.jsonl"
-    Answers(audit, str(path)).add(0, True)
+    Answers(audit.pairs, str(path)).add(0, True)
     path.write_bytes(b"{" * path.stat().st_size)  # as long as an answer
-    one, other = (Answers(audit, str(path)) for _ in range(2))
+    one, other = (Answers(audit.pairs, str(path)) for _ in range(2))
     one.add(0, True)
     one.add(1, False)
-    assert len(Answers(audit, str(path))) == 2
+    assert len(Answers(audit.pairs, str(path))) == 2
     other.add(2, False)
-    assert len(Answers(audit, str(path))) == 3
+    assert len(Answers(audit.pairs, str(path))) == 3
 
 
 def test_an_answer_that_is_cut_off_by_a_full_disk(tmp_path, audit):
     resource = pytest.importorskip("resource")
     path = tmp_path / "answers.jsonl"
-    answers = Answers(audit, str(path))
+    answers = Answers(audit.pairs, str(path))
     answers.add(0, True)
     whole = path.read_bytes()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -158,19 +202,19 @@ def test_an_answer_that_is_cut_off_by_a_full_disk(tmp_path, audit):
 
 
 def test_a_removal_that_is_in_the_table_twice(tmp_path, audit):
-    twice = Audit(audit.removals, [audit.pairs[0], *audit.pairs[:2]])
+    twice = Audit([audit.pairs[0], *audit.pairs[:2]], audit.removals)
     path = str(tmp_path / "answers.jsonl")
-    answers = Answers(twice, path)
+    answers = Answers(twice.pairs, path)
     answers.add(0, True)
-    for each in (answers, Answers(twice, path)):
+    for each in (answers, Answers(twice.pairs, path)):
         assert (len(each), each.following, each.get(1)) == (2, 2, True)
-        assert each.precisions()[0].judged == 2
+        assert twice.precisions(each.values())[0].judged == 2
 
 
 def test_answers_of_something_else(tmp_path, audit):
     path = tmp_path / "answers.jsonl"
     path.write_text('{"id": "x", "kept_id": "y", "duplicate": true}\n')
-    answers = Answers(audit, str(path))
+    answers = Answers(audit.pairs, str(path))
     assert (len(answers), answers.others) == (0, 1)
     for line in (
         "{}", "[1]", '{"id": "x", "kept_id": "y", "duplicate": 1}', "nothing", "\xff",
@@ -178,14 +222,14 @@ def test_answers_of_something_else(tmp_path, audit):
     ):  # fmt: skip
         path.write_text(f'{{"id": "x", "kept_id": "y", "duplicate": true}}\n{line}\n')
         with pytest.raises(InputError, match="row 2: is no answer"):
-            Answers(audit, str(path))
+            Answers(audit.pairs, str(path))
     with pytest.raises(InputError):
-        Answers(audit, str(tmp_path))
+        Answers(audit.pairs, str(tmp_path))
 
 
 @contextmanager
 def serving(audit, path):
-    server = AuditServer(audit, Answers(audit, str(path)), Shingler(), 0.95)
+    server = AuditServer(audit, Answers(audit.pairs, str(path)), Shingler(), 0.95)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -306,7 +350,7 @@ def test_two_servers_have_different_tokens(audit, tmp_path):
 
 def test_a_port_that_is_in_use(server, audit, tmp_path):
     port = server.server_address[1]
-    answers = Answers(audit, str(tmp_path / "a"))
+    answers = Answers(audit.pairs, str(tmp_path / "a"))
     with pytest.raises(InputError, match=f"port {port}: "):
         AuditServer(audit, answers, Shingler(), 0.95, port)
 
@@ -317,7 +361,8 @@ def test_the_host_that_browsers_send_for_port_80(audit, tmp_path, monkeypatch):
 
     monkeypatch.setattr(AuditServer, "server_bind", bind)
     monkeypatch.setattr(AuditServer, "server_activate", lambda _: None)
-    with AuditServer(audit, Answers(audit, str(tmp_path / "a")), Shingler(), 0.95, 80) as server:
+    answers = Answers(audit.pairs, str(tmp_path / "a"))
+    with AuditServer(audit, answers, Shingler(), 0.95, 80) as server:
         assert server.url == f"http://127.0.0.1{server.base}"
 
 
@@ -343,7 +388,7 @@ def test_hostile_texts_do_nothing(tmp_path):
         assert "&lt;script&gt;alert(1)" in page
         assert "\u202e" not in page
         assert post(server, {"pair": 0, "duplicate": True})[0] == 200
-    assert Answers(audit, str(tmp_path / "answers.jsonl")).get(0) is True
+    assert Answers(audit.pairs, str(tmp_path / "answers.jsonl")).get(0) is True
 
 
 def test_similarities_that_were_not_verified(tmp_path):
@@ -355,7 +400,7 @@ def test_similarities_that_were_not_verified(tmp_path):
             ask(server, f"{server.base}{number}")[2] for number in range(20)
         )
         post(server, {"pair": 0, "duplicate": True})
-    assert len(Answers(audit, str(tmp_path / "a.jsonl"))) == 1
+    assert len(Answers(audit.pairs, str(tmp_path / "a.jsonl"))) == 1
 
 
 def test_sources_of_a_column(tmp_path):
@@ -365,7 +410,7 @@ def test_sources_of_a_column(tmp_path):
     inputs = write_shards(tmp_path, rows, 2)
     removed = str(tmp_path / "r.tsv")
     deduplicate_files(inputs, tmp_path / "k.jsonl", 0.6, removed=removed)
-    audit = Audit.of(inputs, [], removed, READ, source="from", sample=30, seed=1)
+    audit = audit_files(inputs, removed, source="from", sample=30)
     assert audit.removals.sources == ["x", "y", "z"]
     for pair in audit.pairs:
         source = audit.removals.sources[audit.removals.source[pair.row]]

@@ -12,6 +12,7 @@ import pytest
 import chromium
 from fastlsh import (
     Shingler,
+    audit_files,
     deduplicate,
     deduplicate_files,
     deduplicate_lines,
@@ -19,9 +20,8 @@ from fastlsh import (
     overlap,
     report,
 )
-from fastlsh.files.audit import Answers, Audit
+from fastlsh.files.audit import Answers
 from fastlsh.files.audit.server import AuditServer
-from fastlsh.io import ReadOptions
 from fastlsh.reporting import overlap_page
 from report_page import NASTY, family
 from required import missing
@@ -251,9 +251,9 @@ def audited(tmp_path):
     removed = str(tmp_path / "r.tsv")
     deduplicate_files(tmp_path / "in.jsonl", tmp_path / "k.jsonl", 0.3, removed=removed)
     inputs = [str(tmp_path / "in.jsonl")]
-    audit = Audit.of(inputs, [], removed, ReadOptions(), sample=3, seed=1)
+    audit = audit_files(inputs, removed, sample=3)
     answers = tmp_path / "answers.jsonl"
-    server = AuditServer(audit, Answers(audit, str(answers)), Shingler(), 0.95)
+    server = AuditServer(audit, Answers(audit.pairs, str(answers)), Shingler(), 0.95)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server, answers

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh import Shingler
+from fastlsh import Shingler, audit_files
 from fastlsh.cli.messages import plural, say
 from fastlsh.cli.options import add_against_option, add_input_options, integer, reading_keywords
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_text_options, shingler_of
 from fastlsh.evaluation import threshold_text
-from fastlsh.files import Answers, Audit, serving
-from fastlsh.io import ReadOptions, check_target, write_table
+from fastlsh.files import Answers, serving
+from fastlsh.io import check_target, write_table
 
 HELP = "Judge a sample of removed documents in the browser, and print the precision of the run."
 EXAMPLES = """\
@@ -87,10 +87,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    if arguments.sample < 1:
-        raise ValueError(f"--sample must be at least 1, got {arguments.sample}")
-    if not 0 <= arguments.seed < 2**32:
-        raise ValueError(f"--seed must be from 0 to {2**32 - 1}, got {arguments.seed}")
     if not 0 < arguments.precision < 1:
         raise ValueError(f"--precision must be between 0 and 1, got {arguments.precision:g}")
     if not 0 <= arguments.port < 65536:
@@ -99,12 +95,11 @@ def run(arguments: argparse.Namespace) -> None:
     check_paths(arguments)
     if not arguments.results:
         check_target(arguments.answers)
-    audit = Audit.of(
-        arguments.inputs, arguments.against, arguments.removed,
-        ReadOptions(**reading_keywords(arguments)), source=arguments.source,
-        sample=arguments.sample, seed=arguments.seed,
+    audit = audit_files(
+        arguments.inputs, arguments.removed, against=arguments.against, source=arguments.source,
+        sample=arguments.sample, seed=arguments.seed, **reading_keywords(arguments),
     )  # fmt: skip
-    answers = Answers(audit, arguments.answers)
+    answers = Answers(audit.pairs, arguments.answers)
     if answers.others:
         say(f"warning: {plural(answers.others, 'answer')} of {arguments.answers} for other pairs")
     if not arguments.results:
@@ -114,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
             with suppress(KeyboardInterrupt):
                 while True:
                     sleep(3600)
-    found = answers.precisions()
+    found = audit.precisions(answers.values())
     columns: dict[str, Any] = {
         name: np.array([getattr(each, name) for each in found]) for name in found[0]._fields
     }

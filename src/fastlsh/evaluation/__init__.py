@@ -1,8 +1,7 @@
 """What LSH finds, measured against what there is."""
 
-from fastlsh.evaluation.audit import Precision as Precision
+from fastlsh.evaluation.audit import Precision, threshold_for
 from fastlsh.evaluation.audit import Removals as Removals
-from fastlsh.evaluation.audit import threshold_for as threshold_for
 from fastlsh.evaluation.audit import threshold_text as threshold_text
 from fastlsh.evaluation.bandings import BandingComparison, compare_bandings
 from fastlsh.evaluation.data import SimilarityBin
@@ -19,6 +18,7 @@ __all__ = [
     "ContaminationRecall",
     "EstimatorError",
     "Evaluation",
+    "Precision",
     "SeedComparison",
     "Share",
     "SimilarityBin",
@@ -26,4 +26,5 @@ __all__ = [
     "compare_seeds",
     "evaluate",
     "evaluate_decontamination",
+    "threshold_for",
 ]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arguments import check_share
 from fastlsh.evaluation.shares import wilson
 
 STEP = 20
@@ -17,21 +18,32 @@ SIZES = (2, 3, 11, 101)
 
 
 class Precision(NamedTuple):
-    """What the answers tell about some of the removals.
+    """What the judgements of a sample tell about some of the removals.
 
-    The precision is that of the strata with answers, each with the weight of its removals. The
-    interval is Wilson's for 95 %, with as many answers as a plain sample of the same precision
+    The precision is that of the strata with judgements, each with the weight of its removals. The
+    interval is Wilson's for 95 %, with as many judgements as a plain sample of the same precision
     would need at most (Kish's effective size).
+
+    Attributes
+    ----------
+    kind : str
+        "all", "similarity", "cluster", "source" or "threshold": how the removals were chosen.
+    level : str
+        The step of similarity, class of cluster sizes, source or threshold.
+    removed, judged, duplicates : int
+        How many removals there are, how many were judged, and how many of these are duplicates.
+    precision : float
+        The estimated share of duplicates among the removals; NaN without judgements.
+    low, high : float
+        The ends of its interval; 0 and 1 without judgements.
     """
 
     kind: str
-    """"all", "similarity", "cluster", "source" or "threshold"."""
     level: str
     removed: int
     judged: int
     duplicates: int
     precision: float
-    """NaN without answers."""
     low: float
     high: float
 
@@ -151,8 +163,25 @@ class Removals:
         )
 
 
-def threshold_for(found: Sequence[Precision], wanted: float) -> Precision | None:
-    """Return the lowest threshold at which the interval of the precision begins at `wanted`.
+def threshold_for(found: Sequence[Precision], precision: float) -> Precision | None:
+    """Return the lowest threshold whose removals surely have a wished precision.
+
+    Parameters
+    ----------
+    found
+        What `Audit.precisions` has returned.
+    precision
+        Above 0 and at most 1: the interval of the threshold begins here or above.
+
+    Returns
+    -------
+    Precision or None
+        `level` is the threshold; None: no threshold is sure to have the precision.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The precision is no number above 0 and at most 1.
 
     Examples
     --------
@@ -162,6 +191,7 @@ def threshold_for(found: Sequence[Precision], wanted: float) -> Precision | None
     ('0.8', None)
     """
     rows = [each for each in found if each.kind == "threshold" and each.judged]
+    wanted = check_share(precision, "precision")
     return next((each for each in rows if each.low >= wanted), None)
 
 

@@ -1,7 +1,7 @@
 """The engine for files larger than memory: the same answer as in memory, to the bit."""
 
 from fastlsh.files.audit import Answers as Answers
-from fastlsh.files.audit import Audit as Audit
+from fastlsh.files.audit import Audit, AuditPair, audit_files
 from fastlsh.files.audit import serving as serving
 from fastlsh.files.budget import parse_memory
 from fastlsh.files.decontamination import decontaminate_files
@@ -29,6 +29,8 @@ from fastlsh.files.scheduling import StageJob, contamination_jobs, stage_jobs
 from fastlsh.files.spans import deduplicate_span_files
 
 __all__ = [
+    "Audit",
+    "AuditPair",
     "FileDecontamination",
     "FileDeduplication",
     "FileLineDeduplication",
@@ -37,6 +39,7 @@ __all__ = [
     "FileResult",
     "FileSpanDeduplication",
     "StageJob",
+    "audit_files",
     "build_index",
     "contamination_jobs",
     "decontaminate_files",

@@ -51,7 +51,7 @@ class DataSets:
         """
         names: dict[int, str] = {}
         how = replace(read, id=column, labels=(column,))
-        for documents in each_block(inputs, how):
+        for _, documents in each_block(inputs, how):
             found, rows = np.unique(documents.labels[column], return_index=True)
             new = np.array([each not in names for each in found.tolist()], np.bool_)
             order = np.argsort(rows[new])
@@ -68,8 +68,8 @@ class DataSets:
         return order[np.searchsorted(self.hashes, labels, sorter=order)]
 
 
-def each_block(inputs: Sequence[str], read: ReadOptions) -> Iterator[BlockDocuments]:
-    """Yield the documents of the inputs, block by block; raise a bad row unless it is skipped."""
+def each_block(inputs: Sequence[str], read: ReadOptions) -> Iterator[tuple[str, BlockDocuments]]:
+    """Yield the file and the documents of each block; raise a bad row unless it is skipped."""
     if not inputs:
         return
     for source in expand(inputs, read.format, read, recursive=read.recursive, mixed=True):
@@ -77,4 +77,4 @@ def each_block(inputs: Sequence[str], read: ReadOptions) -> Iterator[BlockDocume
             documents = block.documents()
             if documents.bad and read.on_error != "skip":
                 raise documents.bad[0]
-            yield documents
+            yield source.path, documents

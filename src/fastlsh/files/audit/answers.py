@@ -1,4 +1,4 @@
-"""The answers of an audit: a line of JSON for each, appended to a file."""
+"""The pairs of an audit, and the answers: a line of JSON for each, appended to a file."""
 
 import json
 import os
@@ -7,12 +7,24 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from errno import ENOSPC
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
 from fastlsh.errors import InputError
-from fastlsh.evaluation import Precision
-from fastlsh.files.audit.sample import Audit
+
+
+class AuditPair(NamedTuple):
+    """A removed document of the sample, and the kept one."""
+
+    row: int
+    """Of the table of removals, from 0."""
+    id: str
+    kept_id: str
+    similarity: float
+    """NaN if it was not verified."""
+    text: str
+    kept_text: str
 
 
 class Answers:
@@ -20,7 +32,7 @@ class Answers:
 
     Parameters
     ----------
-    audit
+    pairs
         The sample.
     path
         The file. Answers for pairs of other samples in it are left alone, and do not count; of two
@@ -32,11 +44,11 @@ class Answers:
         The file cannot be read, or a line of it is no answer.
     """
 
-    def __init__(self, audit: Audit, path: str) -> None:
-        self._audit = audit
+    def __init__(self, pairs: Sequence[AuditPair], path: str) -> None:
+        self._sample = pairs
         self._path = path
         self._lock = Lock()
-        self._pairs = [(pair.id, pair.kept_id) for pair in audit.pairs]
+        self._pairs = [(pair.id, pair.kept_id) for pair in pairs]
         self._known = set(self._pairs)
         self._answers: dict[tuple[str, str], bool] = {}
         self.others = 0
@@ -82,7 +94,7 @@ class Answers:
 
     def add(self, number: int, is_duplicate: bool) -> None:
         """Append an answer to the file; OSError if it cannot be written, and it does not count."""
-        pair = self._audit.pairs[number]
+        pair = self._sample[number]
         line = {
             "id": pair.id, "kept_id": pair.kept_id, "similarity": pair.similarity,
             "duplicate": is_duplicate,
@@ -111,16 +123,7 @@ class Answers:
         """The first pair without an answer."""
         return next((n for n, pair in enumerate(self._pairs) if pair not in self._answers), None)
 
-    def precisions(self) -> Sequence[Precision]:
-        """Return what the answers tell."""
+    def values(self) -> list[bool | None]:
+        """Return the answer for each pair of the sample; None if it was not judged."""
         with self._lock:
-            answers = dict(self._answers)
-        judged = [
-            (pair.row, answers[ids])
-            for pair, ids in zip(self._audit.pairs, self._pairs, strict=True)
-            if ids in answers
-        ]
-        rows = np.array([row for row, _ in judged], np.int64)
-        return self._audit.removals.precisions(
-            rows, np.array([each for _, each in judged], np.bool_)
-        )
+            return [self._answers.get(pair) for pair in self._pairs]

@@ -1,107 +1,211 @@
 """The removed documents of a run, a sample of them, and both texts of each."""
 
+import os
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from errno import ENOENT
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arguments import check_integer
 from fastlsh.errors import InputError
-from fastlsh.evaluation import Removals
+from fastlsh.evaluation import Precision, Removals
+from fastlsh.files.audit.answers import Answers, AuditPair
 from fastlsh.files.data_sets import DataSets, each_block
-from fastlsh.io import BlockDocuments, ReadOptions, table_rows
+from fastlsh.files.requests import READ_ONLY_INSIDE, Path, paths
+from fastlsh.io import BlockDocuments, Ids, Paths, ReadOptions, table_rows
+from fastlsh.keywords import made, shares
 from fastlsh.texts import as_texts
+
+if TYPE_CHECKING:
+    from fastlsh.io import ReadKeywords
+    from fastlsh.keywords import Unpack
 
 COLUMNS = (("id",), ("kept_id",), ("jaccard", "containment"), ("against", ""), ("start", ""))
 
 
-class AuditPair(NamedTuple):
-    """A removed document of the sample, and the kept one."""
-
-    row: int
-    """Of the table of removals."""
-    id: str
-    kept_id: str
-    similarity: float
-    text: str
-    kept_text: str
-
-
 @dataclass(frozen=True)
 class Audit:
-    """A sample of removals, with their texts.
+    """A sample of removals to be judged; `precisions` tells what the judgements mean for all.
 
     Attributes
     ----------
-    removals : Removals
-        Numbers of all of them.
     pairs : list of AuditPair
-        The sample, in random order.
+        The sample, in random order: `id`, `kept_id`, `similarity`, `text` and `kept_text` of each.
+    removals : Removals
+        What is known of all removals.
     """
 
-    removals: Removals
     pairs: list[AuditPair]
+    removals: Removals
 
-    @classmethod
-    def of(
-        cls,
-        inputs: Sequence[str],
-        against: Sequence[str],
-        removed: str,
-        read: ReadOptions,
-        *,
-        source: str | None = None,
-        sample: int,
-        seed: int,
-    ) -> "Audit":
-        """Read the table of removals, draw a sample, and read its texts.
+    def read_answers(self, path: Path) -> list[bool | None]:
+        """Return the answers that ``fastlsh audit --answers`` has written, one for each pair.
 
         Parameters
         ----------
-        inputs, against
-            The files of the run.
-        removed
-            What the run has written with `removed`.
-        read
-            How the files are read.
-        source
-            The column of the sources; None: each input is one.
-        sample, seed
-            How many removals, and which of the possible samples.
+        path
+            The file: a JSON object with ``id``, ``kept_id`` and ``duplicate`` on each line. Answers
+            for other pairs are left out; of two answers for a pair, the later one counts.
+
+        Returns
+        -------
+        list of bool or None
+            None for a pair that was not judged.
 
         Raises
         ------
         InputError
-            A file cannot be read, or has not the documents of the table.
+            The file cannot be read, or a line of it is no answer.
 
-        Notes
-        -----
-        Memory: 40 bytes for each removal, and the texts of the sample.
+        Examples
+        --------
+        >>> audit = Audit([AuditPair(0, "b", "a", 0.9, "text b", "text a")], removals=None)
+        >>> with open("answers.jsonl", "w") as file:
+        ...     print('{"id": "b", "kept_id": "a", "duplicate": true}', file=file)
+        >>> audit.read_answers("answers.jsonl")
+        [True]
         """
-        removals = _removals(removed, inputs, read, source)
-        rows = removals.sample(sample, seed)
-        wanted = {row: number for number, row in enumerate(rows.tolist())}
-        pairs: list[Any] = [None] * len(rows)
-        for row, found in enumerate(table_rows(removed, COLUMNS)):
-            if row in wanted:
-                pairs[wanted[row]] = row, *found
-        own = {str(name) for _, name, *_ in pairs}
-        outside = {str(kept) for _, _, kept, _, is_against, _ in pairs if _true(is_against)}
-        own |= {str(kept) for _, _, kept, _, is_against, _ in pairs if not _true(is_against)}
-        if outside and not against:
-            raise InputError(
-                removed, "names documents of a reference collection: give it, too (against=)"
-            )
-        texts = [_texts(inputs, read, own), _texts(against, read, outside)]
-        return cls(removals, [
-            AuditPair(
-                row, str(name), str(kept), _number(value), _text(removed, texts[0], name),
-                _text(removed, texts[_true(is_against)], kept),
-            )
-            for row, name, kept, value, is_against, _ in pairs
-        ])  # fmt: skip
+        name = os.fspath(path)
+        if not os.path.exists(name):  # the first answer makes the file of the command
+            raise InputError(name, os.strerror(ENOENT))
+        return Answers(self.pairs, name).values()
+
+    def precisions(self, duplicate: Sequence[bool | None]) -> list[Precision]:
+        """Estimate from judgements how many of all removals are right.
+
+        The share of duplicates in each stratum (step of similarity, class of cluster sizes and
+        source) counts by the number of its removals. A stratum without a judgement does not count.
+
+        Parameters
+        ----------
+        duplicate
+            For each pair whether it is a duplicate, so that the removal is right; None: not judged.
+
+        Returns
+        -------
+        list of Precision
+            The first one is that of all removals. The others are those of each step of similarity,
+            class of cluster sizes and source, and of the removals that a higher threshold leaves.
+
+        Raises
+        ------
+        TypeError
+            A judgement is not True, False or None.
+        ValueError
+            There are more or fewer judgements than pairs.
+
+        Examples
+        --------
+        >>> removals = Removals(np.full(10, 0.9), np.full(10, 2), np.zeros(10, int), ["a.jsonl"])
+        >>> pair = AuditPair(0, "b", "a", 0.9, "text b", "text a")
+        >>> audit = Audit([pair, pair._replace(row=1), pair._replace(row=2)], removals)
+        >>> whole, *_ = audit.precisions([True, False, None])
+        >>> whole.removed, whole.judged, whole.precision, round(whole.low, 2), round(whole.high, 2)
+        (10, 2, 0.5, 0.09, 0.91)
+        """
+        given = list(duplicate)
+        if len(given) != len(self.pairs):
+            raise ValueError(f"{len(given)} judgements for {len(self.pairs)} pairs")
+        for number, each in enumerate(given):
+            if each is not None and not isinstance(each, (bool, np.bool_)):
+                raise TypeError(f"judgement {number} must be True, False or None, got {each!r}")
+        judged = [(pair.row, bool(each)) for pair, each in zip(self.pairs, given, strict=True)
+                  if each is not None]  # fmt: skip
+        rows = np.array([row for row, _ in judged], np.int64)
+        return self.removals.precisions(rows, np.array([each for _, each in judged], np.bool_))
+
+
+@shares(ReadOptions, without=READ_ONLY_INSIDE)
+def audit_files(
+    inputs: Paths,
+    removed: Path,
+    *,
+    against: Paths = (),
+    source: str | None = None,
+    sample: int = 400,
+    seed: int = 1,
+    **keywords: "Unpack[ReadKeywords]",
+) -> Audit:
+    """Draw a sample of the removals of a run, with both texts of each, to be judged.
+
+    All strata (steps of similarity, classes of cluster sizes, sources) have equally many pairs in
+    the sample, as far as they have that many, so that rare kinds of removals are seen, too.
+
+    Parameters
+    ----------
+    inputs, against
+        The files of the run and its reference collection, with the same paths.
+    removed
+        The table that `deduplicate_files` or ``fastlsh dedup`` has written as `removed`.
+    source
+        The column of the sources; None: each input is one.
+    sample
+        How many removals, at least 1; if there are fewer, all are drawn.
+    seed
+        Which of the possible samples.
+
+    Returns
+    -------
+    Audit
+        Its `pairs` are the sample, and its method `precisions` takes the judgements.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or does not have the documents of the table.
+    TypeError, ValueError
+        An argument is invalid.
+
+    Notes
+    -----
+    The table and the inputs are read once, with `source` the inputs twice, with several inputs and
+    without it up to twice. Memory: 40 bytes for each removal, and the texts of the sample.
+
+    Examples
+    --------
+    >>> import json
+    >>> from fastlsh import deduplicate_files
+    >>> with open("texts.jsonl", "w") as file:
+    ...     for text in ["an old story of two towns", "an old story of two towns!", "other"]:
+    ...         print(json.dumps({"text": text}), file=file)
+    >>> done = deduplicate_files("texts.jsonl", "kept.jsonl", removed="removed.tsv")
+    >>> audit = audit_files("texts.jsonl", "removed.tsv")
+    >>> [(pair.kept_text, pair.text) for pair in audit.pairs]
+    [('an old story of two towns', 'an old story of two towns!')]
+    >>> whole, *_ = audit.precisions([True])
+    >>> whole.precision, round(whole.low, 2)
+    (1.0, 0.21)
+    """
+    count, number = check_integer(sample, "sample"), check_integer(seed, "seed")
+    read, table = made(ReadOptions, keywords), os.fspath(removed)
+    files, others = paths(inputs), paths(against)
+    removals = _removals(table, files, read, source)
+    rows = removals.sample(count, number)
+    wanted = {row: place for place, row in enumerate(rows.tolist())}
+    found: list[Any] = [None] * len(rows)
+    for row, values in enumerate(table_rows(table, COLUMNS)):
+        if row in wanted:
+            found[wanted[row]] = row, *values
+    own = {str(name) for _, name, *_ in found}
+    outside = {str(kept) for _, _, kept, _, is_against, _ in found if _true(is_against)}
+    own |= {str(kept) for _, _, kept, _, is_against, _ in found if not _true(is_against)}
+    if outside and not others:
+        raise InputError(
+            table, "names documents of a reference collection: give it, too (against=)"
+        )
+    texts = [_texts(files, read, own), _texts(others, read, outside)]
+    pairs = [
+        AuditPair(
+            row, str(name), str(kept), _number(value), _text(table, texts[0], name),
+            _text(table, texts[_true(is_against)], kept),
+        )
+        for row, name, kept, value, is_against, _ in found
+    ]  # fmt: skip
+    return Audit(pairs, removals)
 
 
 def _removals(
@@ -138,8 +242,8 @@ def _sources(
     order = np.argsort(ids, kind="stable")
     ordered = ids[order]
 
-    def found(documents: BlockDocuments, data_set: NDArray[np.int64]) -> None:
-        hashes = np.fromiter((hash(str(each)) for each in documents.ids), np.int64, len(documents))
+    def found(path: str, documents: BlockDocuments, data_set: NDArray[np.int64]) -> None:
+        hashes = np.fromiter(map(hash, _ids(path, documents)), np.int64, len(documents))
         first, last = (np.searchsorted(ordered, hashes, side) for side in ("left", "right"))
         for row in np.flatnonzero(first < last).tolist():
             own = order[first[row] : last[row]]
@@ -149,20 +253,20 @@ def _sources(
     known = np.zeros(len(ids), np.bool_)
     if column is None:
         for number, name in enumerate(inputs):
-            for documents in each_block([name], read):
-                found(documents, np.full(len(documents), number))
+            for path, documents in each_block([name], read):
+                found(path, documents, np.full(len(documents), number))
         return source, list(inputs)
     data_sets = DataSets.of_column(inputs, read, column)
-    for documents in each_block(inputs, replace(read, labels=(column,))):
-        found(documents, data_sets.of_labels(documents.labels[column]))
+    for path, documents in each_block(inputs, replace(read, labels=(column,))):
+        found(path, documents, data_sets.of_labels(documents.labels[column]))
     return source, data_sets.names
 
 
 def _texts(inputs: Sequence[str], read: ReadOptions, wanted: set[str]) -> Mapping[str, str]:
     """Return the first text with each id."""
     texts: dict[str, str] = {}
-    for documents in each_block(inputs, read):
-        ids = [str(each) for each in documents.ids]
+    for path, documents in each_block(inputs, read):
+        ids = _ids(path, documents)
         rows = [row for row, name in enumerate(ids) if name in wanted and name not in texts]
         if rows:
             taken = as_texts(documents.texts).take(np.array(rows)).strings()
@@ -171,6 +275,12 @@ def _texts(inputs: Sequence[str], read: ReadOptions, wanted: set[str]) -> Mappin
         if len(texts) == len(wanted):
             break
     return texts
+
+
+def _ids(path: str, documents: BlockDocuments) -> list[str]:
+    ids = Ids()
+    ids.add(path, documents.ids, documents.rows)
+    return [str(each) for each in ids]
 
 
 def _text(removed: str, texts: Mapping[str, str], name: Any) -> str:

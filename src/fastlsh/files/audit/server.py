@@ -94,7 +94,7 @@ class AuditServer(ThreadingHTTPServer):
         frame = {"base": self.base, "policy": policy, "nonce": nonce}
         count, judged = len(self.audit.pairs), len(self.answers)
         if path == "results":
-            found = self.answers.precisions()
+            found = self.audit.precisions(self.answers.values())
             text = threshold_text(found, self.precision)
             return results_page(found, text, judged, count, **frame)
         number = int(path) if path.isdecimal() and path.isascii() and len(path) < 10 else count
