@@ -64,6 +64,11 @@ class ByteProgress:
         if self._whole < self._total:
             self._progress(self._stage, self._whole, self._total)
 
+    def share(self, done: int, parts: int) -> None:
+        """Tell that some of several parts are done, where these have no order."""
+        if self._progress is not None and done < parts:
+            self._progress(self._stage, self._total * done // parts, self._total)
+
     def end(self) -> None:
         """Tell that all is done."""
         if self._progress is not None and self._total:

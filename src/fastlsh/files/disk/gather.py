@@ -1,7 +1,8 @@
 """Gather: run by run, the texts of documents in families, sorted by their parts; and the ids."""
 
 from binascii import crc32
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun, finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import save_array
 from fastlsh.io import Block, reread_blocks, take
-from fastlsh.parallel import ordered_map
+from fastlsh.parallel import batches, ordered_map, run
 
 DONE = "gathered.json"
 
@@ -27,8 +28,6 @@ DONE = "gathered.json"
 class _Pieces(NamedTuple):
     """What a block adds."""
 
-    run: int
-    """Which of the runs it is of."""
     record: BlockRecord
     numbers: NDArray[np.int64]
     """The documents."""
@@ -47,23 +46,34 @@ def gather_inputs(job: Job, summary: Summary) -> None:
 
 
 def gather_runs(job: Job, summary: Summary) -> None:
-    """Gather the runs of this process's part that have not been gathered."""
+    """Gather the runs of this process's part that have not been gathered; several at a time."""
     runs = [each for each in job.part.share(finished_runs(job)) if not is_gathered(job, each)]
     tell = job.byte_progress("gathering")
     parts = job.work.load(PARTS)
-    found = ordered_map(
-        _blocks(job, parts, runs), lambda item: _pieces(job, summary, parts, *item),
-        job.options.threads, alone=lambda item: job.is_large(item[2].source, item[2].extent),
-    )  # fmt: skip
-    following = next(found, None)
-    for place, run in enumerate(runs):
-        with job.work.replacing(texts_name(run), unsealed=(ROWS, TEXTS)) as folder:
-            folder.mkdir()
-            with _RunWriter(folder, job.budget.pending) as writer:
-                while following is not None and following.run == place:
-                    writer.add(following)
-                    tell(job.sources[following.record.source], following.record.extent)
-                    following = next(found, None)
+    wide = _width(job, runs)
+
+    def gather(start: int, stop: int) -> Iterator[None]:
+        for each in runs[start:stop]:
+            with (
+                job.work.replacing(texts_name(each), unsealed=(ROWS, TEXTS)) as folder,
+                closing(_of_run(job, summary, parts, each, job.options.threads // wide)) as found,
+            ):
+                folder.mkdir()
+                with _RunWriter(folder, job.budget.pending // wide) as writer:
+                    for pieces in found:
+                        writer.add(pieces)
+                        if wide == 1:
+                            tell(job.sources[pieces.record.source], pieces.record.extent)
+                        yield
+
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        tell.share(done, len(runs))
+
+    run(gather, batches(len(runs), 1), wide, advance if wide > 1 else None)
     tell.end()
 
 
@@ -116,26 +126,33 @@ def numbered(run: SignedRun) -> Iterator[tuple[int, BlockRecord]]:
         number += record.documents
 
 
-def _blocks(
-    job: Job, parts: NDArray[np.int32], runs: list[SignedRun]
-) -> Iterator[tuple[int, int, BlockRecord, Block]]:
-    """Yield each block with a document in a family: its run, first document, record, content."""
+def _width(job: Job, runs: Sequence[SignedRun]) -> int:
+    """Return how many runs are read at a time: one, if a row must be in memory alone."""
+    records = (record for each in runs for record in each.blocks)
+    if any(job.is_large(record.source, record.extent) for record in records):
+        return 1
+    return max(min(job.options.threads, len(runs)), 1)
+
+
+def _of_run(
+    job: Job, summary: Summary, parts: NDArray[np.int32], run: SignedRun, threads: int
+) -> Generator[_Pieces, None, None]:
+    """Yield what each block of a run with a document in a family adds."""
     wanted = [
-        (place, first, record)
-        for place, run in enumerate(runs)
+        (first, record)
         for first, record in numbered(run)
         if (parts[first : first + record.documents] >= 0).any()
     ]
-    blocks = reread_signed_blocks(job, [each[1:] for each in wanted])
-    for (place, _, _), (first, record, block) in zip(wanted, blocks, strict=True):
-        yield place, first, record, block
+    return ordered_map(
+        reread_signed_blocks(job, wanted), lambda item: _pieces(job, summary, parts, *item),
+        threads, alone=lambda item: job.is_large(item[1].source, item[1].extent),
+    )  # fmt: skip
 
 
 def _pieces(
     job: Job,
     summary: Summary,
     parts: NDArray[np.int32],
-    place: int,
     first: int,
     record: BlockRecord,
     block: Block,
@@ -168,7 +185,7 @@ def _pieces(
         int(part[order[start]]): (rows[start:stop].tobytes(), texts[ends[start] : ends[stop]])
         for start, stop in pairwise(edges)
     }
-    return _Pieces(place, record, numbers, ids, bounds, of_parts, strict)
+    return _Pieces(record, numbers, ids, bounds, of_parts, strict)
 
 
 def _encoded(

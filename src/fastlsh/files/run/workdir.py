@@ -349,8 +349,9 @@ class WorkDirectory:
         self.drop(OVER)
 
     def _forget(self, name: str) -> None:
-        for inner in [each for each in self._lengths if f"{each}/".startswith(f"{name}/")]:
-            del self._lengths[inner]
+        for inner in [*self._lengths]:  # a copy, for other threads may add to it
+            if f"{inner}/".startswith(f"{name}/"):
+                self._lengths.pop(inner, None)
 
     def size(self) -> int:
         """Return how many bytes it takes on the disk."""
