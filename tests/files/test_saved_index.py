@@ -118,19 +118,51 @@ def test_the_next_run_goes_on_with_it(engine):
 def test_nothing_is_written_if_there_is_no_index(engine, monkeypatch):
     put_rows("a.jsonl", *rows_of(1), {"id": "1-0", "text": "the same id, another text"})
     given = {"engine": engine, "work": "w", "removed": "r.tsv"}
-    with (
-        pytest.warns(UserWarning, match="repeat")
-        if False
-        else pytest.raises(
-            ValueError, match="id '1-0' is given twice: an index needs different ids"
-        )
-    ):
+    said = r"a\.jsonl: row 301: the id '1-0' is that of a\.jsonl: row 1, too"
+    with pytest.raises(InputError, match=said + ": save_index needs different ids"):
         deduplicate_files("a.jsonl", "k.jsonl", save_index="seen.ix", **given)
     assert set(os.listdir()) <= {"a.jsonl", "w"}
     Path("seen.ix").touch()
     with pytest.raises(ValueError, match=r"seen\.ix: it exists already"):
         deduplicate_files("a.jsonl", "k.jsonl", save_index="seen.ix", **given)
     assert set(os.listdir()) <= {"a.jsonl", "w", "seen.ix"}
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize(
+    ("ids", "row"),
+    [
+        (["a", None, "b", 7, 7.5, None, "c"], None),
+        ([None, 1, float("nan"), float("nan"), 2, 1], 6),
+        (["x"] * 30, 2),
+        ([*range(3000), *range(2999, 5000)], 3001),
+    ],
+)
+def test_repeated_ids_are_refused_before_the_search(engine, ids, row, monkeypatch):
+    """Even of a document that is removed: whether one is removed is known too late."""
+    from fastlsh.files.disk import documents
+    from fastlsh.files.memory import documents as memory
+
+    def search(*_, **__):
+        raise RuntimeError("searching")
+
+    monkeypatch.setattr(documents, "link_inputs", search)
+    monkeypatch.setattr(memory, "deduplicate_texts", search)
+    put_rows("old.jsonl", *[{"id": "a", "text": "some text"}] * 3)
+    put_rows("a.jsonl", *[{"id": name, "text": "some text"} for name in ids])
+    given = {"engine": engine, "work": "w", "against": "old.jsonl"}
+    with pytest.raises(RuntimeError if row is None else InputError) as caught:
+        deduplicate_files("a.jsonl", "k.jsonl", save_index="seen.ix", **given)
+    assert getattr(caught.value, "row", None) == row
+
+
+def test_repeated_ids_are_refused_before_the_stage_that_unites():
+    put_rows("a.jsonl", *rows_of(1), {"id": "1-7", "text": "the same id, another text"})
+    given = {"engine": "disk", "work": "w", "save_index": "seen.ix", "memory": "500M"}
+    for stage in ("sign", "link"):
+        deduplicate_files("a.jsonl", "k.jsonl", stage=stage, **given)
+    with pytest.raises(InputError, match=r"row 301: the id '1-7' is that of a\.jsonl: row 8, too"):
+        deduplicate_files("a.jsonl", "k.jsonl", stage="unite", **given)
 
 
 @pytest.mark.parametrize(

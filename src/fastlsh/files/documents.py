@@ -92,9 +92,9 @@ def deduplicate_files(
         A page about the run (.html); on disk, it shows texts of the largest clusters only.
     save_index
         A new file, which becomes an `Index` of the kept documents (not of those of `against`) with
-        the parameters of this run, for `Index.open` and `deduplicate_with_index`. Ids must differ.
-        A run in memory does not sign again; a run on disk reads and signs the kept documents once
-        more.
+        the parameters of this run, for `Index.open` and `deduplicate_with_index`. All
+        ids must differ: a repeated one is refused before the search. A run in memory does not sign
+        again; a run on disk reads and signs the kept documents once more.
     index_texts
         How that index keeps the texts: "full"; "compressed", which takes about half as much space,
         and more time for each document that is compared; or "none": then it compares signatures,

@@ -18,6 +18,10 @@ Added = tuple[list[Any], Any, NDArray[np.uint32] | None]
 """Ids, texts, and signatures if there are some."""
 
 
+DIFFERENT = "save_index needs different ids"
+"""Why a repeated id is refused."""
+
+
 class IndexOutput(NamedTuple):
     """A new index."""
 

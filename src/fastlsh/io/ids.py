@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import TextColumn, TextColumns, text_hashes
+from fastlsh.errors import InputError
 from fastlsh.io.columns import as_list, take
 from fastlsh.parallel import batches
 
@@ -141,6 +142,22 @@ class Ids(Sequence[Any]):
             return 0
         doubtful = self.take(np.flatnonzero(np.isin(hashes, twice)))
         return len(doubtful) - len(set(doubtful))
+
+    def check_different(self, reason: str) -> None:
+        """Raise InputError, with its row and the reason, if an earlier document has an id, too."""
+        if not self.repeated():
+            return
+        seen: dict[Any, tuple[str, int]] = {}
+        for piece in self._pieces:
+            names = piece.between(0, len(piece.rows))
+            for name, row in zip(names, piece.rows.tolist(), strict=True):
+                here = piece.path, row
+                first = seen.setdefault(name, here)
+                if first != here and name == name:  # NaN equals nothing
+                    also = f"{first[0]}: row {first[1]}"
+                    raise InputError(
+                        piece.path, f"the id {name!r} is that of {also}, too: {reason}", row
+                    )
 
     def _hashes(self) -> NDArray[np.int64]:
         """Return a number for each id, the same for equal ones."""

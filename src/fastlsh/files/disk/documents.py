@@ -24,7 +24,7 @@ from fastlsh.files.disk.decide import (
 )
 from fastlsh.files.disk.gather import bytes_gathered, gather_inputs
 from fastlsh.files.disk.gathered import GatheredTexts
-from fastlsh.files.disk.kept import reread_kept
+from fastlsh.files.disk.kept import check_different_ids, reread_kept
 from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
 from fastlsh.files.disk.sign import NOTHING, Summary, sign_inputs
@@ -110,7 +110,7 @@ def _run_deduplication(
         "against_files": job.first_input,
     }
     with begun(job, "dedup", more, targets.given) as job:
-        summary, linked, texts = prepared(job, clock)
+        summary, linked, texts = prepared(job, clock, different_ids=targets.index is not None)
         with clock("decisions"):
             decide_parts(job, summary, linked, texts, keep, removal.max_candidates)
             end_of_stage(job, "decide")
@@ -208,11 +208,15 @@ def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:
     return answer["left"], answer["right"], answer["similarity"]
 
 
-def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, GatheredTexts]:
-    """Sign, link and gather: what all answers need."""
-    early_stage(job)
+def prepared(
+    job: Job, clock: Stopwatch, *, different_ids: bool = False
+) -> tuple[Summary, Linked, GatheredTexts]:
+    """Sign, link and gather: what all answers need; `different_ids`: no id may be repeated."""
+    early_stage(job, different_ids=different_ids)
     with clock("signing"):
         summary = sign_inputs(job)
+        if different_ids and not job.work.has(link.DONE):
+            check_different_ids(job, summary)
     with clock("linking"):
         linked = link_inputs(job, summary)
     with clock("gathering"):

@@ -6,15 +6,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import unique
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
+from fastlsh.files.disk.sign import Summary
+from fastlsh.files.disk.signed_runs import BlockRecord, runs_of_inputs
+from fastlsh.files.disk.sorted_keys import repeated_values
 from fastlsh.files.run.job import Job
-from fastlsh.files.saved_index import Added
-from fastlsh.io import Ids
+from fastlsh.files.saved_index import DIFFERENT, Added
+from fastlsh.io import Ids, as_list, label_hashes
+
+DOUBTFUL = 1000
+"""Repeated hashes of ids that are looked at: with so many, some ids are repeated indeed."""
+
+
+def check_different_ids(job: Job, summary: Summary) -> None:
+    """Raise InputError with the row of an id of the inputs that an earlier document has.
+
+    Whether ids may be repeated is known from their hashes. Only then are the files read again.
+    """
+    if not summary.repeated:
+        return
+    hashes = [job.work.load(f"{run.name}/identities.npy") for run in runs_of_inputs(job)]
+    values = [np.empty(0, np.uint64)]
+    for found in repeated_values(hashes, job.budget.rows):
+        values.append(found)
+        if sum(map(len, values)) >= DOUBTFUL:
+            break
+    doubtful = unique(np.concatenate(values))[:DOUBTFUL]
+    ids = Ids()
+    for _, record, block in reread_signed_blocks(job, _records_of_inputs(job, summary.n_against)):
+        if not len(doubtful):
+            return
+        documents = block.documents()
+        if documents.ids is None:
+            continue
+        names = as_list(documents.ids)
+        named = [i for i, name in enumerate(names) if name is not None and name == name]
+        chosen = np.isin(label_hashes([names[i] for i in named]), doubtful)
+        positions = np.array(named, np.int64)[chosen]
+        some = [names[i] for i in positions.tolist()]
+        ids.add(job.sources[record.source].path, some, documents.rows[positions])
+        ids.check_different(DIFFERENT)
+
+
+def _records_of_inputs(job: Job, n_against: int) -> list[tuple[int, BlockRecord]]:
+    return [each for each in records_of(job) if each[0] >= n_against and each[1].documents]
 
 
 def reread_kept(job: Job, proofs: NDArray[Any], n_against: int) -> Iterator[Added]:
     """Yield the ids and texts of the documents of the inputs without a proof, block by block."""
-    records = [each for each in records_of(job) if each[0] >= n_against and each[1].documents]
+    records = _records_of_inputs(job, n_against)
     tell = job.byte_progress("saving the index")
     for first, record, block in reread_signed_blocks(job, records):
         kept = np.ones(record.documents, np.bool_)

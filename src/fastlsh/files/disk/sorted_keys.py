@@ -138,7 +138,12 @@ def _part(run: SortedRun, band: int, low: int, high: int, bits: int) -> Keys:
 
 
 def repetitions(hashes: list[Keys], rows: int) -> int:
-    """Return how many of these values occurred before, in the same array or another.
+    """Return how many values occurred before, in the same array or another: `repeated_values`."""
+    return sum(map(len, repeated_values(hashes, rows)))
+
+
+def repeated_values(hashes: list[Keys], rows: int) -> Iterator[Keys]:
+    """Yield the values that occurred before, in the same array or another, in ascending order.
 
     Parameters
     ----------
@@ -149,11 +154,9 @@ def repetitions(hashes: list[Keys], rows: int) -> int:
     """
     total = sum(map(len, hashes))
     count = max(-(-total // rows), 1)
-    found = 0
     for values in _value_ranges(hashes, count):
         values.sort()
-        found += int((values[1:] == values[:-1]).sum())
-    return found
+        yield values[1:][values[1:] == values[:-1]]
 
 
 def _value_ranges(hashes: list[Keys], count: int) -> Iterator[Keys]:

@@ -11,6 +11,7 @@ from fastlsh.files.disk import gather, link
 from fastlsh.files.disk.answers import ANSWER, KEPT
 from fastlsh.files.disk.decide import answer_name
 from fastlsh.files.disk.gathered import texts_name
+from fastlsh.files.disk.kept import check_different_ids
 from fastlsh.files.disk.link import Linked, link_inputs, link_names, link_units
 from fastlsh.files.disk.sign import Summary, sign_inputs, sign_units
 from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, runs_of_unit, units_of
@@ -193,8 +194,11 @@ def _over(job: Sharing, result: Mapping[str, Any]) -> StageDoneError:
     return StageDoneError(result["found"])
 
 
-def early_stage(job: Job) -> None:
-    """Do the part of one of the stages before decisions; StageDoneError at its end."""
+def early_stage(job: Job, *, different_ids: bool = False) -> None:
+    """Do the part of one of the stages before decisions; StageDoneError at its end.
+
+    `different_ids`: no id may be repeated.
+    """
     if job.stage == "sign":
         sign_units(job)
     elif job.stage == "link":
@@ -208,7 +212,10 @@ def early_stage(job: Job) -> None:
                 f"memory must be at least {-(-needed >> 20)}M to unite {signed:,} {what}, got"
                 f" {job.request.engine.memory >> 20}M"
             )
-        link_inputs(job, sign_inputs(job))
+        summary = sign_inputs(job)
+        if different_ids:
+            check_different_ids(job, summary)
+        link_inputs(job, summary)
     elif job.stage == "gather":
         gather.gather_runs(job, job.work.read_as(Summary, SIGNED))
     else:

@@ -15,7 +15,7 @@ from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.removal import Removal
 from fastlsh.files.requests import Request
-from fastlsh.files.saved_index import count_run, kept_of, save_index
+from fastlsh.files.saved_index import DIFFERENT, count_run, kept_of, save_index
 from fastlsh.index import (
     Arrivals,
     Counted,
@@ -79,6 +79,8 @@ def run_deduplication(
         counted = check_counted(index, removal.counted, is_required=not has_table)
     with clock("reading"):
         collection, others = read_both(request, budget, targets)
+        if targets.index is not None:
+            collection.ids.check_different(DIFFERENT)
     rows, of_row = collection, np.arange(len(collection))
     if request.group is not None:
         collection, of_row = grouped(collection, request.read.join_with)
