@@ -83,13 +83,13 @@ def block_of(first: int, count: int, bands: int) -> SignedBlock:
 
 def write_runs(job: Job, documents: int, made: list[float]) -> None:
     """Sort and write the runs; what making the keys takes goes to `made`."""
-    writer = RunWriter(job, {0: []}, 0)
+    writer = RunWriter(job, 0, [], 1)
     for first in range(0, documents, BLOCK):
         start = process_time(), perf_counter()
         block = block_of(first, min(BLOCK, documents - first), job.params.lsh.bands)
         made[0] += process_time() - start[0]
         made[1] += perf_counter() - start[1]
-        writer.add(0, block)
+        writer.add(block)
     writer.close(last=True)
 
 

@@ -98,6 +98,11 @@ class Budget:
     compared: int = 1 << 62
     """Bytes of two texts that are compared exactly, together at most."""
 
+    @property
+    def large(self) -> int:
+        """Bytes of a block, of one long row, beside which there is no memory for others."""
+        return 4 * self.block
+
     @classmethod
     def of(cls, memory: int, params: SearchParams, threads: int, piece: int = 0) -> "Budget":
         """Divide the memory; the text of a piece of a document takes `piece` bytes of a part.

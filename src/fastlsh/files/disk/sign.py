@@ -1,19 +1,15 @@
 """Sign: every file is read once, and what its documents are found by is written, run by run."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fastlsh._kernels import TextColumn
-from fastlsh.candidates import keys_apart
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import PER_BATCH, least_memory, too_long
+from fastlsh.files.disk.sign_block import sign_block
 from fastlsh.files.disk.signed_runs import (
     SIGNED,
-    BlockRecord,
     RunWriter,
     SignedBlock,
     SignedRun,
@@ -23,33 +19,30 @@ from fastlsh.files.disk.signed_runs import (
     runs_of_unit,
     units_of,
 )
-from fastlsh.files.disk.sorted_keys import keep_first_bits, repetitions
+from fastlsh.files.disk.sorted_keys import repetitions
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.repair import BROKEN, remember_broken
+from fastlsh.files.run.repair import BROKEN, number_of_file
 from fastlsh.io import (
+    COLUMNAR,
     Block,
-    BlockDocuments,
     BlockExtent,
     Limit,
     Source,
-    are_integer_ids,
-    identity_hashes,
     largest_batch,
     read_blocks,
-    without_repetition,
 )
-from fastlsh.parallel import RunOptions, amount, ordered_map
+from fastlsh.parallel import amount, batches, ordered_map, run
 from fastlsh.search import warn_of_needless_comparisons
-from fastlsh.stages import hasher_for, sign_batch, sign_with_steps
+from fastlsh.stages import hasher_for
 from fastlsh.texts import as_texts
-
-T = TypeVar("T", np.uint32, np.uint64)
 
 REASONS = 10
 """So many bad rows are described."""
 SAMPLE = 4096
-SAMPLE_OF_BLOCK = 64
-"""Texts of a block whose length is measured."""
+OF_DECOMPRESSOR = 1 << 26
+"""Bytes of memory for which a compressed file is read beside others, with its window."""
+WITH_COLUMNS = ("csv", "tsv", *COLUMNAR)
+"""Formats in which each row has the same columns."""
 
 
 class Summary(NamedTuple):
@@ -103,65 +96,139 @@ def sign_inputs(job: Job) -> Summary:
 
 
 def sign_units(job: Job) -> None:
-    """Sign the files of this process's part."""
+    """Sign the files of this process's part, several units at a time if that is possible."""
     units = dict(job.part.share(list(enumerate(units_of(job)))))
     numbers = [number for files in units.values() for number in files]
     _check_batches(job, [job.sources[number] for number in numbers if number < job.surely_read])
-    tell = job.byte_progress("signing")
-    done = {unit: runs_of_unit(job, unit) for unit in units}
-    writer = RunWriter(job, done, sum(run.documents for run in finished_runs(job)))
-    blocks = _blocks(job, units, done)
-    is_first = 0 in units and not done[0]
-    if is_first and job.cutting is None and not job.params.finds_equal:
-        blocks = _warned(job, blocks)
-    found = ordered_map(
-        blocks, lambda item: (item[0], _sign(job, *item[1:])), job.options.threads,
-        alone=lambda item: job.is_large(item[1], item[2].extent),
-    )  # fmt: skip
+    wide = _width(job, units, [job.sources[number] for number in numbers])
     try:
-        for unit, signed in found:
-            writer.add(unit, signed)
-            tell(job.sources[signed.record.source], signed.record.extent)
-    except InputError as error:
-        # Processes with the same part must end their runs of keys behind the same blocks.
-        if job.stage is None and (broken := remember_broken(job, error)) is not None:
-            writer.close(broken)
-        raise
-    writer.close(last=True)
+        _sign_side_by_side(job, units, wide)
+    except LongRowError:  # the row must be in memory alone
+        _sign_side_by_side(job, units, 1)
+
+
+def _width(job: Job, units: Mapping[int, range], sources: Sequence[Source]) -> int:
+    """Return how many units may be signed at a time.
+
+    It is one if files are read as a whole, if it is not known which of them are read, and where
+    processes share the work: those with the same part must end their runs behind the same blocks.
+    """
+    formats = {source.format for source in sources}
+    if job.stage is not None or job.limit is not None or not formats.isdisjoint(COLUMNAR):
+        return 1
+    wide = min(job.options.threads, len(units))
+    compressions = {source.compression for source in sources} - {None}
+    if compressions:
+        wide = min(wide, job.budget.memory // OF_DECOMPRESSOR)
+    return 1 if "xz" in compressions else max(wide, 1)
+
+
+def _sign_side_by_side(job: Job, units: Mapping[int, range], wide: int) -> None:
+    """Sign units, `wide` at a time; of several files that cannot be read, the first one raises.
+
+    Raises
+    ------
+    LongRowError
+        There are several at a time, and a row must be in memory alone.
+    """
+    done = {unit: runs_of_unit(job, unit) for unit in units}
+    tell = job.byte_progress("signing")
+    limit = _limit(job)
+    failed: dict[int, InputError] = {}
+
+    def sign(start: int, stop: int) -> Iterator[None]:
+        for unit in [*units][start:stop]:
+            if failed and min(failed) < unit:
+                return
+            writer = RunWriter(job, unit, done[unit], wide)
+            with closing(_signed(job, unit, units[unit], done[unit], wide, limit)) as found:
+                try:
+                    for signed in found:
+                        writer.add(signed)
+                        if wide == 1:
+                            tell(job.sources[signed.record.source], signed.record.extent)
+                        yield
+                        if failed and min(failed) < unit:
+                            return
+                except LongRowError:
+                    raise
+                except InputError as error:
+                    failed[unit] = error
+                    # Processes with the same part must end their runs behind the same blocks.
+                    broken = None if job.stage else number_of_file(job, error)
+                    if broken is not None:
+                        writer.close(broken)
+                    return
+            writer.close(last=True)
+
+    if wide > 1 and 0 in units:  # a warning names its caller only in the calling thread
+        for _ in islice(_first_blocks(job, units[0], done[0], limit), 1):
+            pass
+    finished = 0
+
+    def advance(count: int) -> None:
+        nonlocal finished
+        finished += count
+        tell.share(finished, len(units))
+
+    try:
+        run(sign, batches(len(units), 1), wide, advance if wide > 1 else None)
+        if failed:
+            _remember_broken(job, failed[min(failed)])
+            raise failed[min(failed)]
+    finally:
+        failed.clear()  # an error holds its frames, and with these open files
     tell.end()
 
 
+def _remember_broken(job: Job, error: InputError) -> None:
+    """Write down which file cannot be read, so that the run can go on when it has been mended."""
+    number = None if job.stage else number_of_file(job, error)
+    if number is not None:
+        job.work.write(BROKEN, {"source": number})
+
+
+def _signed(
+    job: Job, unit: int, files: range, runs: list[SignedRun], wide: int, limit: Limit
+) -> Generator[SignedBlock, None, None]:
+    """Sign the blocks of a unit behind its finished runs."""
+    if unit == 0 and wide == 1:
+        blocks = _first_blocks(job, files, runs, limit)
+    else:
+        blocks = _blocks(job, files, runs, wide, limit)
+    return ordered_map(
+        blocks, lambda item: sign_block(job, *item), job.options.threads // wide,
+        alone=lambda item: job.is_large(item[0], item[1].extent),
+    )  # fmt: skip
+
+
 def _blocks(
-    job: Job, units: Mapping[int, range], done: Mapping[int, list[SignedRun]]
-) -> Iterator[tuple[int, int, Block]]:
-    """Yield all blocks of some units, each with its unit and its file, behind the finished runs."""
+    job: Job, files: range, runs: list[SignedRun], wide: int, limit: Limit
+) -> Iterator[tuple[int, Block]]:
+    """Yield the blocks of a unit behind its finished runs, each with its file."""
+    if runs and runs[-1].last:
+        return
+    after = runs[-1].blocks[-1] if runs else None
+    first = files.start if after is None else after.source
     columns, path = None, ""
-    limit = _limit(job)
-    for unit, files in units.items():
-        runs = done[unit]
-        if runs and runs[-1].last:
-            continue
-        after = runs[-1].blocks[-1] if runs else None
-        first = files.start if after is None else after.source
-        if job.uniform and columns is None and first >= job.first_input:
-            before = range(job.first_input, first + (after is not None))
-            columns, path = _first_columns(job, before)
-        for number in range(first, files.stop):
-            if limit.reached:
-                return
-            if number >= job.surely_read:
-                _check_batches(job, [job.sources[number]])
-            extent = after.extent if after is not None and number == after.source else None
-            found = None
-            blocks = _cut(job, number, extent)
-            for block in blocks if number < job.first_input else limit.first(blocks):
-                found = block.head.layout
-                yield unit, number, block
-            if job.uniform and number >= job.first_input:
-                if columns is None:
-                    columns, path = found, job.sources[number].path
-                if found is not None and found != columns:
-                    raise job.sources[number].error(f"its columns differ from those of {path}")
+    if job.uniform and first >= job.first_input:
+        columns, path = _first_columns(job, range(job.first_input, first + (after is not None)))
+    for number in range(first, files.stop):
+        if limit.reached:
+            return
+        if number >= job.surely_read:
+            _check_batches(job, [job.sources[number]])
+        extent = after.extent if after is not None and number == after.source else None
+        found = None
+        blocks = _cut(job, number, extent, wide)
+        for block in blocks if number < job.first_input else limit.first(blocks):
+            found = block.head.layout
+            yield number, block
+        if job.uniform and number >= job.first_input:
+            if columns is None:
+                columns, path = found, job.sources[number].path
+            if found is not None and found != columns:
+                raise job.sources[number].error(f"its columns differ from those of {path}")
 
 
 def _limit(job: Job) -> Limit:
@@ -179,6 +246,8 @@ def _limit(job: Job) -> Limit:
 def _first_columns(job: Job, numbers: Iterable[int]) -> tuple[Any, str]:
     """Return the columns of the first file that has any, and its path."""
     for number in numbers:
+        if job.sources[number].format not in WITH_COLUMNS:
+            continue
         for block in islice(_cut(job, number, None), 1):
             if block.head.layout is not None:
                 return block.head.layout, job.sources[number].path
@@ -200,103 +269,22 @@ def _check_batches(job: Job, sources: list[Source]) -> None:
             )
 
 
-def _cut(job: Job, number: int, after: BlockExtent | None) -> Iterator[Block]:
-    """Cut a file; say how much memory a row needs that is too long."""
-    try:
-        yield from read_blocks(
-            job.sources[number], job.budget.block, after=after, max_row=job.budget.row
-        )
-    except LongRowError as error:
-        raise too_long(error, job.budget.memory, job.budget.row) from error
+def _cut(job: Job, number: int, after: BlockExtent | None, wide: int = 1) -> Iterator[Block]:
+    """Cut a file; say how much memory a row needs that is too long.
 
-
-def _sign(job: Job, source: int, block: Block) -> SignedBlock:
-    documents = block.documents()
-    if documents.bad and not job.skip:
-        raise documents.bad[0]
-    counts = echoes = None
-    keys: NDArray[Any]
-    if job.params.partitions:
-        keys = _minima(documents.texts, job)
-        empty = int((keys[-1] == 0).sum())
-    elif job.cutting is None:
-        keys = _keys(documents, job)
-        empty = int((keys[0] == 0).sum())
-    else:
-        pieces, of_pieces, echoes = job.cutting.signed(documents, job.params)
-        keep_first_bits(of_pieces)
-        keys = of_pieces
-        counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
-        empty = int((counts == 0).sum())
-    bad = tuple(error.row or 1 for error in documents.bad)
-    size = _text_bytes(documents.texts)
-    record = BlockRecord(source, block.extent, keys.shape[1], bad, size)
-    priority = documents.numbers.get(job.request.read.priority or "")
-    return SignedBlock(
-        record,
-        keys,
-        identity_hashes(documents.ids),
-        empty,
-        documents.bad,
-        documents.slow,
-        priority is None or priority.dtype.kind in "iu",
-        not len(documents) or are_integer_ids(documents.ids),
-        counts,
-        echoes,
-        _columns(job, source, documents),
-    )
-
-
-def _columns(job: Job, source: int, documents: BlockDocuments) -> list[NDArray[Any]]:
-    """Return the columns that are saved; documents of `against` have none."""
-    if source < job.first_input:
-        return []
-    read = job.request.read
-    labels = [documents.labels[name] for name in read.labels]
-    return labels + [documents.numbers[name] for name in read.counts]
-
-
-def _keys(documents: BlockDocuments, job: Job) -> NDArray[np.uint64]:
-    """Return the band keys, uint64 (bands, n); each value of a dictionary is read once."""
-    distinct, inverse = without_repetition(documents.texts)
-    keys = sign_batch(distinct, job.params, text_hashes=False, threads=1).keys
-    keys = _repeated(keys, inverse)
-    groups = job.request.groups(documents.labels)
-    if groups is not None:
-        keys = keys_apart(keys, groups)
-    keep_first_bits(keys)
-    return keys
-
-
-def _minima(texts: Any, job: Job) -> NDArray[np.uint32]:
-    """Return what the keys by size are made of, uint32 (num_perm + 1, n).
-
-    These are the minima of each hash function, and in the last row the steps of the sizes.
+    Raises
+    ------
+    LongRowError
+        Several files are read at a time, and a row must be in memory alone.
     """
-    distinct, inverse = without_repetition(texts)
-    prepared = job.params.shingler.prepared(as_texts(distinct))
-    signed, steps = sign_with_steps(prepared, job.params, RunOptions.of(1))
-    return _repeated(np.vstack([signed.signatures.T, steps]), inverse)
-
-
-def _repeated(values: NDArray[T], inverse: NDArray[np.int64] | None) -> NDArray[T]:
-    """Return the columns of values for each document; that of null, the last one, is 0."""
-    return values if inverse is None else np.pad(values, ((0, 0), (0, 1)))[:, inverse]
-
-
-def _text_bytes(texts: Any) -> int:
-    """Return about how many bytes of UTF-8 the texts of a block take."""
-    if isinstance(texts, TextColumn):
-        return texts.nbytes
-    step = len(texts) // SAMPLE_OF_BLOCK + 1
-    if not hasattr(texts, "nbytes"):
-        sample = texts[::step]
-    elif str(texts.type).startswith("dictionary"):
-        sample = texts.take(np.arange(0, len(texts), step)).to_pylist()
-    else:
-        return int(texts.nbytes)
-    found = sum(len((text or "").encode("utf-8", "surrogatepass")) for text in sample)
-    return found * len(texts) // max(len(sample), 1)
+    budget = job.budget
+    max_row = budget.row if wide == 1 else min(budget.row, budget.large)
+    try:
+        yield from read_blocks(job.sources[number], budget.block, after=after, max_row=max_row)
+    except LongRowError as error:
+        if wide > 1:
+            raise
+        raise too_long(error, budget.memory, budget.row) from error
 
 
 def _summary(job: Job) -> Summary:
@@ -337,24 +325,28 @@ def _summary(job: Job) -> Summary:
 def _check_whole(job: Job, files: range, runs: list[SignedRun]) -> None:
     """Raise InputError unless the runs of a unit have all blocks of its files, each once."""
     expected = files.start, 0
-    for run in runs:
-        for record in run.blocks:
+    for each in runs:
+        for record in each.blocks:
             found = record.source, record.extent.index
             begins = expected[1] and found == (expected[0] + 1, 0)  # with the next file
             if found != expected and not begins:
-                raise InputError(job.work / run.name, f"does not continue: {job.work.start_over}")
+                raise InputError(job.work / each.name, f"does not continue: {job.work.start_over}")
             expected = record.source, record.extent.index + 1
     if expected[0] != files.stop - 1:
         advice = job.work.start_over
         raise InputError(job.work / runs[-1].name, f"does not end its unit: {advice}")
 
 
-def _warned(job: Job, blocks: Iterator[tuple[int, int, Block]]) -> Iterator[tuple[int, int, Block]]:
-    """Pass blocks on; warn if most comparisons of the first documents will be needless."""
-    for unit, number, block in islice(blocks, 1):
-        documents = block.documents()
-        texts = job.params.shingler.prepared(as_texts(documents.texts[:SAMPLE]))
-        signatures = hasher_for(job.params, job.options).sign(texts)
-        warn_of_needless_comparisons(texts, signatures, job.params, job.options)
-        yield unit, number, block
+def _first_blocks(
+    job: Job, files: range, runs: list[SignedRun], limit: Limit
+) -> Iterator[tuple[int, Block]]:
+    """Do as `_blocks`, and warn if most comparisons of the first documents will be needless."""
+    blocks = _blocks(job, files, runs, 1, limit)
+    if not runs and job.cutting is None and not job.params.finds_equal:
+        for number, block in islice(blocks, 1):
+            documents = block.documents()
+            texts = job.params.shingler.prepared(as_texts(documents.texts[:SAMPLE]))
+            signatures = hasher_for(job.params, job.options).sign(texts)
+            warn_of_needless_comparisons(texts, signatures, job.params, job.options)
+            yield number, block
     yield from blocks

@@ -6,7 +6,7 @@ less, so a run of that search has these instead.
 
 import json
 from binascii import crc32
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -84,13 +84,17 @@ class SignedBlock(NamedTuple):
 
 
 class RunWriter:
-    """Gathers the keys of consecutive blocks, and writes them sorted when they are many."""
+    """Gathers the keys of consecutive blocks of a unit, and writes them sorted when they are many.
 
-    def __init__(self, job: Job, done: Mapping[int, list[SignedRun]], documents: int) -> None:
+    `wide`: so many write at a time.
+    """
+
+    def __init__(self, job: Job, unit: int, done: Sequence[SignedRun], wide: int) -> None:
         self._job = job
-        self._done = done
-        self._unit = -1
-        self._total = documents
+        self._unit = unit
+        self._number = len(done)
+        self._wide = wide
+        self._total = sum(run.documents for run in done)
         self._begin()
 
     def _begin(self) -> None:
@@ -98,14 +102,12 @@ class RunWriter:
         self._documents = 0
         self._bytes = 0
 
-    def add(self, unit: int, signed: SignedBlock) -> None:
-        """Take a block; a run that would be too long, or has left its unit, is written before."""
+    def add(self, signed: SignedBlock) -> None:
+        """Take a block; a run that would be too long is written before."""
         n = signed.record.documents
-        if unit != self._unit:
-            if self._parts:
-                self.close(last=True)
-            self._unit, self._number = unit, len(self._done[unit])
-        elif self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN:
+        if self._parts and (
+            self._documents + n > self._job.budget.run // self._wide or self._bytes > BYTES_OF_RUN
+        ):
             self.close()
         self._total += n
         check_number(self._total)
@@ -140,7 +142,7 @@ class RunWriter:
                 keys[band] = row
                 return crc32(row.data)
 
-            bands = list(ordered_map(range(len(keys)), write, job.options.threads))
+            bands = list(ordered_map(range(len(keys)), write, job.options.threads // self._wide))
             keys.flush()
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()

@@ -76,7 +76,7 @@ class Job:
         """Whether one long row makes a block so large that it must be processed alone."""
         if self.sources[source].format in COLUMNAR:
             return False
-        return extent.stop - extent.start > 4 * self.budget.block
+        return extent.stop - extent.start > self.budget.large
 
     def byte_progress(self, stage: str) -> ByteProgress:
         """Return what tells how many bytes of the files a stage has done."""

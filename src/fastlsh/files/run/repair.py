@@ -14,14 +14,10 @@ BROKEN = "broken.json"
 """Which file it was, while all are signed."""
 
 
-def remember_broken(job: Job, error: InputError) -> int | None:
-    """Write down which of the files an error is about, and return its number; None: it is none."""
+def number_of_file(job: Job, error: InputError) -> int | None:
+    """Return the number of the file that an error is about; None: it is none of them."""
     paths = [source.path for source in job.sources]
-    if error.path not in paths:
-        return None
-    number = paths.index(error.path)
-    job.work.write(BROKEN, {"source": number})
-    return number
+    return paths.index(error.path) if error.path in paths else None
 
 
 def forget_unless_resumable(work: WorkDirectory) -> None:

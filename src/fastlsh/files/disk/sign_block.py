@@ -1,0 +1,117 @@
+"""Sign one block: the keys of its documents, and what else is remembered of them."""
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import TextColumn
+from fastlsh.candidates import keys_apart
+from fastlsh.files.disk.signed_runs import BlockRecord, SignedBlock
+from fastlsh.files.disk.sorted_keys import keep_first_bits
+from fastlsh.files.run.job import Job
+from fastlsh.io import (
+    Block,
+    BlockDocuments,
+    are_integer_ids,
+    identity_hashes,
+    without_repetition,
+)
+from fastlsh.parallel import RunOptions
+from fastlsh.stages import sign_batch, sign_with_steps
+from fastlsh.texts import as_texts
+
+T = TypeVar("T", np.uint32, np.uint64)
+
+SAMPLE_OF_BLOCK = 64
+"""Texts of a block whose length is measured."""
+
+
+def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
+    """Sign the documents of a block."""
+    documents = block.documents()
+    if documents.bad and not job.skip:
+        raise documents.bad[0]
+    counts = echoes = None
+    keys: NDArray[Any]
+    if job.params.partitions:
+        keys = _minima(documents.texts, job)
+        empty = int((keys[-1] == 0).sum())
+    elif job.cutting is None:
+        keys = _keys(documents, job)
+        empty = int((keys[0] == 0).sum())
+    else:
+        pieces, of_pieces, echoes = job.cutting.signed(documents, job.params)
+        keep_first_bits(of_pieces)
+        keys = of_pieces
+        counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
+        empty = int((counts == 0).sum())
+    bad = tuple(error.row or 1 for error in documents.bad)
+    size = _text_bytes(documents.texts)
+    record = BlockRecord(source, block.extent, keys.shape[1], bad, size)
+    priority = documents.numbers.get(job.request.read.priority or "")
+    return SignedBlock(
+        record,
+        keys,
+        identity_hashes(documents.ids),
+        empty,
+        documents.bad,
+        documents.slow,
+        priority is None or priority.dtype.kind in "iu",
+        not len(documents) or are_integer_ids(documents.ids),
+        counts,
+        echoes,
+        _columns(job, source, documents),
+    )
+
+
+def _columns(job: Job, source: int, documents: BlockDocuments) -> list[NDArray[Any]]:
+    """Return the columns that are saved; documents of `against` have none."""
+    if source < job.first_input:
+        return []
+    read = job.request.read
+    labels = [documents.labels[name] for name in read.labels]
+    return labels + [documents.numbers[name] for name in read.counts]
+
+
+def _keys(documents: BlockDocuments, job: Job) -> NDArray[np.uint64]:
+    """Return the band keys, uint64 (bands, n); each value of a dictionary is read once."""
+    distinct, inverse = without_repetition(documents.texts)
+    keys = sign_batch(distinct, job.params, text_hashes=False, threads=1).keys
+    keys = _repeated(keys, inverse)
+    groups = job.request.groups(documents.labels)
+    if groups is not None:
+        keys = keys_apart(keys, groups)
+    keep_first_bits(keys)
+    return keys
+
+
+def _minima(texts: Any, job: Job) -> NDArray[np.uint32]:
+    """Return what the keys by size are made of, uint32 (num_perm + 1, n).
+
+    These are the minima of each hash function, and in the last row the steps of the sizes.
+    """
+    distinct, inverse = without_repetition(texts)
+    prepared = job.params.shingler.prepared(as_texts(distinct))
+    signed, steps = sign_with_steps(prepared, job.params, RunOptions.of(1))
+    return _repeated(np.vstack([signed.signatures.T, steps]), inverse)
+
+
+def _repeated(values: NDArray[T], inverse: NDArray[np.int64] | None) -> NDArray[T]:
+    """Return the columns of values for each document; that of null, the last one, is 0."""
+    return values if inverse is None else np.pad(values, ((0, 0), (0, 1)))[:, inverse]
+
+
+def _text_bytes(texts: Any) -> int:
+    """Return about how many bytes of UTF-8 the texts of a block take."""
+    if isinstance(texts, TextColumn):
+        return texts.nbytes
+    step = len(texts) // SAMPLE_OF_BLOCK + 1
+    if not hasattr(texts, "nbytes"):
+        sample = texts[::step]
+    elif str(texts.type).startswith("dictionary"):
+        sample = texts.take(np.arange(0, len(texts), step)).to_pylist()
+    else:
+        return int(texts.nbytes)
+    found = sum(len((text or "").encode("utf-8", "surrogatepass")) for text in sample)
+    return found * len(texts) // max(len(sample), 1)

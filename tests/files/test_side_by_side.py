@@ -1,0 +1,130 @@
+"""Several units are signed at a time: the answer and the errors are those of one at a time."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from fastlsh import InputError, deduplicate_files
+from fastlsh.files.disk import sign
+from fastlsh.files.run import manifest
+from shards import contents, rows_of, small_budget, write_shards
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def keywords(tmp_path, monkeypatch):
+    """Seven files, each a unit of its own."""
+    small_budget(monkeypatch)
+    monkeypatch.setattr(manifest, "UNIT", 1)
+    inputs = write_shards(tmp_path, rows_of(8, 210), 7)
+    return {"inputs": inputs, "engine": "disk", "memory": "300M", "work": tmp_path / "work"}
+
+
+def written(keywords, folder, threads, output="out.jsonl"):
+    folder.mkdir()
+    deduplicate_files(
+        output=folder / output, removed=folder / "removed.tsv", threads=threads, **keywords
+    )
+    return contents(folder)
+
+
+def changed(monkeypatch, change):
+    """Let a function of the file's number and its blocks change what is read."""
+    read = sign.read_blocks
+    monkeypatch.setattr(
+        sign, "read_blocks",
+        lambda source, *sizes, **more: change(
+            int(Path(source.path).stem[2:]), read(source, *sizes, **more)
+        ),
+    )  # fmt: skip
+
+
+def test_two_files_are_read_at_a_time(keywords, tmp_path, monkeypatch):
+    expected = written(keywords, tmp_path / "one", 1)
+    both = threading.Barrier(2, timeout=30)
+
+    def meeting(number, blocks):
+        for block in blocks:
+            if number in (1, 2) and block.extent.index == 1:
+                both.wait()
+            yield block
+
+    changed(monkeypatch, meeting)
+    assert written(keywords, tmp_path / "four", 4) == expected
+    assert not both.broken
+
+
+def test_the_first_broken_file_is_named_and_what_lies_before_stays_done(
+    keywords, tmp_path, monkeypatch
+):
+    expected = written(keywords, tmp_path / "one", 1)
+    later, seen = threading.Event(), set()
+
+    def failing(number, blocks):
+        if number == 2:
+            assert later.wait(30)
+            raise InputError(keywords["inputs"][2], "Input/output error")
+        if number == 3:
+            later.set()
+            raise InputError(keywords["inputs"][3], "Input/output error")
+        yield from blocks
+
+    def noting(number, blocks):
+        seen.add(number)
+        return blocks
+
+    with monkeypatch.context() as patch:
+        changed(patch, failing)
+        with pytest.raises(InputError, match=r"in2\.jsonl: Input/output error"):
+            written(keywords, tmp_path / "two", 4)
+    assert json.loads((tmp_path / "work" / "broken.json").read_text("utf-8").split("\n")[0])
+    changed(monkeypatch, noting)
+    deduplicate_files(
+        output=tmp_path / "two" / "out.jsonl", removed=tmp_path / "two" / "removed.tsv",
+        threads=4, **keywords,
+    )  # fmt: skip
+    assert {2, 3} <= seen
+    assert not seen & {0, 1}
+    assert contents(tmp_path / "two") == expected
+
+
+def test_a_row_that_must_be_in_memory_alone(keywords, tmp_path):
+    rows = [{"id": "long", "text": "river stone " * 500}] * 2
+    for number in (3, 5):
+        with open(keywords["inputs"][number], "a", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    expected = written(keywords, tmp_path / "one", 1)
+    assert written(keywords, tmp_path / "four", 4) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_columns_that_differ_are_named_alike(keywords, tmp_path, threads):
+    inputs = []
+    for number in range(4):
+        path = tmp_path / f"in{number}.csv"
+        name = "more" if number > 1 else "score"
+        path.write_text(f"text,{name}\n" + "river stone cloud,1\n" * 50, encoding="utf-8")
+        inputs.append(str(path))
+    with pytest.raises(InputError, match=r"in2\.csv: its columns differ from those of .*in0\.csv"):
+        written({**keywords, "inputs": inputs}, tmp_path / "out", threads, "out.csv")
+
+
+@pytest.mark.parametrize("packed", ["gz", "zst", "xz"])
+def test_compressed_files(keywords, tmp_path, packed):
+    expected = written(keywords, tmp_path / "one", 1)
+    import pyarrow as pa
+
+    for number, name in enumerate(keywords["inputs"]):
+        if packed == "xz":
+            import lzma
+
+            data = lzma.compress(Path(name).read_bytes())
+        else:
+            codec = pa.Codec({"gz": "gzip", "zst": "zstd"}[packed])
+            data = codec.compress(Path(name).read_bytes(), asbytes=True)
+        Path(f"{name}.{packed}").write_bytes(data)
+        keywords["inputs"][number] = f"{name}.{packed}"
+    assert written(keywords, tmp_path / "four", 4) == expected
