@@ -12,7 +12,7 @@ import shutil
 import pytest
 
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files
-from fastlsh.files.disk import decide, gather, link, sign
+from fastlsh.files.disk import decide, gather, link, sign_block
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.run import seals
 from fastlsh.io import rewriting
@@ -36,7 +36,7 @@ def after(calls, original):
 
 
 STOPS = {
-    "signing": (sign, "sign_batch", 4),
+    "signing": (sign_block, "sign_batch", 4),
     "linking": (link, "link_sorted", 12),
     "gathering": (gather, "_pieces", 5),
     "deciding": (decide, "decide_part", 2),

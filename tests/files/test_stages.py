@@ -18,7 +18,7 @@ from fastlsh import (
     deduplicate_span_files,
     near_duplicate_files,
 )
-from fastlsh.files.disk import link, sign
+from fastlsh.files.disk import link, sign, sign_block
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun
 from fastlsh.files.run.part import STAGES, WHOLE
 from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
@@ -309,9 +309,9 @@ def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
             raise KeyboardInterrupt
         return sign_batch(*arguments, **more)
 
-    sign_batch = sign.sign_batch
+    sign_batch = sign_block.sign_batch
     with monkeypatch.context() as patch:
-        patch.setattr(sign, "sign_batch", stop)
+        patch.setattr(sign_block, "sign_batch", stop)
         with pytest.raises(KeyboardInterrupt):
             deduplicate_files(**{**keywords, "threads": 1}, stage="sign", part=(1, 3))
     assert list(keywords["work"].glob("run-*[0-9]"))
