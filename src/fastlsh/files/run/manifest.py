@@ -17,7 +17,7 @@ from fastlsh.parameters import SearchParams
 FORMAT = 2
 """Of the work directory."""
 
-UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 28, 1 << 30
+UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 26, 1 << 30
 """Files are signed in units: about so many, none of fewer bytes than the second number says, if
 there are more files, and none of more bytes than the third one, if it has more than one file."""
 
