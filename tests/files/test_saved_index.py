@@ -243,7 +243,7 @@ def test_changes_of_a_compressed_index(run):
         "UPDATE texts SET kind = 'other'",
         "UPDATE texts SET kind = 'full'",
         "DELETE FROM texts",
-        "INSERT INTO texts VALUES ('full', x'')",
+        "INSERT INTO texts VALUES ('full', x'', 0)",
         "DROP TABLE texts",
     ],
 )

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from binascii import crc32
 from contextlib import closing
 
 import numpy as np
@@ -127,11 +128,37 @@ def test_a_damaged_database(path, damage, monkeypatch):
             assert str(error.value).startswith(f"{path}: ")
 
 
+def test_damage_anywhere_changes_no_answer(path, monkeypatch):
+    """Whatever byte is changed: the answer is the same, or the file is refused."""
+    monkeypatch.setattr(store, "RECENT", 32)
+    with Index.open(path, 0.7) as index:
+        index.insert_many(range(50), TEXTS[:50])
+        index.remove(3)
+        index.insert_many(range(50, 60), TEXTS[50:])
+        expected = list(index), index.query_many(TEXTS), [index.text(name) for name in index]
+    code, draw, refused = path.read_bytes(), random.Random(1), 0
+    for _ in range(70):
+        damaged = bytearray(code)
+        damaged[draw.randrange(100, len(code))] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            with Index.open(path, read_only=True) as index:
+                answer = list(index), index.query_many(TEXTS), [*dict(index.items()).values()]
+        except ValueError as error:
+            assert "damaged" in str(error)  # noqa: PT017
+            refused += 1
+        else:
+            assert answer == expected
+    assert refused > 10
+
+
 def test_a_page_that_is_missing_between_others():
     """What lies between the wanted pages is read with them, and does not stand for them."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute("CREATE TABLE pages (page INTEGER PRIMARY KEY, entries BLOB)")
-        connection.executemany("INSERT INTO pages VALUES (?, ?)", [(p, bytes(8)) for p in range(9)])
+        connection.execute("CREATE TABLE pages (page INTEGER PRIMARY KEY, entries BLOB, checksum)")
+        rows = [(page, bytes(8)) for page in range(9)]
+        rows = [(page, code, crc32(code, page)) for page, code in rows]
+        connection.executemany("INSERT INTO pages VALUES (?, ?, ?)", rows)
         assert read_pages(connection, np.array([1, 4, 5])).keys() >= {1, 4, 5}
         connection.execute("DELETE FROM pages WHERE page = 4")
         with pytest.raises(sqlite3.DatabaseError, match="a run lacks pages"):
@@ -161,8 +188,8 @@ def test_documents_without_a_number(path):
     with Index.open(path, 0.7) as index:
         index.insert("a", TEXTS[0])
     database(path, "DROP TABLE documents")
-    database(path, "CREATE TABLE documents (number, id, signature, content)")
-    database(path, "INSERT INTO documents VALUES (NULL, 'a', x'', x'')")
+    database(path, "CREATE TABLE documents (number, id, seal, signature, content)")
+    database(path, "INSERT INTO documents VALUES (NULL, 'a', 0, x'', x'')")
     with pytest.raises(ValueError, match="the index is damaged: malformed: a document has no num"):
         Index.open(path).remove("a")
 

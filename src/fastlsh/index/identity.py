@@ -89,3 +89,10 @@ def _has_surrogate(name: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def encoded(name: Any) -> bytes:
+    """Return an id as bytes, with its type before them."""
+    if isinstance(name, int):
+        return b"i" + str(name).encode()
+    return b"s" + name.encode() if isinstance(name, str) else b"b" + name

@@ -6,15 +6,9 @@ import numpy as np
 
 from fastlsh.arrays import offsets_of
 from fastlsh.index.byte_order import swapped_contents
+from fastlsh.index.identity import encoded
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import Settings
-
-
-def encoded(name: Any) -> bytes:
-    """Return an id as bytes, with its type before them."""
-    if isinstance(name, int):
-        return b"i" + str(name).encode()
-    return b"s" + name.encode() if isinstance(name, str) else b"b" + name
 
 
 def decoded(code: bytes) -> Any:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from fastlsh._kernels import Transaction
 from fastlsh.arrays import unique
 from fastlsh.candidates import band_keys
-from fastlsh.index.identity import check_ids_for_database, ids_in_database
+from fastlsh.index.identity import check_ids_for_database, encoded, ids_in_database
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.changes import TOGETHER, Changes
-from fastlsh.index.redis.records import decoded, documents_of, encoded, parts_of, tag_bytes
+from fastlsh.index.redis.records import decoded, documents_of, parts_of, tag_bytes
 from fastlsh.index.redis.scripts import CHECK, LARGE, NUMBERS, UNLOCK
 from fastlsh.index.redis.server import Server
 from fastlsh.index.settings import Settings

@@ -15,6 +15,7 @@ from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import APPLICATION, VERSION, Connection, named_errors
 from fastlsh.index.sqlite.damage import refuse
 from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
+from fastlsh.index.sqlite.rows import check_row, checksum_of
 from fastlsh.index.sqlite.store import SqliteStore
 
 PAGE_SIZES = {FULL: 8192, COMPRESSED: 32768}
@@ -24,19 +25,19 @@ START = b"SQLite format 3\0"
 ONE_FILE = b"\x89fastlsh"
 
 SCHEMA = """
-CREATE TABLE parameters (json TEXT NOT NULL);
+CREATE TABLE parameters (json TEXT NOT NULL, checksum INTEGER);
 CREATE TABLE state (next INTEGER, flushed INTEGER, documents INTEGER, runs INTEGER,
-                    removals INTEGER, page INTEGER);
-INSERT INTO state VALUES (0, 0, 0, 0, 0, 0);
-CREATE TABLE texts (kind TEXT NOT NULL, dictionary BLOB NOT NULL);
-CREATE TABLE documents (number INTEGER PRIMARY KEY, id NOT NULL, signature BLOB, content BLOB);
+                    removals INTEGER, page INTEGER, gone INTEGER, checksum INTEGER);
+CREATE TABLE texts (kind TEXT NOT NULL, dictionary BLOB NOT NULL, checksum INTEGER);
+CREATE TABLE documents (number INTEGER PRIMARY KEY, id NOT NULL, seal INTEGER, signature BLOB,
+                        content BLOB);
 CREATE UNIQUE INDEX ids ON documents (id);
-CREATE TABLE runs (first INTEGER PRIMARY KEY, last INTEGER, page INTEGER, pages BLOB, least BLOB);
-CREATE TABLE pages (page INTEGER PRIMARY KEY, entries BLOB);
+CREATE TABLE runs (first INTEGER PRIMARY KEY, last INTEGER, page INTEGER, pages BLOB, least BLOB,
+                   checksum INTEGER);
+CREATE TABLE pages (page INTEGER PRIMARY KEY, entries BLOB, checksum INTEGER);
 CREATE TABLE removed (number INTEGER PRIMARY KEY);
-CREATE TABLE counted (json TEXT NOT NULL);
-INSERT INTO counted VALUES ('');
-CREATE TABLE counts (number INTEGER PRIMARY KEY, json TEXT NOT NULL);
+CREATE TABLE counted (json TEXT NOT NULL, checksum INTEGER);
+CREATE TABLE counts (number INTEGER PRIMARY KEY, json TEXT NOT NULL, checksum INTEGER);
 CREATE TABLE outputs (folder TEXT NOT NULL, run TEXT NOT NULL);
 """
 
@@ -84,8 +85,12 @@ def filling(path: str, settings: Settings, texts: str = FULL) -> Iterator[Sqlite
             made.execute(f"PRAGMA application_id = {APPLICATION}")
             made.execute(f"PRAGMA user_version = {VERSION}")
             made.executescript(SCHEMA)
-            made.execute("INSERT INTO parameters VALUES (?)", [parameters])
-            made.execute("INSERT INTO texts VALUES (?, x'')", [texts])
+            for table, row in (
+                ("parameters", [parameters]), ("texts", [texts, b""]), ("counted", [""]),
+                ("state", [0] * 7),
+            ):  # fmt: skip
+                values = ",".join("?" * len(row))
+                made.execute(f"INSERT INTO {table} VALUES ({values},?)", [*row, checksum_of(row)])
         finally:
             made.close()
         connection = Connection(path, False, 0.0, durable=False)
@@ -132,12 +137,14 @@ def open_existing(
     with contextlib.ExitStack() as stack:
         stack.callback(connection.close)
         with named_errors(path, wait):
-            codes = connection.get().execute("SELECT json FROM parameters").fetchall()
+            codes = connection.get().execute("SELECT * FROM parameters").fetchall()
             if len(codes) != 1:
                 refuse("its parameters are no single row")
-            kinds = connection.get().execute("SELECT kind, dictionary FROM texts").fetchall()
+            kinds = connection.get().execute("SELECT * FROM texts").fetchall()
             if len(kinds) != 1:
                 refuse("how it holds texts is no single row")
+            for row in (codes[0], kinds[0]):
+                check_row(row[:-1], row[-1])
             if not read_only:
                 connection.get().execute("BEGIN IMMEDIATE").execute("ROLLBACK")
         try:
@@ -148,6 +155,6 @@ def open_existing(
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         with named_errors(path, wait):
-            records = records_of(settings, *kinds[0])
+            records = records_of(settings, *kinds[0][:2])
         stack.pop_all()
     return SqliteStore(connection, records)

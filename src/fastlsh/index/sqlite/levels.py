@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh.candidates import band_keys
 from fastlsh.index.settings import Settings
-from fastlsh.index.sqlite.damage import numbers_of
+from fastlsh.index.sqlite.damage import numbers_of, refuse
 from fastlsh.index.sqlite.lookups import TagQuery, find_in_runs
 from fastlsh.index.sqlite.runs import (
     TagRun,
@@ -37,14 +37,19 @@ class Levels:
         self.runs: list[TagRun] = []
         self.removed: set[int] = set()
         """Numbers of removed documents that are in a run."""
+        self.gone_sum = 0
+        """The sum of these numbers, each plus 1."""
         self._gone: NDArray[np.uint64] | None = None
 
-    def read(self, sql: sqlite3.Connection, version: int, removals: int) -> None:
+    def read(self, sql: sqlite3.Connection, version: int, removals: int, gone: int) -> None:
         """Read the runs and removed documents again, because another process changed them."""
-        runs = "SELECT first, last, page, pages, least FROM runs ORDER BY first"
+        runs = "SELECT * FROM runs ORDER BY first"
         self.runs = [read_run(row, self.bands) for row in sql.execute(runs).fetchall()]
         removed = sql.execute("SELECT number FROM removed").fetchall()
         self.removed = set(numbers_of(number for (number,) in removed))
+        if sum(self.removed) + len(self.removed) != gone:
+            refuse("the removed documents are others")
+        self.gone_sum = gone
         self.version, self.removals = version, removals
         self._gone = None
 
@@ -66,6 +71,7 @@ class Levels:
         gone = numbers.tolist()
         sql.executemany("INSERT INTO removed VALUES (?)", [(number,) for number in gone])
         self.removed.update(gone)
+        self.gone_sum += sum(gone) + len(gone)
         self.removals += 1
         self._gone = None
 
@@ -124,4 +130,5 @@ class Levels:
         self.runs = sorted([*others, merged], key=lambda run: run.first)
         sql.execute("DELETE FROM removed WHERE number >= ? AND number < ?", (first, last))
         self.removed -= gone
+        self.gone_sum -= sum(gone) + len(gone)
         self._gone = None

@@ -36,7 +36,7 @@ class Records:
     """The signatures and the contents of documents as they are."""
 
     kind = FULL
-    signed_by = "NULL"
+    signed_by = ""
     """The column that signatures need beside their own."""
 
     def __init__(self, settings: Settings) -> None:

@@ -6,19 +6,19 @@ page, which is in memory, is searched, and then a single page.
 """
 
 import sqlite3
+from binascii import crc32
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import offsets_of
 from fastlsh.index.sqlite.damage import refuse, state_of, words_of
+from fastlsh.index.sqlite.rows import TOGETHER, check_row, checksum_of, padded
 
 PAGE = 1000
 """Entries in a page, which fill a page of SQLite."""
-TOGETHER = 512
-"""Rows that one statement selects."""
 MASK = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 
@@ -60,11 +60,6 @@ def entries_of(keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> list[NDA
     return [np.sort((band[filled] & ~MASK) | low) for band in keys]
 
 
-def padded(values: list[Any]) -> list[Any]:
-    """Return values, the last one repeated up to a power of two: fewer statements to prepare."""
-    return values + values[-1:] * ((1 << (len(values) - 1).bit_length()) - len(values))
-
-
 def read_pages(
     connection: sqlite3.Connection, pages: NDArray[np.int64]
 ) -> dict[int, NDArray[np.uint64]]:
@@ -74,17 +69,17 @@ def read_pages(
         return found
     low, high, wanted = int(pages[0]), int(pages[-1]), pages.tolist()
     if 3 * len(pages) > high - low:
-        rows: list[tuple[int, bytes]] = connection.execute(
-            "SELECT page, entries FROM pages WHERE page BETWEEN ? AND ?", (low, high)
+        rows: list[tuple[int, bytes, int]] = connection.execute(
+            "SELECT * FROM pages WHERE page BETWEEN ? AND ?", (low, high)
         ).fetchall()
-        found.update((page, words_of(entries)) for page, entries in rows)
+        found.update(map(_entries_of, rows))
     else:
         for start in range(0, len(wanted), TOGETHER):
             some = padded(wanted[start : start + TOGETHER])
             rows = connection.execute(
-                f"SELECT page, entries FROM pages WHERE page IN ({','.join('?' * len(some))})", some
+                f"SELECT * FROM pages WHERE page IN ({','.join('?' * len(some))})", some
             ).fetchall()
-            found.update((page, words_of(entries)) for page, entries in rows)
+            found.update(map(_entries_of, rows))
     if not found.keys() >= set(wanted):
         refuse("a run lacks pages")
     return found
@@ -103,24 +98,33 @@ def write_run(
     for entries in bands:
         starts = range(0, len(entries), PAGE)
         parts = [entries[start : start + PAGE] for start in starts]
+        codes = [part.astype("<u8").tobytes() for part in parts]
         connection.executemany(
-            "INSERT INTO pages VALUES (?, ?)",
-            [(at + i, part.astype("<u8").tobytes()) for i, part in enumerate(parts)],
+            "INSERT INTO pages VALUES (?, ?, ?)",
+            [(page, code, crc32(code, page & 0xFFFFFFFF)) for page, code in enumerate(codes, at)],
         )
         least.append(entries[::PAGE])
         sizes.append(len(parts))
         at += len(parts)
     pages = offsets_of(np.array(sizes, np.int64))
     run = TagRun.of(first, last, page, pages, np.concatenate(least))
-    connection.execute(
-        "INSERT INTO runs VALUES (?, ?, ?, ?, ?)",
-        (first, last, page, pages.astype("<i8").tobytes(), run.least.astype("<u8").tobytes()),
-    )
+    row = (first, last, page, pages.astype("<i8").tobytes(), run.least.astype("<u8").tobytes())
+    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum_of(row)))
     return run
 
 
-def read_run(row: tuple[int, int, int, bytes, bytes], bands: int) -> TagRun:
+def _entries_of(row: tuple[int, bytes, int]) -> tuple[int, NDArray[np.uint64]]:
+    """Return the number of a page and its entries, if these are unchanged."""
+    page, entries, checksum = row
+    words = words_of(entries)
+    if crc32(entries, page & 0xFFFFFFFF) != checksum:
+        refuse(f"page {page} differs from its checksum")
+    return page, words
+
+
+def read_run(row: tuple[int, int, int, bytes, bytes, int], bands: int) -> TagRun:
     """Return a run from its row."""
+    check_row(row[:5], row[5])
     first, last, page = state_of(row[:3])
     pages, least = words_of(row[3]).view(np.int64), words_of(row[4])
     if len(pages) != bands + 1 or pages[0] or (np.diff(pages) < 0).any() or pages[-1] != len(least):

@@ -4,7 +4,7 @@ import errno
 import os
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,15 @@ from fastlsh.index.sqlite.connection import Connection, named_error, named_error
 from fastlsh.index.sqlite.damage import numbers_of, refuse, state_of
 from fastlsh.index.sqlite.levels import Levels
 from fastlsh.index.sqlite.records import Records
-from fastlsh.index.sqlite.runs import TOGETHER, padded
+from fastlsh.index.sqlite.rows import (
+    check_documents,
+    check_row,
+    checksum_of,
+    ids_of_numbers,
+    insert_rows,
+    numbers_of_ids,
+    rows_of,
+)
 from fastlsh.index.store import wanted_tags
 
 RECENT = 1 << 13
@@ -98,35 +106,40 @@ class SqliteStore:
     def _refresh(self) -> None:
         """Read the state of the database, if it has changed."""
         row = self._sql.execute("SELECT * FROM state").fetchone()
-        after, flushed, documents, runs, removals, page = state_of(row)
+        *state, checksum = row or (None, None)
+        after, flushed, documents, runs, removals, page, gone = state_of(state)
+        check_row(state, checksum)
         levels = self._levels
         if flushed != self._flushed or removals != levels.removals:
             self._recent = Memory(self.settings.unverified)
             self._linked = flushed
         if runs != levels.version or removals != levels.removals:
-            levels.read(self._sql, runs, removals)
+            levels.read(self._sql, runs, removals, gone)
         levels.page = page
         self._flushed, self._documents, self._next = flushed, documents, after
         if after > self._linked:
+            signed_by = self._records.signed_by
             rows = self._sql.execute(
-                f"SELECT number, signature, {self._records.signed_by} FROM documents"
+                f"SELECT number, seal, signature, {signed_by or 'NULL'} FROM documents"
                 " WHERE number >= ?",
                 (self._linked,),
             ).fetchall()
             numbers = numbers_of(number for number, *_ in rows)
-            self._link(numbers, self._records.signatures([row[1:] for row in rows]))
+            check_documents(rows, with_content=bool(signed_by))
+            self._link(numbers, self._records.signatures([row[2:] for row in rows]))
             self._linked = after
 
     def _save(self) -> None:
         levels = self._levels
+        state = (
+            self._next, self._flushed, self._documents, levels.version, levels.removals,
+            levels.page, levels.gone_sum,
+        )  # fmt: skip
         self._sql.execute(
             "UPDATE state SET next = ?, flushed = ?, documents = ?, runs = ?, removals = ?, "
-            "page = ?",
-            (
-                self._next, self._flushed, self._documents, levels.version, levels.removals,
-                levels.page,
-            ),
-        )  # fmt: skip
+            "page = ?, gone = ?, checksum = ?",
+            (*state, checksum_of(state)),
+        )
 
     def _link(self, numbers: list[int], signatures: NDArray[np.uint32]) -> None:
         self._recent.insert(numbers, IndexDocuments(signatures), {})
@@ -146,16 +159,7 @@ class SqliteStore:
 
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
-        wanted = ids_in_database(names)
-        found: dict[Any, int] = {}
-        for start in range(0, len(wanted), TOGETHER):
-            some = padded(wanted[start : start + TOGETHER])
-            rows = self._sql.execute(
-                f"SELECT id, number FROM documents WHERE id IN ({','.join('?' * len(some))})", some
-            ).fetchall()
-            found.update(rows)
-        numbers_of(found.values())
-        return found
+        return numbers_of_ids(self._sql, ids_in_database(names))
 
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id is no str, bytes or int of 64 bits."""
@@ -163,24 +167,7 @@ class SqliteStore:
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
-        distinct = unique(numbers)
-        names = dict(self._rows_of("number, id", distinct))
-        if len(names) < len(distinct):
-            refuse("it lacks documents")
-        return [names[number] for number in numbers.tolist()]
-
-    def _rows_of(
-        self, columns: str, numbers: NDArray[np.int64], table: str = "documents"
-    ) -> Iterator[Any]:
-        """Return rows of documents, ascending."""
-        wanted = numbers.tolist()
-        for start in range(0, len(wanted), TOGETHER):
-            some = padded(wanted[start : start + TOGETHER])
-            yield from self._sql.execute(
-                f"SELECT {columns} FROM {table} WHERE number IN ({','.join('?' * len(some))}) "
-                "ORDER BY number",
-                some,
-            ).fetchall()
+        return ids_of_numbers(self._sql, numbers)
 
     def after(self, number: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of the next documents after this one, ascending."""
@@ -202,10 +189,12 @@ class SqliteStore:
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents, all of which must exist."""
-        rows = list(self._rows_of("signature, content", numbers))
+        columns = "number, seal, signature, content"
+        rows = list(rows_of(self._sql, "documents", columns, numbers))
         if len(rows) != len(numbers):
             refuse("it lacks documents")
-        return self._records.decoded(rows)
+        check_documents(rows, with_content=True)
+        return self._records.decoded([row[2:] for row in rows])
 
     # ---- changes
 
@@ -224,13 +213,7 @@ class SqliteStore:
             )
         numbers = range(first, first + n)
         rows, contents = self._records.encoded(documents)
-        try:
-            self._sql.executemany(
-                "INSERT INTO documents VALUES (?, ?, ?, ?)",
-                zip(numbers, names, rows, contents, strict=False),
-            )
-        except sqlite3.IntegrityError as error:
-            raise KeyError(str(error)) from error
+        insert_rows(self._sql, numbers, names, rows, contents)
         self._next = self._linked = first + n
         self._documents += n
         if len(self._recent) + n < RECENT:
@@ -251,7 +234,8 @@ class SqliteStore:
     def set_dictionary(self, documents: IndexDocuments) -> None:
         """Choose, before the first insertion, how texts like these are compressed best."""
         dictionary = self._records.dictionary_of(documents)
-        self._sql.execute("UPDATE texts SET dictionary = ?", [dictionary])
+        checksum = checksum_of([self._records.kind, dictionary])
+        self._sql.execute("UPDATE texts SET dictionary = ?, checksum = ?", [dictionary, checksum])
 
     def damaged(self, reason: str) -> ValueError:
         """Return the error for a file that holds what it cannot hold."""
@@ -259,22 +243,31 @@ class SqliteStore:
 
     def counted(self) -> str:
         """Return what is counted of documents, as JSON; empty if nothing was set."""
-        rows = self._sql.execute("SELECT json FROM counted").fetchall()
+        rows = self._sql.execute("SELECT json, checksum FROM counted").fetchall()
         if len(rows) != 1:
             refuse("what it counts is no single row")
+        check_row(rows[0][:1], rows[0][1])
         return str(rows[0][0])
 
     def set_counted(self, code: str) -> None:
         """Set what is counted of documents."""
-        self._sql.execute("UPDATE counted SET json = ?", [code])
+        self._sql.execute("UPDATE counted SET json = ?, checksum = ?", [code, checksum_of([code])])
 
     def counts(self, numbers: list[int]) -> dict[int, str]:
         """Return the counts of those documents that have some, as JSON."""
-        return dict(self._rows_of("number, json", np.array(numbers, np.int64), "counts"))
+        wanted = np.array(numbers, np.int64)
+        found: dict[int, str] = {}
+        for number, code, checksum in rows_of(self._sql, "counts", "*", wanted):
+            check_row([number, code], checksum)
+            found[number] = code
+        return found
 
     def set_counts(self, counts: dict[int, str]) -> None:
         """Set the counts of documents, which go when the documents are removed."""
-        self._sql.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?)", counts.items())
+        self._sql.executemany(
+            "INSERT OR REPLACE INTO counts VALUES (?, ?, ?)",
+            ((*each, checksum_of(each)) for each in counts.items()),
+        )
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs that are to appear: (folder, run)."""

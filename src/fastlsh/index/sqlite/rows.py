@@ -1,0 +1,142 @@
+"""The rows of documents. Each has a seal, so that a damaged row is refused.
+
+A seal is an integer of 63 bits: 21 bits of a checksum each of the id, the signature and the
+content, so that a query reads no more than it needs. A checksum begins with the number of the
+document, so that no row stands for another one.
+"""
+
+import sqlite3
+from binascii import crc32
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.arrays import unique
+from fastlsh.index.identity import encoded
+from fastlsh.index.sqlite.damage import numbers_of, refuse
+
+TOGETHER = 512
+"""Rows that one statement selects."""
+DROPPED = 11
+"""Bits of a checksum that are not kept."""
+MASK = 0xFFFFFFFF >> DROPPED
+NAME, SIGNATURE, CONTENT = 0, 21, 42
+"""Where the seal has the checksum of each part of a row."""
+
+
+def insert_rows(
+    sql: sqlite3.Connection,
+    numbers: Iterable[int],
+    names: Iterable[Any],
+    signatures: Iterable[Any],
+    contents: Iterable[Any],
+) -> None:
+    """Insert the rows of documents; KeyError if an id is there already."""
+    rows = (
+        (
+            number,
+            name,
+            crc32(encoded(name), number) >> DROPPED
+            | crc32(signature, number) >> DROPPED << SIGNATURE
+            | crc32(content, number) >> DROPPED << CONTENT,
+            signature,
+            content,
+        )
+        for number, name, signature, content in zip(
+            numbers, names, signatures, contents, strict=False
+        )
+    )
+    try:
+        sql.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?)", rows)
+    except sqlite3.IntegrityError as error:
+        raise KeyError(str(error)) from error
+
+
+def numbers_of_ids(sql: sqlite3.Connection, wanted: list[Any]) -> dict[Any, int]:
+    """Return the numbers of those ids that have a document."""
+    found: dict[Any, int] = {}
+    for start in range(0, len(wanted), TOGETHER):
+        some = padded(wanted[start : start + TOGETHER])
+        rows = sql.execute(
+            f"SELECT id, number, seal FROM documents WHERE id IN ({','.join('?' * len(some))})",
+            some,
+        ).fetchall()
+        numbers_of(number for _, number, _ in rows)
+        check_part(
+            [number for _, number, _ in rows],
+            [encoded(name) for name, *_ in rows],
+            [seal for *_, seal in rows],
+            NAME,
+        )
+        found.update((name, number) for name, number, _ in rows)
+    return found
+
+
+def ids_of_numbers(sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> list[Any]:
+    """Return the ids of some documents."""
+    distinct = unique(numbers)
+    rows = list(rows_of(sql, "documents", "number, id, seal", distinct))
+    names = {number: name for number, name, _ in rows}
+    if not {*map(type, names.values())} <= {str, bytes, int}:
+        refuse("a document has no id")
+    check_part([*names], [*map(encoded, names.values())], [seal for *_, seal in rows], NAME)
+    if len(names) < len(distinct):
+        refuse("it lacks documents")
+    return [names[number] for number in numbers.tolist()]
+
+
+def rows_of(
+    sql: sqlite3.Connection, table: str, columns: str, numbers: NDArray[np.int64]
+) -> Iterator[Any]:
+    """Return rows of documents, ascending."""
+    wanted = numbers.tolist()
+    for start in range(0, len(wanted), TOGETHER):
+        some = padded(wanted[start : start + TOGETHER])
+        yield from sql.execute(
+            f"SELECT {columns} FROM {table} WHERE number IN ({','.join('?' * len(some))}) "
+            "ORDER BY number",
+            some,
+        ).fetchall()
+
+
+def padded(values: list[Any]) -> list[Any]:
+    """Return values, the last one repeated up to a power of two: fewer statements to prepare."""
+    return values + values[-1:] * ((1 << (len(values) - 1).bit_length()) - len(values))
+
+
+def check_part(
+    numbers: Sequence[int], values: Sequence[Any], seals: Sequence[Any], part: int
+) -> None:
+    """Refuse a part of the rows of documents if one differs from its checksum."""
+    try:
+        found = [crc32(value, number) for value, number in zip(values, numbers, strict=True)]
+        expected = np.array(seals, np.int64) >> part & MASK
+    except (TypeError, OverflowError):  # an empty field, or a text
+        refuse("a row of a document has another type")
+    wrong = np.flatnonzero(np.array(found, np.uint32) >> DROPPED != expected)
+    if len(wrong):
+        refuse(f"document {numbers[wrong[0]]} differs from its checksum")
+
+
+def check_documents(rows: Sequence[Any], *, with_content: bool) -> None:
+    """Refuse rows (number, seal, signature, content) if one differs from its checksums."""
+    numbers, seals = [row[0] for row in rows], [row[1] for row in rows]
+    check_part(numbers, [row[2] for row in rows], seals, SIGNATURE)
+    if with_content:
+        check_part(numbers, [row[3] for row in rows], seals, CONTENT)
+
+
+def check_row(values: Sequence[Any], checksum: Any) -> None:
+    """Refuse a row that differs from `checksum_of` its values."""
+    if checksum_of(values) != checksum:
+        refuse("a row differs from its checksum")
+
+
+def checksum_of(values: Sequence[Any]) -> int:
+    """Return a checksum of the values of a row: integers, texts and bytes."""
+    checksum = len(values)
+    for value in values:
+        checksum = crc32(value if type(value) is bytes else repr(value).encode(), checksum)
+    return checksum
