@@ -12,7 +12,7 @@ from fastlsh.files.disk.identities import StoredIds
 from fastlsh.files.disk.signed_runs import SignedRun, finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.seals import UnsealedError, opened
-from fastlsh.parallel import mapped_in
+from fastlsh.parallel import batches, mapped_in, run
 
 Row = np.dtype([
     ("number", np.int64), ("size", np.int64), ("priority", np.int64), ("group", np.uint64),
@@ -80,12 +80,18 @@ class GatheredTexts:
         empty = mapped_in(self._job.work.path) if mapped else np.empty
         rows = empty(int(chosen["rows"].sum()), Row)
         data = empty(size, np.uint8)
-        row = byte = 0
-        for place, stretches in enumerate(found):
-            if len(stretches):
-                end = row + int(stretches["rows"].sum()), byte + int(stretches["bytes"].sum())
-                self._read(place, stretches, rows[row : end[0]], data[byte : end[1]])
-                row, byte = end
+        row, byte = (
+            np.cumsum([0, *(int(each[column].sum()) for each in found)])
+            for column in ("rows", "bytes")
+        )
+
+        def read(start: int, stop: int) -> None:
+            for place in range(start, stop):
+                into = rows[row[place] : row[place + 1]], data[byte[place] : byte[place + 1]]
+                if len(found[place]):
+                    self._read(place, found[place], *into)
+
+        run(read, batches(len(found), 1), self._job.options.threads)
         return PartTexts(rows, data, bool(chosen["strict"].all()))
 
     def _read(
