@@ -126,8 +126,15 @@ def _encoded(kind: str, columns: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _tsv(block: Block) -> str:
-    escaped = [[value.translate(_ESCAPES) for value in _strings(values)] for values in block]
-    return "".join(["\t".join(row) + "\n" for row in zip(*escaped, strict=True)])
+    columns = [_escaped(_strings(values)) for values in block]
+    return "\n".join([*map("\t".join, zip(*columns, strict=True)), ""])
+
+
+def _escaped(values: list[str]) -> list[str]:
+    joined = "".join(values)  # searched at once: hardly any column needs an escape
+    if not any(chr(each) in joined for each in _ESCAPES):
+        return values
+    return [value.translate(_ESCAPES) for value in values]
 
 
 def _csv(block: Block) -> str:
