@@ -87,7 +87,7 @@ def test_count_equal(loops, k):
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 16, 59, 60, 127, 128, 129, 700])
-def test_jaccard_of_sets(loops, n):
+def test_jaccard_and_containment_of_sets(loops, n):
     rng = np.random.default_rng(n)
     pool = np.unique(some(rng, max(2 * n, 1), np.uint64))
     for size in (0, 1, n // 2, n):
@@ -100,6 +100,13 @@ def test_jaccard_of_sets(loops, n):
                 c_double(threshold),
             )  # fmt: skip
             assert found == (expected if expected >= threshold else -1.0)
+        share = len(set(a.tolist()) & set(b.tolist())) / len(a) if len(a) and len(b) else 0.0
+        for least in (0.0, 0.3, 0.9, share):
+            found = loops(
+                "containment_of_sets", c_double, a, c_ssize_t(len(a)), b, c_ssize_t(len(b)),
+                c_double(least),
+            )  # fmt: skip
+            assert found == (share if share >= least else -1.0)
 
 
 def test_sha1_compress(loops):

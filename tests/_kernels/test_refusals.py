@@ -107,11 +107,19 @@ def test_modes_that_there_are_not():
             call(**arguments | {"mode": mode})
 
 
-def test_only_the_keeper_asks_for_containment():
-    call, arguments = CASES["BandTables.query"]()
-    given = {name: value for name, value in arguments.items() if not name.startswith("_")}
-    with pytest.raises(ValueError, match="mode must be"):
-        call(**given | {"mode": _kernels.BY_CONTAINMENT})
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [(0, -1), (0, 6), (1, 0), (1, 9), (1, 2**62), (2, -1), (3, -1), (4, 256), (5, 2), (6, 2)],
+)
+def test_slices_outside_of_a_row_are_refused(column, value):
+    slices = np.array([(0, 3, 0, 0, 0, 0, 1), (3, 3, 1, 0, 2, 0, 0)])
+    kernel = _kernels.BandTables(9, 2, 1, True, slices=slices)
+    assert kernel.n == 0
+    slices[1, column] = value
+    with pytest.raises(ValueError, match="slice 1 does not suit signatures of 8 values"):
+        _kernels.BandTables(9, 2, 1, True, slices=slices)
+    with pytest.raises(ValueError, match=r"slices need the shape \(3, 7\)"):
+        _kernels.BandTables(9, 3, 1, True, slices=slices)
 
 
 def test_a_document_that_changes_is_refused():

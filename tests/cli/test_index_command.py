@@ -377,3 +377,37 @@ def test_a_kill_between_output_and_index(run, write, place, where, done, output)
     assert not [each for path in folders for each in os.listdir(path) if each.startswith(".")]
     with Index.open(place) as index, index._backend.store.reading():
         assert index._backend.store.outputs() == []
+
+
+def test_an_index_of_contained_documents(run, write, place):
+    """Build, add, query and dedup by containment, as `deduplicate` answers; days are one run."""
+    long = rows_of(1)
+    draw = random.Random(5)
+    short = [
+        {"id": f"part of {row['id']}", "text": row["text"][40 : draw.randrange(60, 110)]}
+        for row in long[:20]
+    ]
+    write("long.jsonl", jsonl(long[:30]))
+    write("more.jsonl", jsonl(long[30:]))
+    write("short.jsonl", jsonl([*short, {"id": "new", "text": "quite another text"}]))
+    rule = ["--rule", "contained", "--search", "containment", "--containment", "0.9"]
+    code, _, err = run("index", "build", place, "long.jsonl", *rule, "--threshold", "0.7")
+    assert (code, err) == (2, ["fastlsh: --threshold has no effect with --search containment"])
+    assert run("index", "build", place, "long.jsonl", *rule)[0] == 0
+    assert run("index", "add", place, "more.jsonl", *rule)[0] == 0
+    code, _, err = run("index", "add", place, "short.jsonl", "--rule", "jaccard")
+    assert code != 0
+    assert f"{shown(place)}: the index was saved with rule='contained', not 'jaccard'" in err[-1]
+    code, out, _ = run("index", "query", place, "short.jsonl")
+    head, *lines = [line.split("\t") for line in out.splitlines()]
+    assert head == ["id", "match", "containment"]
+    assert {line[0] for line in lines} == {row["id"] for row in short}
+    assert json.loads(run("index", "info", place)[1])["search"] == "containment"
+    command = ["dedup", "short.jsonl", "--index", place, "-o", "new.jsonl", "--removed", "r.csv"]
+    assert run(*command, *rule)[0] == 0
+    against = ["--against", "long.jsonl", "--against", "more.jsonl", "--removed", "plain.csv"]
+    assert run("dedup", "short.jsonl", *against, "-o", "plain.jsonl", *rule)[0] == 0
+    assert Path("new.jsonl").read_bytes() == Path("plain.jsonl").read_bytes()
+    assert Path("r.csv").read_bytes() == Path("plain.csv").read_bytes()
+    with Index.open(place) as index:
+        assert len(index) == 41

@@ -127,7 +127,7 @@ def test_find_plagiarism(tmp_path, monkeypatch, vocabulary):
     for number, paragraphs in enumerate(essays):
         path = tmp_path / "essays" / f"{number:02}.txt"
         path.write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
-    words, quotations = commands("find-plagiarism")
+    words, quotations, build, query = commands("find-plagiarism")
     jaccard, threshold = similarity(words)
     findable = [
         tuple(f"essays/{essay:02}.txt:{2 * paragraph + 1}" for essay, paragraph in pair)
@@ -160,6 +160,14 @@ def test_find_plagiarism(tmp_path, monkeypatch, vocabulary):
                 for row in csv.DictReader(file, delimiter="\t")]  # fmt: skip
     assert len(rows) >= FOUND * len(owners)
     assert {row["id"]: row["kept_id"] for row in rows}.items() <= owners.items()
+    assert main([*build, "-q"]) == 0
+    assert main([*query, "-q"]) == 0
+    with open("matches.tsv", encoding="utf-8") as file:
+        matches = [{k: v.replace("\\", "/") for k, v in row.items()}
+                   for row in csv.DictReader(file, delimiter="\t")]  # fmt: skip
+    assert {(row["id"], row["match"], row["containment"]) for row in matches} == {
+        (row["id"], row["kept_id"], row["containment"]) for row in rows
+    }
 
 
 def test_clean_a_training_set(tmp_path, monkeypatch, vocabulary):

@@ -102,13 +102,15 @@ def test_it_is_that_of_the_kept_documents(engine, ids, output, how):
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_the_next_run_goes_on_with_it(engine):
+@pytest.mark.parametrize("rule", [{}, {"rule": "contained", "search": "containment"}])
+def test_the_next_run_goes_on_with_it(engine, rule):
     put_rows("a.jsonl", *rows_of(1))
     put_rows("b.jsonl", *rows_of(2))
-    deduplicate_files("a.jsonl", "k1.jsonl", save_index="seen.ix", engine=engine, work="w")
+    given = {"save_index": "seen.ix", "engine": engine, "work": "w", **rule}
+    deduplicate_files("a.jsonl", "k1.jsonl", **given)
     with Index.open("seen.ix") as index:
         deduplicate_with_index(index, "b.jsonl", "k2.jsonl")
-    deduplicate_files(["a.jsonl", "b.jsonl"], "both.jsonl")
+    deduplicate_files(["a.jsonl", "b.jsonl"], "both.jsonl", **rule)
     assert [*rows_in("k1.jsonl"), *rows_in("k2.jsonl")] == rows_in("both.jsonl")
     with Index.open("seen.ix") as index:
         assert list(index) == [row["id"] for row in rows_in("both.jsonl")]
@@ -168,8 +170,11 @@ def test_repeated_ids_are_refused_before_the_stage_that_unites():
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"rule": "equal"}, "save_index is for rule='jaccard'"),
-        ({"rule": "contained"}, "save_index is for rule='jaccard'"),
+        ({"rule": "equal"}, "save_index is for rule='jaccard' or 'contained', not for 'equal'"),
+        (
+            {"rule": "contained", "index_texts": "none"},
+            'index_texts="none" cannot go with rule="contained"',
+        ),
         ({"shingler": Shingler("token", 3)}, "not for token ids"),
         ({"index_texts": "compressed", "verify": "signature"}, "for an index that keeps texts"),
         (

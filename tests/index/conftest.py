@@ -11,7 +11,7 @@ from fastlsh.index import database
 from fastlsh.index.sqlite import levels, store
 
 KINDS = ["memory", "sqlite", "sqlite, many runs", "redis"]
-ON_SERVERS = ("test_backends.py", "test_errors.py")
+ON_SERVERS = ("test_backends.py", "test_contained.py", "test_errors.py")
 
 
 def pytest_collection_modifyitems(items):

@@ -7,8 +7,10 @@ from fastlsh.banding.containment import (
     OFFERS,
     Partition,
     containment_bandings,
+    indexed,
     of_band,
     partitions_of,
+    slices_of,
     steps_of,
 )
 from fastlsh.banding.curve import quadrature
@@ -25,6 +27,7 @@ __all__ = [
     "Partition",
     "Tuning",
     "containment_bandings",
+    "indexed",
     "least_error",
     "least_weighted_area",
     "longer_signature",
@@ -32,6 +35,7 @@ __all__ = [
     "partitions_of",
     "probability_text",
     "quadrature",
+    "slices_of",
     "steepest_bands",
     "steps_of",
     "tune",

@@ -97,6 +97,17 @@ class Partition(NamedTuple):
             own = (own + np.uint64(self.odd)) // np.uint64(self.width)
         return own + np.uint64(BY_PARTITION * self.number)
 
+    def offered(self, steps: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """Return the group in which an index holds each document, by its step."""
+        own = steps.astype(np.uint64)
+        if not self.distance:
+            own = (own + np.uint64(self.odd)) // np.uint64(self.width)
+        return own + np.uint64(BY_PARTITION * self.number)
+
+    def asked(self, steps: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """Return the group in which an index looks for what contains a document, by its step."""
+        return self.offered(steps) + np.uint64(self.distance)
+
     def roles(self, steps: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return `BOTH`, `ASKS` or `OFFERS` for each document, by its step."""
         if not self.distance:
@@ -133,6 +144,30 @@ def partitions_of(bandings: Sequence[LSHParams], *, downwards: bool) -> tuple[Pa
         for odd in (0, 1)
     ]
     return tuple(Partition(number, *each) for number, each in enumerate(chosen))
+
+
+def indexed(partitions: Sequence[Partition]) -> tuple[Partition, ...]:
+    """Return the partitions that an index has tables for.
+
+    In an index, a document may be in one group and look for others in another one. So the groups of
+    two partitions with the same distance are in one, and a document has half as many keys.
+    """
+    return tuple(part for part in partitions if not (part.distance and part.odd))
+
+
+def slices_of(partitions: Sequence[Partition]) -> NDArray[np.int64]:
+    """Return what the tables of an index must know of each band: the `slices` of `BandTables`."""
+    return np.array(
+        [
+            (
+                band * part.params.rows, part.params.rows, band, BY_PARTITION * part.number,
+                part.distance, 0 if part.distance else part.odd, part.width - 1,
+            )
+            for part in partitions
+            for band in range(part.params.bands)
+        ],
+        np.int64,
+    )  # fmt: skip
 
 
 def of_band(partitions: Sequence[Partition], band: int) -> tuple[Partition, int]:

@@ -1,6 +1,6 @@
 """Documents that may contain each other, whose sizes differ: their families and their keys."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,11 +75,13 @@ def keys_by_size(
     partitions: Sequence[Partition],
     *,
     threads: int = 1,
+    group_of: Callable[[Partition, NDArray[np.uint8]], NDArray[np.uint64]] = Partition.groups,
 ) -> NDArray[np.uint64]:
     """Return the key of each document in each band of each partition, uint64 (bands, n).
 
     Documents that share a bucket by `find_families_by_size` have a key in common, and hardly any
-    others have. The key 0 marks an empty document.
+    others have. The key 0 marks an empty document. For an index, `group_of` is `Partition.offered`
+    or `Partition.asked`.
     """
     bands = sum(part.params.bands for part in partitions)
     keys = np.empty((bands, len(signatures)), np.uint64)
@@ -87,7 +89,7 @@ def keys_by_size(
     for part in partitions:
         some = keys[first : first + part.params.bands]
         make_keys(signatures, 0, part.params.rows, some, threads)
-        groups = part.groups(steps)
+        groups = group_of(part, steps)
         for row in some:
             row[:] = keys_apart(row, groups)
         first += len(some)

@@ -9,11 +9,14 @@ from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
 from fastlsh.cli.job_plans import print_plan, search_jobs
 from fastlsh.cli.messages import summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import (
+    RULE,
     add_against_option,
     add_input_options,
+    add_rule_options,
     add_search_options,
     add_texts_option,
     add_within_option,
+    check_rule_options,
     integer,
     option_of,
     reading_keywords,
@@ -134,23 +137,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_within_option(parser)
     add_texts_option(parser, "with --save-index")
     add_search_options(parser)
-    parser.add_argument(
-        "--rule",
-        choices=["jaccard", "contained", "equal"],
-        help="contained: remove a document only if enough of its shingles are in the kept one;"
+    add_rule_options(
+        parser,
+        equal="contained: remove a document only if enough of its shingles are in the kept one;"
         " equal: only if the texts are equal, once they are normalised (default: jaccard)",
-    )
-    parser.add_argument(
-        "--containment",
-        metavar="C",
-        type=float,
-        help="with --rule contained: this share of its shingles (default: 1.0, all)",
-    )
-    parser.add_argument(
-        "--search",
-        choices=["jaccard", "containment"],
-        help="containment: with --rule contained, find documents in much longer ones (default:"
-        " jaccard, by --threshold)",
     )
     parser.add_argument(
         "--max-candidates",
@@ -175,9 +165,8 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if arguments.texts is not None and arguments.save_index is None:
         raise ValueError("--texts says how --save-index keeps texts: give both")
-    own = ("keep", "max_copies", "max_candidates", "rule", "containment", "search")
-    if arguments.search == "containment" and arguments.threshold is not None:
-        raise ValueError("--threshold has no effect with --search containment")
+    own = ("keep", "max_copies", "max_candidates", *RULE)
+    check_rule_options(arguments)
     if arguments.rule == "equal":
         _refuse_similarity(arguments)
     keywords = search_keywords(arguments, *own)

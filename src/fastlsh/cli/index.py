@@ -8,9 +8,12 @@ import numpy as np
 from fastlsh import Index
 from fastlsh.cli.messages import plural, say, warn_of_rows
 from fastlsh.cli.options import (
+    RULE,
     add_input_options,
+    add_rule_options,
     add_search_options,
     add_texts_option,
+    check_rule_options,
     given_keywords,
     integer,
     read_inputs,
@@ -51,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name in ("build", "add", "query"):
             add_input_options(sub)
             add_search_options(sub)
+            add_rule_options(sub)
         else:
             add_key_option(sub)
         if name == "build":
@@ -63,8 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "query":
             sub.add_argument(
                 "-o", "--output", metavar="OUT",
-                help="write id, match and jaccard of each match as .tsv .csv .jsonl .parquet"
-                " (default: TSV on the standard output)",
+                help="write id, match and jaccard (or containment) of each match as .tsv .csv"
+                " .jsonl .parquet (default: TSV on the standard output)",
             )  # fmt: skip
             sub.add_argument(
                 "--limit", metavar="N", type=integer,
@@ -99,6 +103,7 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
     else:
         given = {"key": key_of(arguments)}
     if new:
+        check_rule_options(arguments)
         given.setdefault("threshold", 0.8)
     try:
         index = Index.open(path, read_only=False, **given)
@@ -126,6 +131,7 @@ def _build(arguments: argparse.Namespace) -> None:
     collection = read_inputs(arguments, arguments.inputs)
     warn_of_rows(collection)
     if not is_address(arguments.index):
+        check_rule_options(arguments)
         _check_place(arguments.index, new=True)
         given = {"threshold": 0.8, **given_keywords(arguments)}
         threads = given.pop("threads", None)
@@ -161,11 +167,12 @@ def _query(arguments: argparse.Namespace) -> None:
         found = index.query_many(
             collection.texts, limit=arguments.limit, threshold=arguments.threshold
         )
+        measure = index.search_params.measure
     counts = [len(matches) for matches in found]
     columns = {
         "id": Lookup(collection.ids, np.repeat(np.arange(len(found)), counts)),
         "match": [name for matches in found for name, _ in matches],
-        "jaccard": np.array([similarity for matches in found for _, similarity in matches]),
+        measure: np.array([similarity for matches in found for _, similarity in matches]),
     }
     write_table(arguments.output, columns)
     if not arguments.quiet:
@@ -203,6 +210,8 @@ def _info(arguments: argparse.Namespace) -> None:
             "seed": params.seed, "scheme": params.scheme, "verify": params.verify,
             "shingler": repr(params.shingler),
         }  # fmt: skip
+    if params.rule != "jaccard":
+        properties.update({name: getattr(params, name) for name in RULE})
     print(json.dumps(properties, indent=1))
 
 

@@ -15,6 +15,9 @@ SEARCH = (
 )  # fmt: skip
 """The options of every search that are keyword arguments by the same names."""
 
+RULE = ("rule", "containment", "search")
+"""Those of `add_rule_options`."""
+
 
 def add_input_options(
     parser: argparse.ArgumentParser, *, limit: bool = False, several: str = "form one collection"
@@ -160,6 +163,35 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_rule_options(parser: argparse._ActionsContainer, *, equal: str | None = None) -> None:
+    """Add the rule, with its help if it may be "equal", and the search by containment."""
+    parser.add_argument(
+        "--rule",
+        choices=["jaccard", "contained", *(["equal"] if equal else [])],
+        help=equal
+        or "contained: find a document only if it has enough of the shingles of the other one"
+        " (default: jaccard)",
+    )
+    parser.add_argument(
+        "--containment",
+        metavar="C",
+        type=float,
+        help="with --rule contained: this share of its shingles (default: 1.0, all)",
+    )
+    parser.add_argument(
+        "--search",
+        choices=["jaccard", "containment"],
+        help="containment: with --rule contained, find documents in much longer ones (default:"
+        " jaccard, by --threshold)",
+    )
+
+
+def check_rule_options(arguments: argparse.Namespace) -> None:
+    """Raise ValueError for a threshold that nothing uses."""
+    if arguments.search == "containment" and arguments.threshold is not None:
+        raise ValueError("--threshold has no effect with --search containment")
+
+
 def add_texts_option(parser: argparse.ArgumentParser, condition: str) -> None:
     """Add how a new index keeps texts."""
     parser.add_argument(
@@ -246,8 +278,8 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
 
 def given_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments of `Index.open`: only what was given."""
-    keywords = search_keywords(arguments)
-    given = {name for name in SEARCH if getattr(arguments, name) is not None}
+    keywords = search_keywords(arguments, *RULE)
+    given = {name for name in (*SEARCH, *RULE) if getattr(arguments, name) is not None}
     if arguments.preset is not None:
         given.update(SEARCH)
     if arguments.preset is not None or any(getattr(arguments, n) is not None for n in SHINGLING):

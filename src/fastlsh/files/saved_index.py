@@ -33,11 +33,8 @@ class IndexOutput(NamedTuple):
 def check_saved(search: SearchParams, texts: str, *, tokens: bool) -> None:
     """Raise ValueError if an index cannot find what the search of a run finds."""
     kept_texts(search, texts)
-    if search.rule != "jaccard":
-        raise ValueError(
-            f"save_index is for rule='jaccard', by which an index finds documents, not for"
-            f" {search.rule!r}"
-        )
+    if search.finds_equal:
+        raise ValueError("save_index is for rule='jaccard' or 'contained', not for 'equal'")
     if tokens:
         raise ValueError("save_index is for texts, not for token ids: use `fastlsh index build`")
 

@@ -37,11 +37,11 @@ from fastlsh.index.store import retry_until_consistent
 from fastlsh.index.stored_counts import all_counts
 from fastlsh.keyed import Key, check_key
 from fastlsh.keywords import shares
-from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
+from fastlsh.parameters import RemovalKeywords, SearchParams
+from fastlsh.texts import Texts
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
-    from fastlsh.parameters import BandingKeywords
 
 
 READ_BACK = 1 << 12
@@ -75,6 +75,16 @@ class Index:
         minima, without keeping texts. This is an estimate with the standard error
         sqrt(J (1 - J) / num_perm), so some documents just below the threshold are found, and some
         just above are missed. "none": all documents that share a band, with similarity NaN.
+    rule, containment
+        "jaccard": a document is similar if the similarity reaches `threshold`. "contained": a
+        document is found if it contains at least the share `containment` of the shingles of the
+        text that is looked up, however many more it has; answers give this share. Requires
+        ``verify="exact"``.
+    search
+        With ``rule="contained"``, how documents are found: "jaccard", by bands and rows for
+        `threshold`; or "containment", by bands and rows for each ratio of sizes, so that documents
+        are found that are up to 32 times as long (with the default `num_perm`), each with
+        probability `recall`: docs/parameters.md states it.
     threads
         Number of threads that hash texts and answer many queries; by default all usable
         processors. It never changes a result.
@@ -83,7 +93,9 @@ class Index:
     -----
     Memory besides the ids: 4 * num_perm bytes per document for the signature; for each band 13.5
     bytes after `compact`, 24 at most; and with ``verify="exact"`` the text: 1 byte per character up
-    to U+00FF, 2 or 4 for a text with other characters, and 8 to 16 bytes more.
+    to U+00FF, 2 or 4 for a text with other characters, and 8 to 16 bytes more. With
+    ``search="containment"``, a document has 430 keys instead of 17 (with the default parameters),
+    each in a table of its own, and a query looks into all of these.
 
     Examples
     --------
@@ -93,13 +105,13 @@ class Index:
     [('a', 1.0)]
     """
 
-    @shares(SearchParams.of, without=REMOVAL_ONLY)
+    @shares(SearchParams.of)
     def __init__(
         self,
         threshold: float = 0.8,
         *,
         threads: int | None = None,
-        **keywords: "Unpack[SearchKeywords]",
+        **keywords: "Unpack[RemovalKeywords]",
     ) -> None:
         self._hold(Memory(Settings.of(threshold, threads=threads, **keywords)))
 
@@ -108,8 +120,8 @@ class Index:
     @classmethod
     @shares(
         SearchParams.of,
-        without=REMOVAL_ONLY | {"recall", "verify"},
-        optional=SearchKeywords.__annotations__,
+        without={"recall", "verify"},
+        optional=RemovalKeywords.__annotations__,
     )
     def load(
         cls,
@@ -119,7 +131,7 @@ class Index:
         check: bool = False,
         threads: int | None = None,
         threshold: float | None = None,
-        **keywords: "Unpack[BandingKeywords]",
+        **keywords: "Unpack[RemovalKeywords]",
     ) -> "Index":
         """Load an index from a file that `save` has written.
 
@@ -162,7 +174,7 @@ class Index:
         return cls._over(read(path, expected, threads, check=check))
 
     @classmethod
-    @shares(SearchParams.of, without=REMOVAL_ONLY, optional=SearchKeywords.__annotations__)
+    @shares(SearchParams.of, optional=RemovalKeywords.__annotations__)
     def open(
         cls,
         location: str | os.PathLike[str],
@@ -171,7 +183,7 @@ class Index:
         read_only: bool = False,
         wait: float = 10.0,
         threads: int | None = None,
-        **keywords: "Unpack[SearchKeywords]",
+        **keywords: "Unpack[RemovalKeywords]",
     ) -> "Index":
         """Open an index that is always saved; create it if there is none and a threshold is given.
 
@@ -324,11 +336,7 @@ class Index:
     # ---- queries
 
     def __repr__(self) -> str:
-        hasher, params = self._settings.hasher, self._settings.params
-        return (
-            f"<fastlsh.Index of {len(self)} documents, threshold={self.threshold}, "
-            f"num_perm={hasher.num_perm}, bands={params.bands}, rows={params.rows}>"
-        )
+        return f"<fastlsh.Index of {len(self)} documents, {self._settings.described()}>"
 
     def __len__(self) -> int:
         with self._guard.hold() as nested:
@@ -371,7 +379,7 @@ class Index:
 
     @property
     def threshold(self) -> float:
-        """The lowest similarity of documents that are found."""
+        """The lowest similarity of documents that are found; the lowest share by containment."""
         return self._settings.threshold
 
     @property
@@ -413,7 +421,8 @@ class Index:
         >>> index.signature("a").shape
         (64,)
         """
-        signature: NDArray[np.uint32] = self._fetched(id).signatures[0]
+        row = self._fetched(id).signatures[0]
+        signature: NDArray[np.uint32] = row[: self._settings.hasher.num_perm]
         return signature
 
     def text(self, id: Hashable) -> Any:  # noqa: A002
@@ -864,10 +873,17 @@ class Index:
         return self._settled(nested)
 
 
-def known_documents(index: Index, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
-    """Return the ids and documents that decide which of the given documents are kept."""
+def known_documents(
+    index: Index, documents: IndexDocuments, texts: Texts
+) -> tuple[list[Any], IndexDocuments]:
+    """Return the ids and documents that decide which of the given documents are kept.
+
+    The documents have signatures as `MinHasher` makes them; `texts` are those of the documents.
+    """
+    settings = index._settings
+    rows = settings.rows(documents.signatures, texts, settings.search.shingler)
     with index._guard.hold() as nested:
-        return index._settled(nested).candidates(documents)
+        return index._settled(nested).candidates(documents._replace(signatures=rows))
 
 
 def found_texts(index: Index, ids: list[Any]) -> list[Any]:

@@ -85,6 +85,7 @@ def _from_texts(
     if ready is not None and len(ready) != len(texts):
         raise ValueError(f"{len(ready)} signatures for {len(texts)} {name}")
     signatures = hasher.sign(texts) if ready is None else ready
+    signatures = settings.rows(signatures, texts, hasher.shingler)
     if settings.keeps == TEXTS:
         return IndexDocuments(signatures, *packed(texts, hasher.shingler, hasher.threads))
     if settings.keeps == SETS:
@@ -112,7 +113,7 @@ def check_query_threshold(threshold: float | None, settings: Settings) -> float:
     if threshold < settings.threshold:
         raise ValueError(
             f"threshold={threshold:g} is below that of the index, {settings.threshold:g}, which"
-            " has no bands for less similar documents: build one with a lower threshold"
+            f" has no bands for less similar documents: build one with a lower {settings.least}"
         )
     return threshold
 
@@ -132,8 +133,8 @@ def names_of(ids: Any, documents: IndexDocuments) -> list[Any]:
 
 def check_mergeable(settings: Settings, other: Settings) -> None:
     """Raise ValueError if an index cannot take the documents of another one."""
-    for name in ("num_perm", "seed", "scheme", "shingler"):
-        mine, his = getattr(settings.hasher, name), getattr(other.hasher, name)
+    for name in ("num_perm", "seed", "scheme", "shingler", "search"):
+        mine, his = getattr(settings.search, name), getattr(other.search, name)
         if mine != his:
             raise ValueError(f"the other index has {name}={his!r}, this one {mine!r}")
     if settings.keeps and not other.keeps:

@@ -115,6 +115,10 @@ def kept_texts(search: SearchParams, texts: str) -> tuple[SearchParams, str]:
     """
     check_choice(texts, "index_texts")
     if texts == "none":
+        if search.rule == "contained":
+            raise ValueError(
+                'index_texts="none" cannot go with rule="contained", for which texts are compared'
+            )
         verify = "signature" if search.verify == "exact" else search.verify
         return replace(search, verify=verify), sqlite.FULL
     if texts == sqlite.COMPRESSED and (search.verify != "exact" or search.shingler.tokenizer):

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import REMEMBERED
-from fastlsh.candidates import band_keys
 from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import Store
@@ -71,7 +70,8 @@ class _Examined:
         self._documents = documents
         self._fetched = fetched
         self._settings: Settings = store.settings
-        self._wanted = self._keys(documents)
+        threads = self._settings.hasher.threads
+        self._wanted = self._settings.keys(documents.signatures, asked=True, threads=threads)
         self._has_all = self._wanted[0] == 0
         """bool, by new document: all of one of its buckets was read, so that a copy was, too."""
         self._numbers = np.empty(0, np.int64)
@@ -81,13 +81,6 @@ class _Examined:
         """Whether a document is not a copy of an earlier document."""
         self._texts: set[bytes] = set()
         self._parts: list[tuple[NDArray[np.int64], IndexDocuments]] = []
-
-    def _keys(self, documents: IndexDocuments) -> NDArray[np.uint64]:
-        settings = self._settings
-        keys: NDArray[np.uint64] = band_keys(
-            documents.signatures, settings.params, threads=settings.hasher.threads
-        )
-        return keys
 
     def add(self, numbers: NDArray[np.int64]) -> None:
         """Examine documents, in ascending order: an original before its copies."""
@@ -104,7 +97,9 @@ class _Examined:
                 self._texts.add(text)
         order = np.argsort(np.concatenate([self._numbers, numbers]))
         self._numbers = np.concatenate([self._numbers, numbers])[order]
-        self._held = np.concatenate([self._held, self._keys(documents)], axis=1)[:, order]
+        threads = self._settings.hasher.threads
+        keys = self._settings.keys(documents.signatures, asked=False, threads=threads)
+        self._held = np.concatenate([self._held, keys], axis=1)[:, order]
         self._is_first = np.concatenate([self._is_first, is_first])[order]
         chosen = np.flatnonzero(is_first)
         self._parts.append((numbers[chosen], documents.take(chosen)))
@@ -115,7 +110,8 @@ class _Examined:
         The first `max_entries` entries with each of their tags are examined: keys may share a tag.
         """
         too_few = np.zeros(len(asked), np.bool_)
-        for wanted, held in zip(self._wanted[:, asked], self._held, strict=True):
+        pairs = zip(self._wanted[:, asked], self._held, strict=True)
+        for band, (wanted, held) in enumerate(pairs):
             tags = held >> HALF
             order = np.argsort(tags, kind="stable")
             tags = tags[order]
@@ -125,12 +121,13 @@ class _Examined:
             keys = np.sort(held[order][counts])
             count = np.searchsorted(keys, wanted, "right") - np.searchsorted(keys, wanted, "left")
             size = np.searchsorted(tags, tag, "right") - np.searchsorted(tags, tag, "left")
-            self._has_all[asked[size < max_entries]] = True
+            if band < self._settings.own_bands:
+                self._has_all[asked[size < max_entries]] = True
             too_few |= (size >= max_entries) & (count < WANTED) & (wanted != 0)
         return too_few
 
     def add_copies(self) -> None:
-        """Examine the first copy of each new document, which is in all of its buckets."""
+        """Examine the first copy of each new document, in the buckets that copies have."""
         if self._documents.contents is None:
             return
         looked_for = set(self._texts)
@@ -141,7 +138,7 @@ class _Examined:
 
     def _add_copy(self, signature: NDArray[np.uint32], text: bytes) -> None:
         numbers = self._store.gather(signature, None, 0)[0]
-        for band in range(1, len(self._wanted)):
+        for band in range(1, self._settings.own_bands):
             others = self._store.gather(signature, None, band)[0]
             numbers = np.intersect1d(numbers, others, assume_unique=True)
         numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)

@@ -96,7 +96,7 @@ class Memory:
     @property
     def slots(self) -> tuple[int, ...]:
         """The size of each band's table."""
-        return tuple(map(self.kernel.slots, range(self.settings.params.bands)))
+        return tuple(map(self.kernel.slots, range(self.settings.bands)))
 
     @property
     def changing(self) -> bool:
@@ -181,7 +181,7 @@ class Memory:
         return np.concatenate([np.empty(0, np.uint8), *self.pieces(name)])
 
     def _rows(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
-        out = np.empty((len(numbers), self.settings.hasher.num_perm), np.uint32)
+        out = np.empty((len(numbers), self.settings.width), np.uint32)
         for first, last in batches(len(numbers), TOGETHER):
             self.kernel.copy_rows(numbers[first:last], out[first:last])
         return out
@@ -218,7 +218,7 @@ class Memory:
         kernel = self.kernel
         self.reserve(documents.n, documents.words)
         first = kernel.n
-        for start, stop in batches(documents.n, max(LINKS // self.settings.params.bands, 1)):
+        for start, stop in batches(documents.n, max(LINKS // self.settings.bands, 1)):
             kernel.append(
                 documents.signatures, documents.contents, documents.offsets, start, stop
             )  # fmt: skip
@@ -336,7 +336,7 @@ class Memory:
         """Drop the removed documents if they cost too much; if memory is short, do it later."""
         kernel = self.kernel
         dead, n = kernel.dead, kernel.n
-        wasted = self._wasted and self._wasted > n * self.settings.params.bands
+        wasted = self._wasted and self._wasted > n * self.settings.bands
         if dead and (2 * dead > n or wasted):
             with suppress(MemoryError):
                 self.compact()
@@ -354,7 +354,7 @@ class Memory:
             self._end_compaction()
         self._wasted = 0
         kernel.shrink()
-        for band in range(self.settings.params.bands):
+        for band in range(self.settings.bands):
             size = int(kernel.used(band) / share) + 2
             if size < kernel.slots(band):
                 kernel.resize_table(band, size)

@@ -1,7 +1,7 @@
 """The header of an index file: parameters, sizes, and the position of each array."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -13,6 +13,8 @@ from fastlsh.keyed import Key, check_key
 from fastlsh.texts import Shingler, with_key
 
 ALIGNED = 64
+RULE = {"rule": "jaccard", "containment": 1.0, "search": "jaccard"}
+"""The parameters that are written unless the rule is "jaccard", and what they are then."""
 CUSTOM = "custom"
 """Written instead of a function, which cannot be stored."""
 
@@ -52,7 +54,16 @@ def parameters_of(settings: Settings) -> dict[str, Any]:
     """Return the parameters of an index as values for JSON."""
     search = settings.search
     shingler = _shingler_as_json(search.shingler)
-    return {"threshold": search.threshold, **search.keywords, "shingler": shingler}
+    saved = {"threshold": search.threshold, **search.keywords, "shingler": shingler}
+    if search.rule != "jaccard":
+        saved.update({name: getattr(search, name) for name in RULE})
+    if search.bandings:
+        saved.update(recall=search.recall, bandings=_pairs(search.bandings))
+    return saved
+
+
+def _pairs(bandings: Sequence[LSHParams]) -> list[list[int]]:
+    return [[each.bands, each.rows] for each in bandings]
 
 
 def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
@@ -95,6 +106,10 @@ def _check_recall(saved: Mapping[str, Any], recall: float | None) -> None:
     """Raise ValueError if an index has other bands than those that a recall chooses."""
     if recall is None:
         return
+    if "bandings" in saved:
+        if saved["recall"] != recall:
+            raise ValueError(f"the index was saved with recall={saved['recall']!r}, not {recall!r}")
+        return
     lsh = LSHParams.for_threshold(saved["threshold"], saved["num_perm"], recall=recall)
     if (lsh.bands, lsh.rows) != (saved["bands"], saved["rows"]):
         raise ValueError(
@@ -116,6 +131,7 @@ def settings_of(
     expected = {name: value for name, value in expected.items() if value is not None}
     shingler, key = expected.pop("shingler", None), expected.pop("key", None)
     recall = expected.pop("recall", None)
+    saved = {**RULE, **saved}
     if shingler is not None:
         shingler = with_key(shingler, key)
         key = shingler.key
@@ -135,18 +151,29 @@ def settings_of(
         shingler = Shingler(**{**described, "key": key})
     elif differences := _differences(described, _shingler_as_json(shingler)):
         raise ValueError(f"the index was saved with another shingler: {differences}")
-    return Settings.of(
+    if saved["search"] == "containment":
+        banding = {"recall": float(_strict(saved["recall"], float))}
+    else:
+        banding = {name: _strict(saved[name], int) for name in ("bands", "rows")}
+    settings = Settings.of(
         float(_strict(saved["threshold"], float, int)),
         shingler=shingler,
         num_perm=_strict(saved["num_perm"], int),
         seed=_strict(saved["seed"], int),
-        recall=0.5,
-        bands=_strict(saved["bands"], int),
-        rows=_strict(saved["rows"], int),
         scheme=_strict(saved["scheme"], str),
         verify=_strict(saved["verify"], str),
+        rule=_strict(saved["rule"], str),
+        containment=float(_strict(saved["containment"], float)),
+        search=_strict(saved["search"], str),
         threads=threads,
+        **banding,
     )
+    chosen = _pairs(settings.search.bandings)
+    if chosen != saved.get("bandings", []):
+        raise ValueError(
+            f"the index was saved with the bands {saved.get('bandings')}, not {chosen}"
+        )
+    return settings
 
 
 def sizes_of(saved: Mapping[str, Any], settings: Settings) -> Sizes:
@@ -154,8 +181,8 @@ def sizes_of(saved: Mapping[str, Any], settings: Settings) -> Sizes:
     sizes = Sizes(**saved)
     n = _within(sizes.documents, 0, MAX_DOCUMENTS)
     slots = tuple(_within(size, 1, 2**32 - 1) for size in _strict(sizes.slots, list))
-    if len(slots) != settings.params.bands:
-        raise ValueError(f"{len(slots)} tables for {settings.params.bands} bands")
+    if len(slots) != settings.bands:
+        raise ValueError(f"{len(slots)} tables for {settings.bands} bands")
     if _strict(sizes.ids, str) not in KINDS:
         raise ValueError(f"unknown kind of ids {sizes.ids!r}")
     _within(sizes.id_bytes, *((8 * n, 8 * n) if sizes.ids == "int" else (0, 2**62)))
@@ -177,8 +204,8 @@ def entries_of(settings: Settings, sizes: Sizes) -> list[Entry]:
 
 def _arrays(settings: Settings, sizes: Sizes) -> Iterator[tuple[str, str, tuple[int, ...]]]:
     n = sizes.documents
-    yield "signatures", "<u4", (n, settings.hasher.num_perm)
-    yield "links", "<u4", (settings.params.bands, n)
+    yield "signatures", "<u4", (n, settings.width)
+    yield "links", "<u4", (settings.bands, n)
     yield "slots", "<u8", (sum(sizes.slots),)
     if settings.keeps:
         yield "offsets", "<i8", (n + 1,)

@@ -4,12 +4,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fastlsh._kernels import BY_TEXTS
-from fastlsh.banding import LSHParams
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import BY_CONTAINMENT, BY_TEXTS
+from fastlsh.banding import LSHParams, Partition, indexed, slices_of, steps_of
+from fastlsh.candidates import band_keys, keys_by_size
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
+from fastlsh.sets import set_sizes
 from fastlsh.signatures import MinHasher
 from fastlsh.stages import hasher_for
+from fastlsh.texts import Shingler, Texts
+
+EMPTY = 0xFFFFFFFF
+"""The step of an empty document, as all minima of its signature."""
 
 TEXTS = "texts"
 """The index keeps normalised texts, which are hashed again when they are compared."""
@@ -32,6 +41,8 @@ class Settings:
     @classmethod
     def over(cls, search: SearchParams, threads: int | None) -> "Settings":
         """Return the settings of parameters that were checked before."""
+        if search.finds_equal:
+            raise ValueError("rule must be 'jaccard' or 'contained' for an index, got 'equal'")
         return cls(search, hasher_for(search, RunOptions.of(threads)))
 
     @cached_property
@@ -48,15 +59,81 @@ class Settings:
 
     @property
     def threshold(self) -> float:
-        """The least similarity of what is found."""
-        return self.search.threshold
+        """The least similarity of what is found; with the rule "contained", the least share."""
+        return self.search.least
+
+    @property
+    def least(self) -> str:
+        """The name of the parameter that `threshold` is the value of."""
+        return "containment" if self.search.rule == "contained" else "threshold"
+
+    def described(self) -> str:
+        """Return the main parameters as arguments."""
+        search = self.search
+        described = f"{self.least}={search.least}, num_perm={search.num_perm}, bands={self.bands}"
+        return described if self.partitions else f"{described}, rows={search.lsh.rows}"
 
     @property
     def params(self) -> LSHParams:
-        """Bands and rows."""
+        """Bands and rows; with partitions by size, those of the first."""
         return self.search.lsh
+
+    @cached_property
+    def partitions(self) -> tuple[Partition, ...]:
+        """With a search by containment, the partitions by size; else empty."""
+        return indexed(self.search.partitions)
+
+    @cached_property
+    def slices(self) -> NDArray[np.int64] | None:
+        """What `BandTables` must know of the partitions."""
+        return slices_of(self.partitions) if self.partitions else None
+
+    @property
+    def bands(self) -> int:
+        """The number of tables, in each of which a document has a key."""
+        return self.params.bands if self.slices is None else len(self.slices)
+
+    @property
+    def width(self) -> int:
+        """The values of a row: a signature and, with partitions, the step of the size."""
+        return self.hasher.num_perm + bool(self.partitions)
+
+    def rows(
+        self, signatures: NDArray[np.uint32], texts: Texts, shingler: Shingler
+    ) -> NDArray[np.uint32]:
+        """Return the rows of documents, uint32 (n, width): with the steps of their sizes."""
+        if not self.partitions:
+            return signatures
+        sizes = set_sizes(texts, shingler, RunOptions.of(self.hasher.threads))
+        steps = np.where(sizes > 0, steps_of(sizes), EMPTY)
+        return np.column_stack([signatures, steps.astype(np.uint32)])
+
+    def keys(
+        self, rows: NDArray[np.uint32], *, asked: bool, threads: int = 1
+    ) -> NDArray[np.uint64]:
+        """Return the keys of documents, uint64 (bands, n), by which they are found or find others.
+
+        The key 0 marks an empty document.
+        """
+        if not self.partitions:
+            return band_keys(rows, self.params, threads=threads)
+        signatures = np.ascontiguousarray(rows[:, :-1])
+        group_of = Partition.asked if asked else Partition.offered
+        return keys_by_size(
+            signatures, rows[:, -1].astype(np.uint8), self.partitions, threads=threads,
+            group_of=group_of,
+        )  # fmt: skip
+
+    @property
+    def own_bands(self) -> int:
+        """How many bands, the first ones, a document finds its copies in."""
+        if not self.partitions:
+            return self.bands
+        return sum(part.params.bands for part in self.partitions if not part.distance)
 
     @property
     def verify(self) -> int:
         """The kernels' number for the kind of verification."""
+        if self.search.rule == "contained" and self.keeps:
+            return BY_CONTAINMENT
         return BY_TEXTS if self.keeps == TEXTS else self.search.verify_mode

@@ -70,14 +70,15 @@ def from_index(
         The index has other parameters, or no texts.
     """
     its = index.search_params
-    for name in ("num_perm", "seed", "scheme", "shingler", "lsh"):
+    by = ("containment", "bandings") if params.search == "containment" else ("lsh",)
+    for name in ("search", "num_perm", "seed", "scheme", "shingler", *by):
         mine, other = getattr(params, name), getattr(its, name)
         if mine != other:
             raise ValueError(
                 f"the index given as against has {name}={other!r}, the search {mine!r}"
             )
     if params.verify != "exact":
-        ids, documents = known_documents(index, IndexDocuments(signatures))
+        ids, documents = known_documents(index, IndexDocuments(signatures), texts)
         return (
             SignedDocuments(nameless(documents.n), documents.signatures, ids),
             texts,
@@ -90,13 +91,14 @@ def from_index(
         )
     shingler = params.shingler
     words, offsets = packed(texts, shingler, threads)
-    ids, documents = known_documents(index, IndexDocuments(signatures, words, offsets))
+    ids, documents = known_documents(index, IndexDocuments(signatures, words, offsets), texts)
     assert documents.contents is not None
     assert documents.offsets is not None
     tokens = shingler.unit == "token"
     held = PackedTexts(documents.contents, documents.offsets, tokens)
     new = PackedTexts(words, offsets, tokens)
-    return SignedDocuments(held, documents.signatures, ids), new, plain_shingler(shingler)
+    known = np.ascontiguousarray(documents.signatures[:, : params.num_perm])
+    return SignedDocuments(held, known, ids), new, plain_shingler(shingler)
 
 
 def nameless(n: int) -> Texts:
@@ -127,11 +129,3 @@ def check_signed(params: SearchParams, given: str) -> None:
     """Raise ValueError if the documents of `against` are signed and signatures have no use."""
     if params.finds_equal:
         raise ValueError(f"rule='equal' compares texts and cannot use {given}: give texts")
-
-
-def check_no_containment(params: SearchParams) -> None:
-    """Raise ValueError if an index cannot find the candidates."""
-    if params.search == "containment":
-        raise ValueError(
-            "search='containment' cannot use an index, which finds documents by similarity"
-        )

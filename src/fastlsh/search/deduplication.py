@@ -15,7 +15,6 @@ from fastlsh.parameters import RemovalKeywords, SearchParams
 from fastlsh.results import Deduplication
 from fastlsh.search.against import (
     check_alone,
-    check_no_containment,
     check_signed,
     from_index,
     from_signatures,
@@ -152,7 +151,6 @@ def deduplicate_texts(
     priorities = None if priority is None else check_priority(priority, len(collection))
     ready, clock = None, Stopwatch()
     if isinstance(against, Index):
-        check_no_containment(params)
         check_signed(params, "an index")
         check_alone(against_signatures, "signatures")
         check_alone(against_ids, "ids")

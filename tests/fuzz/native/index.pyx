@@ -9,6 +9,7 @@ include "sets/compare.pxi"
 include "index/answers.pxi"
 include "index/contents.pxi"
 include "index/lookups.pxi"
+include "index/slices.pxi"
 include "index/stored.pxi"
 include "index/tables.pxi"
 include "index/unique.pxi"
@@ -171,6 +172,7 @@ cdef int[3] MODE = [BY_SETS, BY_SIGNATURE, NOT_VERIFIED]
 def prepare():
     loops.count_equal = count_equal
     loops.jaccard_of_sets = jaccard_of_sets
+    loops.containment_of_sets = containment_of_sets
 
 
 cdef void read_document(Given* given, const Right* x, Document* d) noexcept nogil:
@@ -395,7 +397,7 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     memset(&t, 0, sizeof(t))
     x.bands = t.count = 1 + number(&given, 6)
     x.rows = t.rows = 1 + number(&given, 2)
-    x.k = t.k = t.count * t.rows + number(&given, 3)
+    x.k = t.k = t.minima = t.count * t.rows + number(&given, 3)
     x.mode = MODE[number(&given, 3)]
     x.threshold = min(byte(&given) / 250.0, 1.0)
     x.limit = 1 + number(&given, 120)

@@ -8,7 +8,13 @@ from fastlsh._kernels.text._plans import ShinglePlan
 @disjoint_base
 class TableMemory:
     def __new__(
-        cls, num_perm: int, bands: int, rows: int, with_sets: bool, ids: Any = None
+        cls,
+        num_perm: int,
+        bands: int,
+        rows: int,
+        with_sets: bool,
+        ids: Any = None,
+        slices: I64 | None = None,
     ) -> Self: ...
     @property
     def dead(self) -> int: ...
@@ -34,6 +40,7 @@ class BandTables(TableMemory):
         hashes: U64 | None = None,
         offsets: I64 | None = None,
         ids: Any = None,
+        slices: I64 | None = None,
     ) -> BandTables: ...
     @property
     def ids(self) -> Any: ...

@@ -13,7 +13,7 @@ from fastlsh._kernels.common.checks cimport (
 from fastlsh._kernels.common.prefetch cimport AHEAD
 from fastlsh._kernels.index.tables cimport Answer, Answers, Desk, Question, Stream, Sweep
 from fastlsh._kernels.sets.checks cimport check_mode
-from fastlsh._kernels.sets.modes cimport BY_SETS, BY_TEXTS, NOT_VERIFIED
+from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT, BY_SETS, BY_TEXTS, NOT_VERIFIED
 
 
 cdef class BandTables(TableMemory):
@@ -25,7 +25,7 @@ cdef class BandTables(TableMemory):
 
     Parameters
     ----------
-    num_perm, bands, rows, with_sets
+    num_perm, bands, rows, with_sets, slices
         As in `TableMemory`.
     ids
         The ids of the documents: any object, replaced together with the numbers.
@@ -36,7 +36,8 @@ cdef class BandTables(TableMemory):
     cdef readonly int64_t limited   # documents that came in not compared with every candidate
 
     def __cinit__(
-        self, Py_ssize_t num_perm, Py_ssize_t bands, Py_ssize_t rows, bint with_sets, ids=None
+        self, Py_ssize_t num_perm, Py_ssize_t bands, Py_ssize_t rows, bint with_sets, ids=None,
+        const int64_t[:, ::1] slices=None,
     ):
         self.ids = ids
 
@@ -44,7 +45,7 @@ cdef class BandTables(TableMemory):
     def over(
         const uint32_t[:, ::1] signatures not None, list slots not None, list links not None,
         Py_ssize_t rows, const uint64_t[::1] hashes=None, const int64_t[::1] offsets=None,
-        object ids=None,
+        object ids=None, const int64_t[:, ::1] slices=None,
     ):
         """Return tables over arrays of the caller, which are only read.
 
@@ -63,8 +64,12 @@ cdef class BandTables(TableMemory):
             uint64 (total,) and int64 (n + 1,): the sets, one after the other; or None.
         ids
             The ids of the documents.
+        slices
+            As in `TableMemory`.
         """
-        cdef BandTables self = BandTables(signatures.shape[1], len(slots), rows, False, ids)
+        cdef BandTables self = BandTables(
+            signatures.shape[1], len(slots), rows, False, ids, slices
+        )
         self.borrow(signatures, slots, links, hashes, offsets)
         return self
 
@@ -166,7 +171,8 @@ cdef class BandTables(TableMemory):
         own
             The first number of this change. Documents from this number on are compared, too.
         mode, threshold
-            How documents are compared, and the least similarity.
+            How documents are compared, and the least similarity; `BY_CONTAINMENT`: the least share
+            of its set that a document in the tables has. With a reader, it compares texts.
         limit
             At most so many candidates are compared with a document.
         fresh
@@ -250,6 +256,9 @@ cdef class BandTables(TableMemory):
         cdef Question question
         memset(&question, 0, sizeof(Question))
         self.check_settled()
+        question.contained = mode == BY_CONTAINMENT
+        if question.contained:
+            mode = BY_SETS if reader is None else BY_TEXTS
         question.mode = mode
         question.threshold = threshold
         if mode != BY_TEXTS:

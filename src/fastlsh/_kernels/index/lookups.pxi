@@ -70,7 +70,7 @@ cdef int answer_some(
                 return PAUSE
             answers.place = 0
             answers.held = min(desk.room, last - answers.first)
-            put_tags(t, question.signatures + answers.first * t.k, answers.held, desk)
+            put_tags(t, question.signatures + answers.first * t.k, answers.held, True, desk)
             find_heads(t, answers.held, desk)
             answers.walk.spent.budget -= answers.held * t.count
         i = answers.place

@@ -84,6 +84,15 @@ cdef Py_ssize_t hold_set(
     return place
 
 
+cdef inline double similarity_of_sets(
+    const Question* question, const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb
+) noexcept nogil:
+    # Of the set that is asked about, a, to one in the tables; -1 where it is below the threshold.
+    if question.contained:
+        return loops.containment_of_sets(a, na, b, nb, question.threshold)
+    return loops.jaccard_of_sets(a, na, b, nb, question.threshold)
+
+
 cdef double similarity_of_texts(
     const Question* question, Py_ssize_t d, uint32_t c, const uint64_t* words, Py_ssize_t n,
     Spent* spent
@@ -106,7 +115,6 @@ cdef double similarity_of_texts(
     if place < 0:
         return -1.0
     spent.budget -= (reader.count + reader.size[place]) >> 2
-    return loops.jaccard_of_sets(
-        reader.sets, reader.count, reader.sets + reader.start[place], reader.size[place],
-        question.threshold,
+    return similarity_of_sets(
+        question, reader.sets, reader.count, reader.sets + reader.start[place], reader.size[place]
     )

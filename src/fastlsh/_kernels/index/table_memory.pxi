@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastlsh._kernels.common.checks cimport check_band_rows, memory_of, memory_of_rows
-from fastlsh._kernels.index.tables cimport Band, Sweep, Tables
+from fastlsh._kernels.index.tables cimport Band, Slice, Sweep, Tables
 
 cdef enum:
     PART_SIGNATURES = 0
@@ -33,21 +33,32 @@ cdef class TableMemory:
         How a signature is cut into bands.
     with_sets
         Whether each document has a set.
+    slices
+        int64 (bands, 7): start, rows, band, number, distance, odd and shift of each `Slice`,
+        instead of `rows`. The last value of a signature is then the step of the size.
     """
 
     cdef Tables t
+    cdef Slice* slices          # NULL: there are none
     cdef Py_ssize_t capacity    # room for documents
     cdef readonly int64_t dead      # numbers without a document
     cdef Sweep sweep            # the compaction, if one has begun
     cdef list owners            # of arrays of someone else, which nothing is written to
 
     def __cinit__(
-        self, Py_ssize_t num_perm, Py_ssize_t bands, Py_ssize_t rows, bint with_sets, ids=None
+        self, Py_ssize_t num_perm, Py_ssize_t bands, Py_ssize_t rows, bint with_sets, ids=None,
+        const int64_t[:, ::1] slices=None,
     ):
         cdef Py_ssize_t b
         if bands < 1 or num_perm >= 1 << 31:
             raise ValueError(f"{bands} bands of signatures of {num_perm} values")
-        check_band_rows(0, bands, rows, num_perm)
+        self.t.minima = num_perm
+        if slices is None:
+            check_band_rows(0, bands, rows, num_perm)
+        else:
+            self.t.minima -= 1
+            self.slices = slices_of(slices, bands, self.t.minima)
+            self.t.slices = self.slices
         self.t.bands = <Band*> PyMem_RawCalloc(bands, sizeof(Band))
         if self.t.bands == NULL:
             raise MemoryError()
@@ -84,6 +95,7 @@ cdef class TableMemory:
     def __dealloc__(self):
         self.release()
         PyMem_RawFree(self.t.bands)
+        PyMem_RawFree(self.slices)
         PyMem_RawFree(self.sweep.desk.tags)
 
     cdef int check_own(self) except -1:

@@ -13,11 +13,26 @@ cdef struct Band:
     int64_t used                # slots that are not empty
 
 
+cdef struct Slice:
+    # Where the values of a band are, and which documents share a bucket of it, by the steps of
+    # their sizes. The group of a document in the tables is (step + odd) >> shift; a document that
+    # is looked up finds those of the group that is `distance` above its own.
+    Py_ssize_t start
+    Py_ssize_t rows
+    uint64_t band               # its number among the bands that its key is made for
+    uint64_t number             # of the first group: no other slice has the same groups
+    uint32_t distance
+    uint32_t odd
+    uint32_t shift
+
+
 cdef struct Tables:
     Band* bands
     Py_ssize_t count            # of the bands
     Py_ssize_t rows
-    Py_ssize_t k
+    const Slice* slices         # of each band; NULL: each has `rows` values, one after the other
+    Py_ssize_t k                # values of a row: the minima, and the step if there are slices
+    Py_ssize_t minima
     Py_ssize_t n                # documents
     uint32_t* signatures
     uint8_t* live               # 0: removed, or not yet inserted in full; NULL: all are
@@ -81,6 +96,7 @@ cdef struct Question:
     int64_t total               # of the hashes
     double threshold
     int mode
+    bint contained              # the share of the question that a document has is compared
     Reader* reader              # for texts
 
 

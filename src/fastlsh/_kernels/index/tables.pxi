@@ -8,12 +8,12 @@
 # in common is seen by comparing rows.
 #
 # A table may come from a file: each number in it is checked before it is used. Every walk ends,
-# because a chain only ascends.
+# because a chain only ascends. With slices.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastlsh._kernels.candidates.bandkeys cimport band_key, four_band_keys, is_empty_row
+from fastlsh._kernels.candidates.bandkeys cimport four_band_keys, is_empty_row
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
 from fastlsh._kernels.index.tables cimport Band, Desk, Tables
@@ -29,21 +29,19 @@ cdef uint32_t PAUSED = 0xFFFFFFFE       # no number of a document: the walk will
 cdef uint32_t DAMAGED = 0xFFFFFFFF
 
 
-cdef inline uint32_t tag_of(const uint32_t* values, Py_ssize_t rows, uint64_t band) noexcept nogil:
-    return <uint32_t> (band_key(values, rows, band) >> 32)
-
-
-cdef inline void put_tags_of(const Tables* t, const uint32_t* row, uint32_t* tags) noexcept nogil:
+cdef inline void put_tags_of(
+    const Tables* t, const uint32_t* row, uint32_t* tags, bint asked
+) noexcept nogil:
     cdef Py_ssize_t b = 0
     cdef Py_ssize_t i
     cdef uint64_t keys[4]
-    while b + 4 <= t.count:
+    while b + 4 <= t.count and t.slices == NULL:
         four_band_keys(row + b * t.rows, t.rows, b, keys, 1)
         for i in range(4):
             tags[b + i] = <uint32_t> (keys[i] >> 32)
         b += 4
     for b in range(b, t.count):
-        tags[b] = tag_of(row + b * t.rows, t.rows, b)
+        tags[b] = tag_in(t, row, b, asked)
 
 
 cdef inline uint64_t place_of(uint32_t tag, uint64_t size) noexcept nogil:
@@ -120,14 +118,14 @@ cdef Py_ssize_t desk_room(const Tables* t, Py_ssize_t documents) noexcept nogil:
 
 
 cdef void put_tags(
-    const Tables* t, const uint32_t* signatures, Py_ssize_t n, Desk* desk
+    const Tables* t, const uint32_t* signatures, Py_ssize_t n, bint asked, Desk* desk
 ) noexcept nogil:
     cdef Py_ssize_t i
     cdef const uint32_t* row = signatures
     for i in range(n):
-        desk.filled[i] = not is_empty_row(row, t.k)
+        desk.filled[i] = not is_empty_row(row, t.minima)
         if desk.filled[i]:
-            put_tags_of(t, row, desk.tags + i * t.count)
+            put_tags_of(t, row, desk.tags + i * t.count, asked)
         row += t.k
 
 
@@ -168,7 +166,7 @@ cdef bint link_documents(
     cdef bint sound = True
     while first < last:
         n = min(desk.room, last - first)
-        put_tags(t, t.signatures + first * t.k, n, desk)
+        put_tags(t, t.signatures + first * t.k, n, False, desk)
         for b in range(t.count):
             memset(t.bands[b].links + first, 0, n * sizeof(uint32_t))   # a file shows no old memory
             for i in range(n):

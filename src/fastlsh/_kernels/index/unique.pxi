@@ -2,12 +2,11 @@
 # What keep.pxi does with documents that are linked beforehand, to the same limits.
 # While the limit cannot leave out a candidate, which of them is compared first does not matter,
 # only whether one is alike: so each is compared once it is found, and most copies are known by
-# the first. With lookups.pxi, tables.pxi and walks.pxi.
+# the first. With lookups.pxi, slices.pxi, tables.pxi and walks.pxi.
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport qsort
 
-from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD
 from fastlsh._kernels.greedy.keeper cimport REMEMBERED
@@ -37,7 +36,7 @@ cdef inline bint is_gathered(
 ) noexcept nogil:
     # From a band before, where a full bucket may have left it out.
     cdef Py_ssize_t i
-    if not same_earlier(row, t.signatures + d * t.k, t.rows, stream.band):
+    if not in_earlier_bucket(t, row, t.signatures + d * t.k, stream.band):
         return False
     if not stream.limited:
         return True
@@ -62,7 +61,7 @@ cdef void gather_band(
         stream.spent.budget -= 1
         if not t.live[d] and d < stream.own:
             stream.spent.dead += 1
-        elif same_band(row, t.signatures + d * t.k, t.rows, b):
+        elif in_bucket(t, row, t.signatures + d * t.k, b):
             if left == 0:
                 stream.limited = True
                 return
@@ -106,9 +105,9 @@ cdef void choose_among(const Tables* t, const uint32_t* row, Stream* stream) noe
     count_shared(stream)
     if stream.n > candidates.limit:
         stream.limited = True
-        stream.spent.budget -= stream.n * (t.k >> 4)
+        stream.spent.budget -= stream.n * (t.minima >> 4)
         for i in range(stream.n):
-            loops.count_equal(row, t.signatures + candidates.found[i] * t.k, t.k, &equal)
+            loops.count_equal(row, t.signatures + candidates.found[i] * t.k, t.minima, &equal)
             candidates.ranks[i].equal = <int32_t> equal
     stream.n = choose(candidates, stream.n)
     check(stream.n <= candidates.limit)
@@ -151,13 +150,15 @@ cdef void append_one(
     Tables* t, const Question* question, const uint32_t* tags, bint filled, Stream* stream
 ) noexcept nogil:
     cdef Py_ssize_t b
+    cdef uint32_t tag
     take_in(t, question, stream.first)
     for b in range(t.count):
         t.bands[b].links[t.n - 1] = 0
         if filled:
-            stream.spent.damaged |= not append_to_chain(
-                &t.bands[b], tags[b], <uint32_t> (t.n - 1)
-            )
+            tag = tags[b]
+            if t.slices != NULL:        # it is found by another tag than those that it asks for
+                tag = tag_in(t, question.signatures + stream.first * t.k, b, False)
+            stream.spent.damaged |= not append_to_chain(&t.bands[b], tag, <uint32_t> (t.n - 1))
 
 
 cdef bint insert_some(
@@ -175,7 +176,7 @@ cdef bint insert_some(
                 return False
             stream.place = 0
             stream.held = min(<Py_ssize_t> AHEAD, last - stream.first)
-            put_tags(t, question.signatures + stream.first * t.k, stream.held, desk)
+            put_tags(t, question.signatures + stream.first * t.k, stream.held, True, desk)
             for i in range(stream.held):
                 for b in range(t.count if desk.filled[i] else 0):
                     fetch_slot(t, desk, i, b)

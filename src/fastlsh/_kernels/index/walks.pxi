@@ -1,9 +1,8 @@
 # Walking through the chains of a document: its candidates, and their similarity.
-# With stored.pxi and tables.pxi.
+# With slices.pxi, stored.pxi and tables.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.index.tables cimport Question, Spent, Tables, Walk
 from fastlsh._kernels.loops._chosen cimport loops
@@ -26,14 +25,14 @@ cdef inline void fetch_rows(const Tables* t, const uint32_t* heads) noexcept nog
         if heads[b] == NO_CHAIN or heads[b] == DAMAGED:
             continue
         d = heads[b] & ~MORE
-        prefetch(t.signatures + d * t.k + b * t.rows)
+        prefetch(values_of(t, d, b))
         if d != latest:
             prefetch(t.signatures + d * t.k)
         latest = d
         if heads[b] & MORE:
             d = t.bands[b].links[d]
             if d < <uint64_t> t.n:
-                prefetch(t.signatures + d * t.k + b * t.rows)
+                prefetch(values_of(t, d, b))
 
 
 cdef void start_walk(       # without a change to walk.spent
@@ -91,9 +90,9 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
             continue
         elif t.live != NULL and not t.live[d]:
             walk.spent.dead += 1
-        elif same_band(
-            walk.row, t.signatures + d * t.k, t.rows, walk.band
-        ) and not same_earlier(walk.row, t.signatures + d * t.k, t.rows, walk.band):
+        elif in_bucket(
+            t, walk.row, t.signatures + d * t.k, walk.band
+        ) and not in_earlier_bucket(t, walk.row, t.signatures + d * t.k, walk.band):
             walk.recent[walk.turn & 3] = d
             walk.turn += 1
             return d
@@ -108,8 +107,8 @@ cdef inline double similarity_to(
     cdef int64_t start, end
     if question.mode == BY_SIGNATURE:
         spent.budget -= t.k >> 4
-        loops.count_equal(question.signatures + d * t.k, t.signatures + c * t.k, t.k, &equal)
-        similarity = <double> equal / <double> t.k
+        loops.count_equal(question.signatures + d * t.k, t.signatures + c * t.k, t.minima, &equal)
+        similarity = <double> equal / <double> t.minima
         return similarity if similarity >= question.threshold else -1.0
     if question.mode == BY_SETS or question.mode == BY_TEXTS:
         start = t.offsets[c]
@@ -120,9 +119,8 @@ cdef inline double similarity_to(
         if question.mode == BY_TEXTS:
             return similarity_of_texts(question, d, c, t.hashes + start, end - start, spent)
         spent.budget -= (end - start) >> 1
-        return loops.jaccard_of_sets(
-            question.hashes + question.offsets[d],
-            question.offsets[d + 1] - question.offsets[d],
-            t.hashes + start, end - start, question.threshold,
+        return similarity_of_sets(
+            question, question.hashes + question.offsets[d],
+            question.offsets[d + 1] - question.offsets[d], t.hashes + start, end - start,
         )
     return 1.0

@@ -36,6 +36,7 @@ table.sign_hashes_64 = sign_hashes[uint64_t]
 table.count_equal = count_equal
 table.agree_pairs = agree_pairs
 table.jaccard_of_sets = jaccard_of_sets
+table.containment_of_sets = containment_of_sets
 table.sets_of_texts = sets_of_texts
 table.sets_of_tokens = sets_of_tokens
 table.murmur_32 = minima_of_text32

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from fastlsh._kernels.candidates.bandkeys cimport is_empty_row
 from fastlsh._kernels.common.compiler cimport either, noinline_void
-from fastlsh._kernels.sets.overlap cimport least_overlap, quotient
+from fastlsh._kernels.sets.overlap cimport least_overlap, least_part, quotient
 
 
 cdef noinline_void count_equal(
@@ -158,18 +158,34 @@ cdef Py_ssize_t intersect_strands(
     return found if found >= needed else -1
 
 
+cdef inline Py_ssize_t common_of_sets(
+    const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, Py_ssize_t needed
+) noexcept nogil:
+    # The size of the intersection, or -1 where it does not reach `needed`.
+    if needed > min(na, nb):
+        return -1
+    if IN_VECTOR:
+        return intersect_blocks(a, na, b, nb, needed)
+    return intersect_strands(a, na, b, nb, needed)
+
+
 cdef double jaccard_of_sets(
     const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, double threshold
 ) noexcept nogil:
     # |A n B| / |A u B|, or -1 where that is below the threshold; 0 if a set is empty.
-    cdef Py_ssize_t needed, common
+    cdef Py_ssize_t common
     if na == 0 or nb == 0:
         return 0.0 if threshold <= 0.0 else -1.0
-    needed = least_overlap(na, nb, threshold)
-    if needed > min(na, nb):
-        return -1.0
-    if IN_VECTOR:
-        common = intersect_blocks(a, na, b, nb, needed)
-    else:
-        common = intersect_strands(a, na, b, nb, needed)
+    common = common_of_sets(a, na, b, nb, least_overlap(na, nb, threshold))
     return -1.0 if common < 0 else quotient(common, na, nb)
+
+
+cdef double containment_of_sets(
+    const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, double share
+) noexcept nogil:
+    # |A n B| / |A|, or -1 where that is below the share; 0 if a set is empty.
+    cdef Py_ssize_t common
+    if na == 0 or nb == 0:
+        return 0.0 if share <= 0.0 else -1.0
+    common = common_of_sets(a, na, b, nb, least_part(na, share))
+    return -1.0 if common < 0 else <double> common / <double> na

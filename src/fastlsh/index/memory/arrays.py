@@ -20,10 +20,10 @@ Bytes = NDArray[np.uint8]
 
 def new_tables(settings: Settings) -> BandTables:
     """Return tables without documents."""
-    params = settings.params
     return BandTables(
-        settings.hasher.num_perm, params.bands, params.rows, bool(settings.keeps), Ids()
-    )
+        settings.width, settings.bands, settings.params.rows, bool(settings.keeps), Ids(),
+        settings.slices,
+    )  # fmt: skip
 
 
 def mapped_tables(
@@ -34,7 +34,7 @@ def mapped_tables(
     tables = [arrays["slots"][end - size : end] for end, size in zip(ends, slots, strict=True)]
     return BandTables.over(
         arrays["signatures"], tables, list(arrays["links"]), settings.params.rows,
-        arrays.get("contents"), arrays.get("offsets"), ids,
+        arrays.get("contents"), arrays.get("offsets"), ids, settings.slices,
     )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def filled_tables(
         kernel.resize_table(band, size)
     live: tuple[str, Iterable[Bytes]] = ("live", [np.ones(n, np.uint8)])
     for name, pieces in chain([live], arrays):
-        _fill(kernel, _parts_of(name, n, settings.hasher.num_perm, words, slots), pieces)
+        _fill(kernel, _parts_of(name, n, settings.width, words, slots), pieces)
     kernel.complete(n, ids())
     return kernel
 
@@ -72,7 +72,7 @@ def array_pieces(
     kernel: BandTables, settings: Settings, name: str, slots: Iterable[int]
 ) -> Iterator[Bytes]:
     """Yield the bytes of an array in pieces."""
-    for part, size in _parts_of(name, kernel.n, settings.hasher.num_perm, kernel.words, slots):
+    for part, size in _parts_of(name, kernel.n, settings.width, kernel.words, slots):
         for start in range(0, size, PIECE):
             piece = np.empty(min(PIECE, size - start), np.uint8)
             kernel.read(part, start, piece)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh.candidates import band_keys
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.records import documents_of, parts_of, record_of, tag_bytes
@@ -86,7 +85,7 @@ class Changes:
 
     def size(self) -> int:
         """Return the approximate size of the commands in bytes."""
-        each = self._settings.params.bands * (tag_bytes(self._settings) + 8)
+        each = self._settings.bands * (tag_bytes(self._settings) + 8)
         records = (*self.added.values(), *self.deleted.values())
         counts = sum(len(code) + 20 for code in self.counts.values())
         return sum(map(len, records)) + each * len(records) + counts
@@ -129,7 +128,7 @@ class Changes:
         settings = self._settings
         for some in _blocks(records):
             documents = documents_of(list(map(records.__getitem__, some)), settings)
-            keys = band_keys(documents.signatures, settings.params, threads=1)
+            keys = settings.keys(documents.signatures, asked=False)
             filled = keys[0] != 0
             bands = np.arange(len(keys), dtype=np.uint64)[:, None] << np.uint64(32)
             names = (keys[:, filled] >> np.uint64(32) | bands).ravel()

@@ -33,12 +33,12 @@ def record_of(name: Any, documents: IndexDocuments, row: int, keeps: str) -> byt
 
 def tag_bytes(settings: Settings) -> int:
     """Return how many bytes name a bucket: a band, which has two if there are many, and a tag."""
-    return 5 if settings.params.bands <= 256 else 6
+    return 5 if settings.bands <= 256 else 6
 
 
 def parts_of(record: bytes, settings: Settings) -> tuple[bytes, bytes, bytes]:
     """Return the encoded id, the signature and the content of a record."""
-    width = 4 * settings.hasher.num_perm
+    width = 4 * settings.width
     start = 4 + int.from_bytes(record[:4], "little")
     return record[4:start], record[start : start + width], record[start + width :]
 
@@ -47,7 +47,7 @@ def documents_of(records: list[bytes], settings: Settings) -> IndexDocuments:
     """Return the documents of some records."""
     parts = [parts_of(record, settings) for record in records]
     numbers = np.frombuffer(b"".join(part[1] for part in parts), "<u4")
-    signatures = numbers.astype(np.uint32, copy=False).reshape(-1, settings.hasher.num_perm)
+    signatures = numbers.astype(np.uint32, copy=False).reshape(-1, settings.width)
     if not settings.keeps:
         return IndexDocuments(signatures)
     words = np.frombuffer(b"".join(part[2] for part in parts), np.uint64)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
 from fastlsh.arrays import unique
-from fastlsh.candidates import band_keys
 from fastlsh.index.identity import check_ids_for_database, encoded, ids_in_database
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.changes import TOGETHER, Changes
@@ -211,7 +210,7 @@ class RedisStore:
         """Return the documents that share a bucket with these, and whether there are more."""
         found, _ = self._collected.tables.query(IndexDocuments(signatures), sys.maxsize)
         mine = self._collected.tables.take(unique(found[:, 1].astype(np.int64)))
-        tags = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band).tolist()
+        tags = wanted_tags(self.settings.keys(signatures, asked=True), band).tolist()
         wanted = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
         # Documents that this batch removes are still in the buckets.
         room = None if max_entries is None else 8 * (max_entries + len(self._collected.deleted))

@@ -5,7 +5,6 @@ import sqlite3
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.candidates import band_keys
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.damage import numbers_of, refuse
 from fastlsh.index.sqlite.lookups import TagQuery, find_in_runs
@@ -85,7 +84,7 @@ class Levels:
         settings: Settings,
     ) -> None:
         """Write a run of the documents first ... last - 1; `numbers` are those not yet removed."""
-        keys = band_keys(signatures, settings.params, threads=settings.hasher.threads)
+        keys = settings.keys(signatures, asked=False, threads=settings.hasher.threads)
         self._write(sql, first, last, entries_of(keys, numbers))
         while True:
             last_ones = self.runs[-TOGETHER:]

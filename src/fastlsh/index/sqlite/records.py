@@ -44,7 +44,7 @@ class Records:
 
     def encoded(self, documents: IndexDocuments) -> tuple[Iterable[Any], Iterable[Any]]:
         """Return the columns `signature` and `content`."""
-        width, n = 4 * self.settings.hasher.num_perm, documents.n
+        width, n = 4 * self.settings.width, documents.n
         values = np.ascontiguousarray(documents.signatures, "<u4").reshape(-1).view(np.uint8).data
         rows = (values[at : at + width] for at in range(0, n * width, width))
         return rows, self.contents(documents)
@@ -69,7 +69,7 @@ class Records:
 
     def signatures(self, rows: Rows) -> NDArray[np.uint32]:
         """Return the signatures of some rows, of which `signed_by` is the second column."""
-        return signatures_of((each for each, _ in rows), self.settings.hasher.num_perm)
+        return signatures_of((each for each, _ in rows), self.settings.width)
 
     def unpacked(self, values: Iterable[Any]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """Return the contents of documents, and where each begins."""
@@ -124,7 +124,8 @@ class CompressedRecords(Records):
 
         words, offsets = self.unpacked(expanded(content) for _, content in rows)
         texts = packed_texts(self.settings, words, offsets)
-        return IndexDocuments(self._hasher.sign(texts), words, offsets)
+        signed = self.settings.rows(self._hasher.sign(texts), texts, self._hasher.shingler)
+        return IndexDocuments(signed, words, offsets)
 
     def signatures(self, rows: Rows) -> NDArray[np.uint32]:
         """Return the signatures of some rows."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
 from fastlsh.arrays import unique
-from fastlsh.candidates import band_keys
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
@@ -64,7 +63,7 @@ class SqliteStore:
         self._next = self._flushed = self._documents = 0
         self._recent = Memory(self.settings.unverified)
         self._linked = 0  # documents before this one are in a run or among the recent ones
-        self._levels = Levels(self.settings.params.bands)
+        self._levels = Levels(self.settings.bands)
 
     # ---- transactions
 
@@ -183,7 +182,7 @@ class SqliteStore:
         """Return the documents that share a bucket with these, and whether there are more."""
         found, _ = self._recent.query(IndexDocuments(signatures), sys.maxsize)
         recent = self._recent.take(unique(found[:, 1].astype(np.int64)))
-        wanted = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band)
+        wanted = wanted_tags(self.settings.keys(signatures, asked=True), band)
         older, more = self._levels.gather(self._sql, wanted, max_entries)
         return np.concatenate([older, np.array(recent, np.int64)]), more
 
