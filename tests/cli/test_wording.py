@@ -28,7 +28,6 @@ from fastlsh.cli.wording import with_options
         ("; quotes=False takes quotes as text", "; --no-quotes takes quotes as text"),
         ('on_known="replace" replaces it', "--replace replaces it"),
         ("give key=", "give --key-file"),
-        ("within= and search='containment' cannot", "--within and --search=containment cannot"),
         ("within= and save_index= cannot", "--within and --save-index cannot"),
         ("lowercase=False, not True", "lowercase=False, not True"),
         ("in out/size=3/format=x.work", "in out/size=3/format=x.work"),

@@ -39,7 +39,13 @@ def rows_in(path):
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-@pytest.mark.parametrize("how", [{}, {"rule": "equal"}, {"keep": "last"}, {"priority": "score"}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {}, {"rule": "equal"}, {"keep": "last"}, {"priority": "score"},
+        {"rule": "contained", "search": "containment", "containment": 0.9, "keep": "longest"},
+    ],
+)  # fmt: skip
 def test_the_answer_of_each_group(tmp_path, monkeypatch, suffix, how):
     small_budget(monkeypatch)
     rows, others = grouped(3, 150), grouped(4, 30) + grouped(3, 12)
@@ -122,8 +128,6 @@ def test_what_cannot_be_grouped(tmp_path, capsys):
     for more in (["--by", "line"], ["--by", "span"], ["--index", "i.sqlite"]):
         assert main([*words, "x", *more]) == 2
         assert "--within" in capsys.readouterr().err
-    assert main([*words, "x", "--rule", "contained", "--search", "containment"]) == 2
-    assert "--within and --search=containment cannot be given together" in capsys.readouterr().err
     assert main(["pairs", str(path), "--within", "x", "--exact"]) == 2
     assert (
         "--exact compares all documents, and has no groups: leave out --within"

@@ -10,6 +10,7 @@ from fastlsh.candidates import Linker, keys_apart, links
 from fastlsh.stages import SearchParams, decide_part, find_pairs_of_part
 from strategies import bandings, collections, few_letters, share, thresholds
 
+CONTAINED = {"rule": "contained", "search": "containment"}
 GROUPS = st.sampled_from(["en", "de", 3, 3.0, -1, True, b"en"])
 """True is 1; 3 and 3.0 are one value."""
 
@@ -45,6 +46,27 @@ def test_documents_are_decided_within_their_group(collection, banding, threshold
     params = SearchParams.of(
         threshold, shingler=shingler, num_perm=16, bands=banding[0], rows=banding[1]
     )
+    part = decide_part(texts, range(len(texts)), params, keep=keep, within=labels)
+    assert part.kept_number.tolist() == found.kept_index.tolist()
+
+
+@few_letters
+@share(2)
+@given(grouped(), st.sampled_from([0.6, 0.8, 1.0]), st.sampled_from(["first", "longest"]))
+def test_contained_documents_of_a_group(collection, containment, keep):
+    texts, labels = collection
+    texts += [text[len(text) // 3 :] for text in texts if text]
+    labels += [label for label, text in zip(labels, texts, strict=False) if text]
+    how = {"num_perm": 24, "recall": 0.7, "containment": containment, **CONTAINED}
+    shingler = fastlsh.Shingler("char", 3)
+    found = fastlsh.deduplicate(texts, shingler=shingler, keep=keep, within=labels, **how)
+    for rows in rows_of(labels):
+        alone = fastlsh.deduplicate(
+            [texts[row] for row in rows], shingler=shingler, keep=keep, **how
+        )
+        assert found.kept_index[rows].tolist() == [rows[i] for i in alone.kept_index.tolist()]
+        assert found.similarity[rows].tolist() == alone.similarity.tolist()
+    params = SearchParams.of(shingler=shingler, **how)
     part = decide_part(texts, range(len(texts)), params, keep=keep, within=labels)
     assert part.kept_number.tolist() == found.kept_index.tolist()
 
@@ -138,9 +160,7 @@ def test_large_groups_without_a_sign_equal_those_of_a_list():
     assert found.against_index.tolist() == [1, -1, 0]
 
 
-def test_groups_need_buckets():
-    with pytest.raises(ValueError, match="search='containment' cannot be given together"):
-        fastlsh.deduplicate(["a", "b"], within=[1, 2], rule="contained", search="containment")
+def test_groups_and_an_index():
     with pytest.raises(ValueError, match="not an index"):
         fastlsh.deduplicate(["a"], against=fastlsh.Index(), within=[1])
 

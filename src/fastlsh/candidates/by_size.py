@@ -10,6 +10,9 @@ from fastlsh.candidates.families import Families, Use, families_of
 from fastlsh.candidates.links import Links, keys_apart, link_bands, make_keys
 from fastlsh.parallel import Empty
 
+PARTITIONS = np.uint64(32)
+"""Bits of the groups of all partitions, and more."""
+
 
 def find_families_by_size(
     signatures: NDArray[np.uint32],
@@ -17,6 +20,7 @@ def find_families_by_size(
     partitions: Sequence[Partition],
     order: NDArray[np.int64] | None = None,
     *,
+    within: NDArray[np.uint64] | None = None,
     threads: int = 1,
     empty: Empty = np.empty,
 ) -> Families:
@@ -30,12 +34,20 @@ def find_families_by_size(
         uint8 (all documents,): `steps_of` their sizes in shingles.
     partitions
         From `partitions_of`.
+    within
+        uint64 (all documents,): only documents with the same value share a bucket.
 
     Returns
     -------
     Families
         With a row of `previous`, and a column of `roles`, for each band of each partition.
     """
+    # Numbers of their own, from 0, so that they can be joined with the groups of the partitions.
+    apart = None if within is None else np.unique(within, return_inverse=True)[1].reshape(-1)
+
+    def groups_of(part: Partition) -> NDArray[np.uint64]:
+        groups = part.groups(steps)
+        return groups if apart is None else groups + (apart.astype(np.uint64) << PARTITIONS)
 
     def link(use: Use) -> int:
         without = first = 0
@@ -49,7 +61,7 @@ def find_families_by_size(
                 part.params,
                 use_here,
                 order,
-                groups=part.groups(steps),
+                groups=groups_of(part),
                 threads=threads,
                 empty=empty,
             )

@@ -177,8 +177,6 @@ def deduplicate_files(
         inputs, against, params, keywords, within=within, group=group, priority=priority,
         tokens=tokens, counts=removal.counts, labels=removal.labels,
     )  # fmt: skip
-    if within is not None and params.search == "containment":
-        raise ValueError("within= and search='containment' cannot be given together")
     check_choice(index_texts, "index_texts")
     index = None
     if save_index is not None:

@@ -160,7 +160,7 @@ def deduplicate_texts(
     everything = joined(others, collection)
     if within is not None and (isinstance(against, Index) or against_signatures is not None):
         raise ValueError("within needs the texts of against, not an index or signatures")
-    groups = groups_of_both(within, len(collection), against_within, len(others), params)
+    groups = groups_of_both(within, len(collection), against_within, len(others))
     with clock("signatures"):
         if ready is not None or isinstance(against, Index):
             everything = collection

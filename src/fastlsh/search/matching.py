@@ -105,7 +105,7 @@ def matches_of_texts(
     against_ids = check_ids(against_ids, len(others), "against_ids")
     everything, n = joined(others, collection), len(others)
     signed = sign(everything, params, options)
-    signed.groups = groups_of_both(within, len(collection), against_within, n, params)
+    signed.groups = groups_of_both(within, len(collection), against_within, n)
     warn_of_needless_comparisons(everything, signed.signatures, params, options)
     document, of_against, similarity = find_crossing(
         everything, signed, n, max_pairs, params, options, best=best

@@ -104,7 +104,7 @@ def pairs_of_texts(
     collection = params.shingler.prepared(as_texts(texts))
     ids = check_ids(ids, len(collection))
     signed = sign(collection, params, options)
-    signed.groups = groups_of(within, len(collection), params)
+    signed.groups = groups_of(within, len(collection))
     warn_of_needless_comparisons(collection, signed.signatures, params, options)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     pairs = split_codes(code)

@@ -116,7 +116,7 @@ def find_crossing_of_part(
     options = part_options(threads, scratch)
     collection, number = check_part(texts, numbers)
     signed = sign(collection, params, options)
-    signed.groups = groups_of(within, len(collection), params)
+    signed.groups = groups_of(within, len(collection))
     count = int(np.searchsorted(number, n_against))
     document, against, similarity = find_crossing(
         collection, signed, count, max_pairs, params, options, best=best

@@ -140,7 +140,7 @@ def decide_part(
             priorities = np.where(fixed, priorities.dtype.type(0), priorities)
         priorities = check_priority(priorities, n)[~fixed]
     signed = _signed(collection, batch, params, options)
-    signed.groups = groups_of(within, n, params)
+    signed.groups = groups_of(within, n)
     order = priority_order(keep, priorities, collection, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
         collection, signed, order, fixed, max_candidates, params, options
@@ -206,7 +206,7 @@ def find_pairs_of_part(
     max_pairs = check_integer(max_pairs, "max_pairs")
     collection, number = check_part(texts, numbers)
     signed = _signed(collection, batch, params, options)
-    signed.groups = groups_of(within, len(collection), params)
+    signed.groups = groups_of(within, len(collection))
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     left, right = split_codes(code)
     estimate = None

@@ -59,6 +59,7 @@ def part_of(
             steps_of(set_sizes(texts, params.shingler, options)),
             params.partitions,
             order,
+            within=signed.groups,
             threads=options.threads,
             empty=options.empty,
         )

@@ -92,6 +92,16 @@ def test_groups(spark, column):
     assert [row[0] - 40 for row in rows_of(kept.select("id"))] == result.selected.tolist()
 
 
+def test_contained_documents_of_a_group(spark):
+    texts = TEXTS + [text and text[len(text) // 4 :] for text in TEXTS]
+    labels = [*MORE["from"], *MORE["from"]]
+    how = {"rule": "contained", "search": "containment", "containment": 0.9, "num_perm": 64}
+    expected = memory_proofs(texts, range(2 * N), within=labels, **how)
+    assert N // 2 < len(expected) < len(memory_proofs(texts, range(2 * N), **how))
+    df = frame(spark, texts, **{"from": labels})
+    assert rows_of(proofs(df, within="from", **how)) == expected
+
+
 @pytest.mark.parametrize(
     ("options", "further"),
     [
@@ -183,11 +193,6 @@ def test_refusals(spark):
         ),
         ({"join_with": " "}, ValueError, "join_with is for texts of several columns or messages"),
         ({"max_copies": 2}, ValueError, "max_copies has no effect with annotate=True"),
-        (
-            {"within": "from", "rule": "contained", "search": "containment"},
-            ValueError,
-            "within= and",
-        ),
     ):
         with pytest.raises(error, match=message):
             annotate(df, **options)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import TextColumn
 from fastlsh.candidates import keys_apart
-from fastlsh.files.disk.signed_runs import BlockRecord, SignedBlock
+from fastlsh.files.disk.signed_runs import BlockRecord, SignedBlock, halves_of
 from fastlsh.files.disk.sorted_keys import keep_first_bits
 from fastlsh.files.run.job import Job
 from fastlsh.io import (
@@ -35,8 +35,8 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
     counts = echoes = None
     keys: NDArray[Any]
     if job.params.partitions:
-        keys = _minima(documents.texts, job)
-        empty = int((keys[-1] == 0).sum())
+        keys = _minima(documents, job)
+        empty = int((keys[job.params.num_perm] == 0).sum())
     elif job.cutting is None:
         keys = _keys(documents, job)
         empty = int((keys[0] == 0).sum())
@@ -86,15 +86,18 @@ def _keys(documents: BlockDocuments, job: Job) -> NDArray[np.uint64]:
     return keys
 
 
-def _minima(texts: Any, job: Job) -> NDArray[np.uint32]:
-    """Return what the keys by size are made of, uint32 (num_perm + 1, n).
+def _minima(documents: BlockDocuments, job: Job) -> NDArray[np.uint32]:
+    """Return what the keys by size are made of, uint32 (num_perm + 1 or + 3, n).
 
-    These are the minima of each hash function, and in the last row the steps of the sizes.
+    These are the minima of each hash function, then the steps of the sizes, and, if only documents
+    of a group are compared, the lower and upper halves of the groups.
     """
-    distinct, inverse = without_repetition(texts)
+    distinct, inverse = without_repetition(documents.texts)
     prepared = job.params.shingler.prepared(as_texts(distinct))
     signed, steps = sign_with_steps(prepared, job.params, RunOptions.of(1))
-    return _repeated(np.vstack([signed.signatures.T, steps]), inverse)
+    minima = _repeated(np.vstack([signed.signatures.T, steps]), inverse)
+    groups = job.request.groups(documents.labels)
+    return minima if groups is None else np.vstack([minima, *halves_of(groups)])
 
 
 def _repeated(values: NDArray[T], inverse: NDArray[np.int64] | None) -> NDArray[T]:

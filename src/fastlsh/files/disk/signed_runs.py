@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import of_band
-from fastlsh.candidates import MAX_DOCUMENTS, keys_of_one_band
+from fastlsh.candidates import MAX_DOCUMENTS, keys_apart, keys_of_one_band
 from fastlsh.errors import InputError
 from fastlsh.files.disk.sorted_keys import SortedRun, sorted_in_range
 from fastlsh.files.run.job import Job
@@ -30,6 +30,8 @@ SIGNED = "signed.json"
 BYTES_OF_RUN = 1 << 30
 """A run ends behind so many bytes of files: what a kill loses at most."""
 
+
+HALF = np.uint64(32)
 
 OF_DOCUMENTS = np.array([1, 0, 0, 1, 0])
 """Which columns of an echo are numbers of documents."""
@@ -67,7 +69,8 @@ class SignedBlock(NamedTuple):
 
     record: BlockRecord
     keys: NDArray[np.uint64] | NDArray[np.uint32]
-    """uint64 (bands, n), packed; or uint32 (num_perm + 1, n), the minima and the steps of sizes."""
+    """uint64 (bands, n), packed; or uint32 (num_perm + 1, n), the minima and the steps of sizes,
+    with two more rows if there are groups."""
     identities: NDArray[np.uint64]
     empty: int
     errors: list[InputError]
@@ -287,6 +290,8 @@ class RunKeys:
         height = part.params.rows
         minima = self.rows(number * height, (number + 1) * height)
         keys = keys_of_one_band(minima, self.steps, part)
+        if self._groups is not None:
+            keys = keys_apart(keys, self._groups)
         return SortedRun(self._run.first, sorted_in_range(keys, index, count)[np.newaxis])
 
     @cached_property
@@ -295,6 +300,21 @@ class RunKeys:
         last = self._job.params.num_perm
         steps: NDArray[np.uint8] = self.rows(last, last + 1)[0].astype(np.uint8)
         return steps
+
+    @cached_property
+    def _groups(self) -> NDArray[np.uint64] | None:
+        """The group of each document, if only documents of a group are compared."""
+        first = self._job.params.num_perm + 1
+        if len(self._rows) == first:
+            return None
+        low, high = self.rows(first, first + 2).astype(np.uint64)
+        groups: NDArray[np.uint64] = high << HALF | low
+        return groups
+
+
+def halves_of(groups: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the lower and the upper halves of groups, as they are in a run."""
+    return groups.astype(np.uint32), (groups >> HALF).astype(np.uint32)
 
 
 def drop_keys(job: Job) -> None:

@@ -17,7 +17,7 @@ from fastlsh.integrations.spark.columns import (
 )
 from fastlsh.integrations.spark.worker_python import check_workers
 from fastlsh.parameters import SearchParams, check_params
-from fastlsh.stages import check_keep, groups_of
+from fastlsh.stages import check_keep
 
 REPORTED = 1000
 """Problems that are looked at; the worst of them is named."""
@@ -170,8 +170,6 @@ def search(
     check_workers(df)
     if against is not None:
         check_frame(against, columns, "against")
-    if within is not None:
-        groups_of((), 0, params)
     rows = family_rows(df, against, columns, params, partitions, families)
     kept = None if priority is not None else keep
     return Search(rows, params, kept, removal, columns, partitions)
