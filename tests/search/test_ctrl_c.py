@@ -158,6 +158,7 @@ def test_elements_compared_at_a_time(record, monkeypatch):
 @pytest.mark.parametrize("verify", ["exact", "signature"])
 def test_candidates_compared_at_a_time(verify, monkeypatch):
     monkeypatch.setattr(decisions, "COMPARED", 40_000)
+    monkeypatch.setattr(decisions, "BLOCK", 1024)
     calls = []
 
     class Keeper(_kernels.Keeper):

@@ -80,6 +80,10 @@ class ShingleSets:
         """Whether the sets of these documents can be held together."""
         return int(self._max_size[rows].sum()) <= ROOM
 
+    def fitting(self, first: int, last: int) -> int:
+        """Return how many of these documents, from the first on, can be held together."""
+        return int(np.searchsorted(np.cumsum(self._max_size[first:last]), ROOM, "right"))
+
     def ensure(self, rows: NDArray[np.int64]) -> None:
         """Make the sets of these documents (distinct, ascending) that are not there."""
         missing = rows[self.count[rows] < 0]

@@ -11,8 +11,11 @@ from fastlsh.parameters import SearchParams
 from fastlsh.sets import ShingleSets
 from fastlsh.stages.parts import Part
 
-BLOCK = 1024
-"""Documents whose candidates are looked up and compared in parallel, before the next decisions."""
+BLOCK = 4096
+"""Documents whose candidates are looked up and compared in parallel, before the next decisions.
+
+The sets of short documents are made in groups of many, so that fewer give no work for all threads.
+"""
 
 COMPARED = 1 << 26
 """Elements of sets, or 16 values of signatures each, that are compared at a time; 0.1 s."""
@@ -100,6 +103,8 @@ def _decide_block(
     """Decide on up to `BLOCK` documents from row `first` on; return the row after the last."""
     last = min(first + BLOCK, len(decisions.documents))
     exact = params.verify == "exact"
+    if exact:
+        last = first + max(sets.fitting(first, last), 1)
     while True:
         offsets = np.empty(last - first + 1, np.int64)
         end = keeper.candidates(first, last, room, offsets)
