@@ -504,6 +504,21 @@ def json_lines():
     }  # fmt: skip
 
 
+def json_lines_of_chats():
+    lines = [
+        b'{"text": [{"role": "a", "content": "a"}, {"role": "b", "content": "\xc3\xa9"}],'
+        b'"t": ""}\n',
+        b'{"t": "one", "text": [{"from": "b", "value": "\\u00e9"}]}',
+    ]
+    data = np.frombuffer(b"".join(lines), UINT8)
+    return _kernels.json_lines, {
+        "data": data, "bounds": np.cumsum([0, *map(len, lines)]), "rows": np.array([1, 0]),
+        "keys": (b"t", b"text", None), "labels": 3, "texts": 2, "join_with": b"\n",
+        "roles": (b"b", b"c"), "out": np.zeros(len(data) + 2 + _kernels.PADDING, UINT8),
+        "kinds": np.zeros((2, 2), UINT8), "members": np.zeros((4, 2), INT64),
+    }  # fmt: skip
+
+
 def delimited_fields():
     data = np.frombuffer(b'1,one,"a ""b"""\n\n2,"t\n,w",\r\n', UINT8)
     return _kernels.delimited_fields, {
@@ -530,7 +545,8 @@ def text_columns():
 CASES = {
     "hash_grams": hash_grams, "GramTable": gram_table, "GramTable.find": find_grams,
     "extend_grams": extend_grams,
-    "json_lines": json_lines, "delimited_fields": delimited_fields,
+    "json_lines": json_lines, "json_lines/chats": json_lines_of_chats,
+    "delimited_fields": delimited_fields,
     "line_bounds": lambda: (_kernels.line_bounds, {
         "data": np.frombuffer(b"one\r\n\ntwo", UINT8), "last": True, "returns": True,
     }),

@@ -13,6 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh import _kernels
+from fastlsh.io.blocks.json_rows import JsonRows
+from fastlsh.io.sources import Options, Source
 from strategies import share
 
 KEYS = (b"text", b"id", b"p")
@@ -22,18 +24,21 @@ def bounds_of(lines):
     return np.cumsum([0, *map(len, lines)])
 
 
-def read(isa, lines, keys=KEYS, rows=None, labels=3):
+def read(isa, lines, keys=KEYS, rows=None, labels=3, texts=1, join_with=b"", roles=None):
     """Return for each line what was found: None, or all members, with TOKENs as bytes."""
-    keys = tuple(key for n, key in enumerate(keys) if n < 2 or key is not None)
-    labels, count = min(labels, len(keys)), len(keys)
+    keys = tuple(key for n, key in enumerate(keys) if n <= texts or key is not None)
+    labels, count = min(labels, len(keys)), len(keys) - texts + 1
     data = np.frombuffer(b"".join(lines), np.uint8)
     bounds = bounds_of(lines)
     rows = np.arange(len(lines)) if rows is None else rows
     size = int(np.diff(bounds)[rows].sum()) + _kernels.PADDING
+    size += len(rows) * (texts - 1) * len(join_with)
     kinds = np.full((count, len(rows)), 99, np.uint8)
     members = np.full((2 * count, len(rows)), -7)
     out = np.full(size + 100, 0xA5, np.uint8)
-    used = isa.json_lines(data, bounds, rows, keys, labels, out[:size], kinds, members)
+    used = isa.json_lines(
+        data, bounds, rows, keys, labels, out[:size], kinds, members, texts, join_with, roles
+    )
     assert used <= size - _kernels.PADDING
     assert (out[size:] == 0xA5).all()
     bytes_of = out.tobytes()
@@ -211,7 +216,31 @@ def rows(draw):
 
 
 @st.composite
-def damaged(draw):
+def messages(draw):
+    """A message of a chat, mostly sound."""
+    role, content = draw(st.sampled_from([("role", "content")] * 3 + [("from", "value")]))
+    who = draw(st.sampled_from(['"user"', '"user"', '"tool"', "null", '"us\\u0065r"', "1"]))
+    inner = [f'"{role}":{who}', f'"{content}":{draw(SOUND | STRINGS | st.just("null"))}']
+    names = st.sampled_from(["role", "content", "from", "value", "x"])
+    extra = st.tuples(names, SCALARS | VALUES).map(lambda pair: f'"{pair[0]}":{pair[1]}')
+    inner += draw(st.lists(extra, max_size=draw(st.integers(0, 1))))
+    return "{" + draw(SPACE) + ",".join(draw(st.permutations(inner))) + draw(SPACE) + "}"
+
+
+CHATS = joined(messages(), "[]")
+
+
+@st.composite
+def records(draw):
+    """A row with several texts and chats, mostly sound."""
+    inner = draw(st.lists(members(VALUES), max_size=1))
+    for name in draw(st.permutations(["text", "t"])):
+        inner.append(f'"{name}":{draw(CHATS | CHATS | SOUND | STRINGS | st.just("null"))}')
+    return draw(SPACE) + "{" + ",".join([*inner, '"id":"a"', '"x":1']) + "}"
+
+
+@st.composite
+def damaged(draw, rows=rows):
     """Bytes of a row, some of them changed."""
     row = bytearray(draw(rows()).encode("utf-8", "surrogatepass"))
     for _ in range(draw(st.integers(1, 3))):
@@ -261,6 +290,70 @@ def test_as_the_json_module(isa, lines, ended):
     for keys in (KEYS, (b"text", b"id", None), (b"text", None, None)):
         check(isa, lines, keys)
     check_labels(isa, lines)
+
+
+RECORDS = (
+    (records().map(lambda row: row.encode("utf-8", "surrogatepass")) | damaged(records))
+    .map(lambda line: line.replace(b"\n", b"") + b"\n")
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("texts", [("text",), ("t", "text")])
+@share(2)
+@given(
+    lines=st.lists(RECORDS, min_size=1, max_size=5), join_with=st.sampled_from(["", "\n", "é" * 8]),
+    roles=st.sampled_from([None, ("user",), ("nobody", "tool", "user")]), ended=st.booleans(),
+)  # fmt: skip
+def test_texts_and_chats_as_the_json_module(isa, texts, lines, join_with, roles, ended):
+    if not ended:
+        lines[-1] = lines[-1].removesuffix(b"\n")
+    source = Source("a.jsonl", "jsonl", None, Options(texts, join_with, roles, labels=("x",)))
+    keys = *(name.encode() for name in texts), b"id", b"x"
+    how = {"texts": len(texts), "labels": len(texts) + 1, "join_with": join_with.encode()}
+    how["roles"] = tuple(role.encode() for role in roles or ())
+    for line, found in zip(lines, read(isa, lines, keys, **how), strict=True):
+        if found is not None:  # else it is the json module that reads the line
+            text, identity, (label,) = JsonRows(source).parse(1, line.decode())
+            assert found[0] == text, line
+            assert all(map(agrees, found[1:], (identity, label))), line
+
+
+def test_usual_chats_are_not_refused(isa):
+    chats = [
+        '[{"role":"user","content":"a"},{"content":"","role":"user"},{"role":"user","content":"b"}]',
+        '[ { "from" : "user" , "value" : "a" , "n" : [1] } , {"value":null,"from":"user"} ]',
+        '[{"role":"tool","content":"x"},{"role":"user","content":"x","content":"a\\u00e9"}]',
+        "[]",
+        "null",
+        '"string"',
+    ]
+    lines = [f'{{"text":{chat},"x":0,"t":"t"}}\n'.encode() for chat in chats]
+    joined_with = {"join_with": b"--", "roles": ()}
+    one = read(isa, lines, (b"text", None), **joined_with)
+    assert one == [("a--b", None), ("a", None), ("x--aé", None), ("", None), (None, None),
+                   ("string", None)]  # fmt: skip
+    some = read(isa, lines, (b"text", None), join_with=b"--", roles=(b"user",))
+    assert some == [*one[:2], ("aé", None), *one[3:5], None]  # a string has no roles
+    two = read(isa, lines, (b"t", b"text", b"id"), texts=2, **joined_with)
+    texts = ["t--a--b", "t--a", "t--x--aé", "t", "t", "t--string"]
+    assert two == [(text, None) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "chat",
+    [
+        "[1]", "[null]", "[[]]", "[{}]", '[{"role":"user"}]', '[{"content":"a"}]',
+        '[{"role":null,"content":"a"}]', '[{"role":"user","content":1}]',
+        '[{"role":"user","content":[]}]', '[{"role":"us\\u0065r","content":"a"}]',
+        '[{"r\\u006fle":"user","content":"a"}]', '[{"role":"user","value":"a"}]',
+        '[{"role":"user","content":"a"}', '[{"role":"user","content":"a"},]', "[,]", "[",
+        '[{"role":"user","content":"a"', '[{"role":"user","content":"', '[{"role', "[{",
+    ],
+)  # fmt: skip
+def test_other_chats_are_refused(isa, chat):
+    lines = [f'{{"text":{chat}{end}'.encode() for end in ("}\n", "}", "\n", "")]
+    assert read(isa, lines, (b"text", None), roles=()) == [None] * 4
+    assert read(isa, lines[:1], (b"text", None)) == [None]
 
 
 @given(text=st.text(max_size=300), seed=st.integers(0, 2**32 - 1), plain=st.booleans())

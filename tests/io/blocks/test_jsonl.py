@@ -154,6 +154,29 @@ def test_ids_of_one_type_are_a_column(path, values, expected):
     )
 
 
+def test_texts_and_chats_beside_unusual_ones(path):
+    lines = [
+        '{"title":"a","chat":[{"role":"user","content":"b"},{"role":"x","content":"-"}],"n":1}',
+        '{"title":null,"chat":[{"role":"user","content":[{"type":"text","text":"c"}]}],"n":2}',
+        '{"title":"","chat":null,"n":3}',
+        '{"title":"a","chat":"b","n":4}',
+        '{"title":"\\ud800","chat":[],"n":5}',
+        '{"title":"d","chat":[{"role":"user"}],"n":6}',
+        '{"title":"e","n":7}',
+    ]
+    options = {"text": ("title", "chat"), "join_with": " | ", "roles": ("user",), "counts": ("n",)}
+    (block,) = read_blocks(of(path, "\n".join(lines).encode(), **options))
+    documents = block.documents()
+    assert list(documents.texts) == ["a | b", "c", "", "\ud800"]
+    assert documents.numbers["n"].tolist() == [1, 2, 3, 5]
+    assert documents.slow == 5
+    assert [str(error).partition("row ")[2] for error in documents.bad] == [
+        "4: 'title' is a string, not an array of messages with roles",
+        "6: message 1 of 'chat' has no 'content'",
+        "7: no key 'chat' (there is: 'title', 'n')",
+    ]
+
+
 def test_an_unusual_row_costs_only_itself(path):
     lines = [b'{"text":"a","id":%d}' % i for i in range(10)]
     lines[3], lines[7] = b'{"te\\u0078t":"b","id":3}', b'{"text":"\\udfff","id":7}'
@@ -168,11 +191,15 @@ def test_an_unusual_row_costs_only_itself(path):
 
 
 @pytest.mark.parametrize(
-    "keys", [{"text": "id"}, {"text": "\udcff"}, {"text": "q", "priority": "q"}]
-)
+    "keys",
+    [
+        {"text": "id"}, {"text": "\udcff"}, {"text": "q", "priority": "q"},
+        {"text": ("q", "id"), "join_with": "-" * 99}, {"text": ("q", "id"), "join_with": "\udcff"},
+    ],
+)  # fmt: skip
 def test_keys_that_the_kernel_does_not_take(path, keys):
-    name = keys["text"]
-    line = json.dumps({name: "a", "id": "a"}) + "\n"
+    name = keys["text"][0] if isinstance(keys["text"], tuple) else keys["text"]
+    line = json.dumps({name: "" if isinstance(keys["text"], tuple) else "a", "id": "a"}) + "\n"
     good, bad = found(of(path, line.encode(), **keys), 100)
     assert (good, bad) == (([], [1]) if "priority" in keys else ([(1, "a", "a")], []))
 

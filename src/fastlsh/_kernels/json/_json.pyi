@@ -11,6 +11,8 @@ TOKEN: int
 PADDING: int
 COLUMNS: int
 MOST_KEYS: int
+MOST_ROLES: int
+MOST_JOIN: int
 
 def json_lines(
     data: U8,
@@ -21,6 +23,9 @@ def json_lines(
     out: U8,
     kinds: U8,
     members: I64,
+    texts: int = 1,
+    join_with: bytes = b"",
+    roles: tuple[bytes, ...] | None = None,
 ) -> int: ...
 def line_bounds(data: U8, last: bool, returns: bool = False) -> I64: ...
 def chosen_lines(data: U8, bounds: I64, chosen: U8) -> bytes: ...

@@ -9,9 +9,10 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_offsets, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.json.rows cimport (
-    ABSENT as _ABSENT, INTEGER as _INTEGER, LONG_REAL as _LONG_REAL, MOST_KEYS as _MOST_KEYS,
+    ABSENT as _ABSENT, INTEGER as _INTEGER, LONG_REAL as _LONG_REAL, MESSAGES,
+    MOST_JOIN as _MOST_JOIN, MOST_KEYS as _MOST_KEYS, MOST_ROLES as _MOST_ROLES,
     NULL_VALUE as _NULL_VALUE, PADDING as _PADDING, REAL as _REAL, REFUSED as _REFUSED,
-    STRING as _STRING, TOKEN as _TOKEN, Found, Key, Wanted,
+    STRING as _STRING, TOKEN as _TOKEN, Found, Key, Member, Wanted,
 )
 from fastlsh._kernels.loops._chosen cimport loops
 
@@ -25,6 +26,8 @@ LONG_REAL = _LONG_REAL
 TOKEN = _TOKEN
 PADDING = _PADDING
 MOST_KEYS = _MOST_KEYS
+MOST_ROLES = _MOST_ROLES
+MOST_JOIN = _MOST_JOIN
 
 
 cdef struct Lines:
@@ -35,6 +38,8 @@ cdef struct Lines:
     Py_ssize_t n
     uint8_t* scratch            # for a line that does not end as the loop needs it
     size_t room
+    uint8_t* pieces             # for the texts of a line, if they are several
+    size_t pieces_room
 
 
 cdef int make_key(Key* key, object name) except -1:
@@ -46,28 +51,63 @@ cdef int make_key(Key* key, object name) except -1:
     return 0
 
 
+cdef bint has_room(uint8_t** memory, size_t* room, size_t needed) noexcept nogil:
+    # Makes memory larger where it must be; False: no memory.
+    if needed <= room[0]:
+        return True
+    larger = <uint8_t*> PyMem_RawRealloc(memory[0], needed)
+    if larger == NULL:
+        return False
+    memory[0] = larger
+    room[0] = needed
+    return True
+
+
 cdef const uint8_t* ready_line(Lines* lines, Py_ssize_t row, Py_ssize_t* size) noexcept nogil:
     # A line that ends with a line feed and PADDING bytes that can be read; NULL: no memory.
     cdef Py_ssize_t start = lines.bounds[row]
     cdef Py_ssize_t stop = lines.bounds[row + 1]
-    cdef size_t needed
     size[0] = stop - start
     if stop > start and lines.data[stop - 1] == c'\n':
         if lines.size - stop >= _PADDING:
             return lines.data + start
         size[0] -= 1
-    needed = <size_t> size[0] + 1 + _PADDING
-    if needed > lines.room:
-        scratch = <uint8_t*> PyMem_RawRealloc(lines.scratch, needed)
-        if scratch == NULL:
-            return NULL
-        lines.scratch = scratch
-        lines.room = needed
+    if not has_room(&lines.scratch, &lines.room, <size_t> size[0] + 1 + _PADDING):
+        return NULL
     if size[0]:                     # else there may be no data
         memcpy(lines.scratch, lines.data + start, size[0])
     memset(lines.scratch + size[0], c'\n', 1 + _PADDING)
     size[0] += 1
     return lines.scratch
+
+
+cdef Py_ssize_t join_texts(
+    const Wanted* wanted, Found* found, uint8_t* out, Py_ssize_t used
+) noexcept nogil:
+    # Joins the texts of a line; the last of them becomes the joined one. Returns as `json_line`.
+    cdef Member* last = &found.members[wanted.texts - 1]
+    cdef Member* member
+    cdef Py_ssize_t start = used
+    cdef int i
+    if last.kind == _REFUSED:
+        return used
+    if wanted.texts == 1:
+        if last.kind == MESSAGES:
+            last.kind = _STRING
+        return used
+    for i in range(wanted.texts):
+        member = &found.members[i]
+        if member.kind == _NULL_VALUE or member.size == 0:
+            continue
+        if used > start and wanted.join.size:
+            memcpy(out + used, wanted.join.name, wanted.join.size)
+            used += wanted.join.size
+        memcpy(out + used, found.pieces + member.value, member.size)
+        used += member.size
+    last.kind = _STRING
+    last.value = start
+    last.size = used - start
+    return used
 
 
 cdef Py_ssize_t read_lines(
@@ -76,6 +116,8 @@ cdef Py_ssize_t read_lines(
     # Returns how many bytes of `out` are used, or -1: no memory.
     cdef Py_ssize_t i
     cdef int k
+    cdef int before = wanted.texts - 1      # members that are joined to the one behind them
+    cdef Member* member
     cdef Py_ssize_t n = lines.n
     cdef Py_ssize_t used = 0
     cdef Py_ssize_t size
@@ -86,23 +128,61 @@ cdef Py_ssize_t read_lines(
         line = ready_line(lines, lines.rows[i], &size)
         if line == NULL:
             return -1
+        if before:
+            if not has_room(&lines.pieces, &lines.pieces_room, <size_t> size + _PADDING):
+                return -1
+            found.pieces = lines.pieces
         used = loops.json_line(line, size, wanted, out, used, &found)
-        for k in range(wanted.n):
-            kinds[k * n + i] = found.members[k].kind
-            members[2 * k * n + i] = found.members[k].value
-            members[(2 * k + 1) * n + i] = found.members[k].size
+        used = join_texts(wanted, &found, out, used)
+        for k in range(wanted.n - before):
+            member = &found.members[before + k]
+            kinds[k * n + i] = member.kind
+            members[2 * k * n + i] = member.value
+            members[(2 * k + 1) * n + i] = member.size
     return used
+
+
+cdef int make_wanted(
+    Wanted* wanted, tuple keys, int texts, int labels, bytes join_with, tuple roles
+) except -1:
+    cdef Py_ssize_t i
+    cdef Py_ssize_t count = len(keys)
+    if not 2 <= count <= _MOST_KEYS or not 1 <= texts < count:
+        raise ValueError(f"keys must be 2 to {_MOST_KEYS}, and texts one to all but one of them")
+    if None in keys[:texts] or None in keys[texts + 1:]:
+        raise ValueError("of the keys, only that of the id may be None")
+    if not texts < labels <= count:
+        raise ValueError(f"labels must be from {texts + 1} to {count}, got {labels}")
+    if len(join_with) > _MOST_JOIN:
+        raise ValueError(f"join_with must have at most {_MOST_JOIN} bytes, got {len(join_with)}")
+    if roles is not None and (len(roles) > _MOST_ROLES or None in roles):
+        raise ValueError(f"roles must be at most {_MOST_ROLES}, none of them None")
+    memset(wanted, 0, sizeof(Wanted))
+    for i in range(count):
+        make_key(&wanted.keys[i], keys[i])
+    wanted.n = <int> count
+    wanted.texts = texts
+    wanted.labels = labels
+    make_key(&wanted.join, join_with)
+    wanted.messages = roles is not None
+    if roles is not None:
+        wanted.n_roles = <int> len(roles)
+        for i in range(wanted.n_roles):
+            make_key(&wanted.roles[i], roles[i])
+    return 0
 
 
 def json_lines(
     const uint8_t[::1] data not None, const int64_t[::1] bounds not None,
     const int64_t[::1] rows not None, tuple keys not None, int labels,
     uint8_t[::1] out not None, uint8_t[:, ::1] kinds not None, int64_t[:, ::1] members not None,
+    int texts=1, bytes join_with not None=b"", tuple roles=None,
 ):
     """Find a text, an id and further members in each of some lines of JSON; return the bytes used.
 
-    A line is refused if the json module would not take it, if a value is of a type that is not
-    right, and if it is unusual: what is in it then is for somebody else to say.
+    Several texts are joined, and so are the contents of the messages of a chat; null and empty ones
+    are left out. A line is refused if the json module would not take it, if a value is of a type
+    that is not right, and if it is unusual: what is in it then is for somebody else to say.
 
     Parameters
     ----------
@@ -113,25 +193,33 @@ def json_lines(
     rows
         int64 (n,): the lines to read.
     keys
-        Those of the text and the id, of members that are numbers, and of labels, in UTF-8; at most
+        Those of the texts and the id, of members that are numbers, and of labels, in UTF-8; at most
         `MOST_KEYS`. Each line must have all but the id, whose key may be None.
     labels
-        int, at least 2: the first key of a label, which is a string, a number or a boolean.
+        int, above `texts`: the first key of a label, which is a string, a number or a boolean.
     out
-        uint8: what the strings are written to, one behind the other; as large as these lines and
-        `PADDING`.
+        uint8: what the strings are written to, one behind the other; as large as these lines, what
+        joins their texts, and `PADDING`.
     kinds
-        uint8 (keys, n): what the text is (`REFUSED`, `STRING` or `NULL_VALUE`), and the others.
+        uint8 (keys - texts + 1, n): what the text is (`REFUSED`, `STRING` or `NULL_VALUE`), and the
+        others.
     members
-        int64 (2 * keys, n): of each member, where it begins in `out`, and its size. Of an
-        `INTEGER`, the number, and of a `REAL`, the bits of a double, instead.
+        int64 (2 * (keys - texts + 1), n): of each member, where it begins in `out`, and its size.
+        Of an `INTEGER`, the number, and of a `REAL`, the bits of a double, instead.
+    texts
+        int: how many of the keys are those of texts.
+    join_with
+        What stands between texts and between messages, in UTF-8; at most `MOST_JOIN` bytes.
+    roles
+        The roles, in UTF-8, of the messages that are read, at most `MOST_ROLES`; () stands for all.
+        None: a text must be a string or null.
     """
     cdef Lines lines
     cdef Wanted wanted
     cdef Py_ssize_t used, i
     cdef Py_ssize_t total = _PADDING
     cdef Py_ssize_t n = rows.shape[0]
-    cdef Py_ssize_t count = len(keys)
+    cdef Py_ssize_t count
     cdef Memory[6] parts
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
     parts[0] = memory_of(out, "out")
@@ -141,10 +229,9 @@ def json_lines(
     parts[4] = memory_of(bounds, "bounds")
     parts[5] = memory_of(rows, "rows")
     check_apart(parts, 6, 3, "out, kinds, members and what is read")
-    if not 2 <= count <= _MOST_KEYS or keys[0] is None or None in keys[2:]:
-        raise ValueError(f"keys must be 2 to {_MOST_KEYS}, of which only that of the id is None")
-    if not 2 <= labels <= count:
-        raise ValueError(f"labels must be from 2 to {count}, got {labels}")
+    make_wanted(&wanted, keys, texts, labels, join_with, roles)
+    count = wanted.n - texts + 1
+    total += n * (texts - 1) * wanted.join.size
     if kinds.shape[0] != count or kinds.shape[1] != n:
         raise ValueError(f"kinds must have the shape ({count}, {n})")
     if members.shape[0] != 2 * count or members.shape[1] != n:
@@ -157,10 +244,6 @@ def json_lines(
         raise ValueError(f"out has {out.shape[0]} bytes, and these lines may need {total}")
     if n == 0:
         return 0
-    for i in range(count):
-        make_key(&wanted.keys[i], keys[i])
-    wanted.n = <int> count
-    wanted.labels = labels
     memset(&lines, 0, sizeof(Lines))
     lines.data = &data[0] if data.shape[0] else NULL
     lines.size = data.shape[0]
@@ -170,6 +253,7 @@ def json_lines(
     with nogil:
         used = read_lines(&lines, &wanted, &out[0], &kinds[0, 0], &members[0, 0])
         PyMem_RawFree(lines.scratch)
+        PyMem_RawFree(lines.pieces)
     if used < 0:
         raise MemoryError()
     return used

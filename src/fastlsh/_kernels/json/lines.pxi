@@ -6,8 +6,8 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from fastlsh._kernels.json.rows cimport (
-    ABSENT, INTEGER, LONG_REAL, NULL_VALUE, REAL, REFUSED, STRING, TOKEN, Found, Key, Line, Member,
-    Number, Wanted,
+    ABSENT, INTEGER, LONG_REAL, MESSAGES, NULL_VALUE, REAL, REFUSED, STRING, TOKEN, Found, Key,
+    Line, Member, Number, Wanted,
 )
 
 cdef enum:
@@ -123,34 +123,173 @@ cdef inline bint is_named(const uint8_t* name, Py_ssize_t size, const Key* key) 
     return size == key.size and memcmp(name, key.name, size) == 0
 
 
-cdef bint take_member(
-    Line* line, const Wanted* wanted, Found* found, const uint8_t* out
-) noexcept nogil:
-    cdef const uint8_t* name = line.at + 1
-    cdef Py_ssize_t size
-    cdef Member* member = NULL
-    cdef int i
+cdef inline bint take_plain(Line* line, Key* string) noexcept nogil:
+    # A string without escapes, as it stands in the line.
     if line.at[0] != c'"':
         return False
     line.at += 1
+    string.name = line.at
     pass_some(line, NULL, False)
-    if line.at[0] != c'"':          # with a backslash, it may be one that is wanted
+    string.size = line.at - string.name
+    if line.at[0] != c'"':
         return False
-    size = line.at - name
     line.at += 1
-    if after_space(line) != c':':
+    return True
+
+
+cdef inline bint take_name(Line* line, Key* name) noexcept nogil:
+    # A key, its colon, and what space is behind them. With an escape, it may be one that is wanted.
+    if not take_plain(line, name) or after_space(line) != c':':
         return False
     line.at += 1
     after_space(line)
+    return True
+
+
+cdef bint take_member(
+    Line* line, const Wanted* wanted, Found* found, const uint8_t* out
+) noexcept nogil:
+    cdef Key name
+    cdef int i
+    if not take_name(line, &name):
+        return False
     for i in range(wanted.n):
-        if is_named(name, size, &wanted.keys[i]):
-            member = &found.members[i]
-            break
-    if member == NULL:
-        return pass_value(line)
+        if is_named(name.name, name.size, &wanted.keys[i]):
+            if i < wanted.texts:
+                return take_text(line, wanted, found, i, out)
+            return take_value(line, &found.members[i], out)
+    return pass_value(line)
+
+
+cdef inline bint take_value(Line* line, Member* member, const uint8_t* out) noexcept nogil:
     if line.at[0] == c'"':
         return take_bytes(line, member, out)
     return take_scalar(line, member, out)
+
+
+cdef bint take_text(
+    Line* line, const Wanted* wanted, Found* found, int which, const uint8_t* out
+) noexcept nogil:
+    # A text, or a chat. One of several is written to the pieces.
+    cdef uint8_t* behind = line.out
+    cdef Member* member = &found.members[which]
+    cdef bint good
+    if wanted.texts > 1:
+        line.out = found.pieces_end
+        out = found.pieces
+    if wanted.messages and line.at[0] == c'[':
+        good = take_messages(line, wanted, member, out)
+    else:
+        good = take_value(line, member, out)
+    if wanted.texts > 1:
+        found.pieces_end = line.out
+        line.out = behind
+    return good
+
+
+# ---- messages of a chat
+
+cdef bint take_messages(
+    Line* line, const Wanted* wanted, Member* member, const uint8_t* out
+) noexcept nogil:
+    # An array of messages, of which the contents are joined.
+    cdef const uint8_t* begin = line.out
+    cdef uint8_t c
+    line.at += 1
+    if after_space(line) == c']':
+        line.at += 1
+    else:
+        while True:
+            if not take_message(line, wanted, begin):
+                return False
+            c = after_space(line)
+            line.at += 1
+            if c != c',':
+                break
+            after_space(line)
+        if c != c']':
+            return False
+    member.kind = MESSAGES
+    member.value = begin - out
+    member.size = line.out - begin
+    return True
+
+
+cdef bint take_message(Line* line, const Wanted* wanted, const uint8_t* begin) noexcept nogil:
+    # An object with a role, a string, and a content, a string or null, under one pair of names.
+    cdef uint8_t* behind = line.out
+    cdef Key name, role
+    cdef bint has_content = False
+    cdef bint first = False     # pair of names
+    cdef bint second = False
+    cdef uint8_t c
+    role.size = -1
+    if line.at[0] != c'{':
+        return False
+    line.at += 1
+    after_space(line)
+    while True:
+        if not take_name(line, &name):
+            return False
+        if has_name(&name, b"role", 4) or has_name(&name, b"from", 4):
+            first |= name.name[0] == c'r'
+            second |= name.name[0] == c'f'
+            if not take_plain(line, &role):
+                return False
+        elif has_name(&name, b"content", 7) or has_name(&name, b"value", 5):
+            first |= name.name[0] == c'c'
+            second |= name.name[0] == c'v'
+            has_content = True
+            line.out = behind           # of repeated names, the last counts
+            if not take_content(line, wanted, begin):
+                return False
+        elif not pass_value(line):
+            return False
+        c = after_space(line)
+        line.at += 1
+        if c != c',':
+            break
+        after_space(line)
+    if c != c'}' or role.size < 0 or not has_content or (first and second):
+        return False
+    if not is_role_wanted(wanted, &role):
+        line.out = behind
+    return True
+
+
+cdef inline bint has_name(const Key* name, const char* other, Py_ssize_t size) noexcept nogil:
+    return name.size == size and memcmp(name.name, other, size) == 0
+
+
+cdef inline bint take_content(
+    Line* line, const Wanted* wanted, const uint8_t* begin
+) noexcept nogil:
+    # Behind the contents before it, if there are any. An empty one is left out.
+    cdef uint8_t* behind = line.out
+    cdef const uint8_t* start
+    if line.at[0] != c'"':
+        return line.at[0] == c'n' and pass_literal(line)
+    line.at += 1
+    if behind > begin and wanted.join.size:
+        memcpy(behind, wanted.join.name, wanted.join.size)
+        line.out += wanted.join.size
+    start = line.out
+    if not take_string(line):
+        return False
+    if line.out == start:
+        line.out = behind
+    return True
+
+
+cdef inline bint is_role_wanted(const Wanted* wanted, const Key* role) noexcept nogil:
+    cdef int i
+    for i in range(wanted.n_roles):
+        if is_named(role.name, role.size, &wanted.roles[i]):
+            return True
+    return wanted.n_roles == 0
+
+
+# ---- lines
 
 
 cdef bint take_line(
@@ -186,10 +325,16 @@ cdef bint take_line(
 cdef bint is_usual(const Found* found, const Wanted* wanted) noexcept nogil:
     # Whether the values are of types that are right.
     cdef int i
-    cdef uint8_t kind = found.members[0].kind
-    if kind != STRING and kind != NULL_VALUE:
+    cdef uint8_t kind
+    cdef bint strings = True
+    for i in range(wanted.texts):
+        kind = found.members[i].kind
+        if kind != STRING and kind != NULL_VALUE and kind != MESSAGES:
+            return False
+        strings &= kind == STRING
+    if strings and wanted.n_roles:      # for which there are no messages
         return False
-    for i in range(2, wanted.n):
+    for i in range(wanted.texts + 1, wanted.n):
         kind = found.members[i].kind
         if kind == ABSENT or kind == NULL_VALUE:
             return False
@@ -206,7 +351,8 @@ cdef Py_ssize_t json_line(
     cdef Line line
     line.at = data
     line.out = out + used
+    found.pieces_end = found.pieces
     if take_line(&line, data + size, wanted, found, out) and is_usual(found, wanted):
         return line.out - out
-    found.members[0].kind = REFUSED
+    found.members[wanted.texts - 1].kind = REFUSED
     return used

@@ -15,17 +15,26 @@ cdef enum:
     REAL = 4            # the bits of a double
     LONG_REAL = 5       # start and size of the number as it stands in the line
     TOKEN = 6           # the same, of a long integer or a literal
+    # Kind of a text, while its line is read:
+    MESSAGES = 7        # start and size of the joined contents of a chat
 
     MOST_KEYS = 16
+    MOST_ROLES = 16
+    MOST_JOIN = 16      # bytes; a message has more around its content
 
 cdef struct Key:
     const uint8_t* name
     Py_ssize_t size     # -1: not wanted
 
 cdef struct Wanted:
-    Key[MOST_KEYS] keys     # of the text, the id, columns of numbers, and columns of labels
+    Key[MOST_KEYS] keys     # of the texts, the id, columns of numbers, and columns of labels
     int n
-    int labels              # the first of these; not below 2
+    int texts               # how many keys are those of texts; at least 1
+    int labels              # the first key of a label; above that of the id
+    Key join                # what stands between texts, and between messages
+    bint messages           # whether a text may be a chat
+    Key[MOST_ROLES] roles   # of the messages that are read
+    int n_roles             # 0: all messages are read
 
 cdef struct Member:
     int64_t value       # start of the bytes, or a number
@@ -34,6 +43,8 @@ cdef struct Member:
 
 cdef struct Found:
     Member[MOST_KEYS] members   # in the order of the keys
+    uint8_t* pieces             # where several texts are written, before they are joined
+    uint8_t* pieces_end
 
 cdef struct Line:
     const uint8_t* at

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh._kernels import MOST_KEYS, TextColumn, json_lines
+from fastlsh._kernels import MOST_JOIN, MOST_KEYS, MOST_ROLES, TextColumn, json_lines
 from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.lines import Indices
 from fastlsh.io.sources import Options
@@ -21,19 +21,32 @@ def names_of(options: Options) -> list[str]:
     return [options.texts()[0], options.id or "id", *numbers, *labels]
 
 
-def keys_of(options: Options) -> tuple[bytes, ...] | None:
-    """Return the keys of `names_of` as bytes, if the kernel can look for them."""
-    names = names_of(options)
-    if options.tokens or options.roles or len(options.texts()) > 1:
-        return None
-    if len({*names}) < len(names) or len(names) > MOST_KEYS:
+class KernelOptions(NamedTuple):
+    """What `json_lines` looks for."""
+
+    keys: tuple[bytes, ...]
+    texts: int
+    join_with: bytes
+    roles: tuple[bytes, ...] | None
+
+
+def kernel_options(options: Options) -> KernelOptions | None:
+    """Return what the kernel looks for, if it can; else every row goes to the json module."""
+    texts = options.texts()
+    names = [*texts, *names_of(options)[1:]]
+    if options.tokens or len({*names}) < len(names) or len(names) > MOST_KEYS:
         return None
     if "." in "".join(names):
         return None  # it may be a key inside another one
     try:
-        return tuple(name.encode() for name in names)
+        join_with = options.join_with.encode()
+        keys = tuple(name.encode() for name in names)
+        roles = tuple(name.encode() for name in options.roles or ())
     except UnicodeEncodeError:
         return None
+    if len(roles) > MOST_ROLES or len(join_with) > MOST_JOIN:
+        return None
+    return KernelOptions(keys, len(texts), join_with, None if options.editable else roles)
 
 
 class JsonRow(NamedTuple):
@@ -64,16 +77,21 @@ class JsonColumns:
     """
 
     def __init__(self, data: Bytes, bounds: Indices, rows: Indices, options: Options) -> None:
-        keys, self._names = keys_of(options), names_of(options)
+        asked, self._names = kernel_options(options), names_of(options)
         size = int((bounds[rows + 1] - bounds[rows]).sum())
+        if asked is not None:
+            size += len(rows) * (asked.texts - 1) * len(asked.join_with)
         out = np.empty(size + _kernels.PADDING, np.uint8)
         count = len(self._names)
         kinds = np.zeros((count, len(rows)), np.uint8)
         members = np.empty((2 * count, len(rows)), np.int64)
         used = 0
-        if keys is not None:
-            labels = 2 + len(options.numbers)
-            used = json_lines(data, bounds, rows, keys, labels, out, kinds, members)
+        if asked is not None:
+            keys, texts, join_with, roles = asked
+            labels = texts + 1 + len(options.numbers)
+            used = json_lines(
+                data, bounds, rows, keys, labels, out, kinds, members, texts, join_with, roles
+            )
         if options.id is not None:
             kinds[0, np.isin(kinds[1], (_kernels.ABSENT, _kernels.NULL_VALUE))] = _kernels.REFUSED
         self._out = out[:used].copy() if 2 * used < size else out
