@@ -4,7 +4,7 @@ import json
 import random
 
 from fastlsh.files.budget import Budget
-from fastlsh.files.run import manifest, workdir
+from fastlsh.files.run import units, workdir
 
 WORDS = [
     "river", "stone", "cloud", "ember", "meadow", "harbor", "signal", "copper", "winter", "lantern",
@@ -56,7 +56,7 @@ def small_budget(monkeypatch, **sizes):
         return cls(memory, **wanted)
 
     monkeypatch.setattr(Budget, "of", classmethod(of))
-    monkeypatch.setattr(manifest, "UNIT", 16_000)
+    monkeypatch.setattr(units, "UNIT", 16_000)
     # Nothing is killed here; the disk would take most of the time.
     monkeypatch.setattr(workdir, "synchronise", lambda path: None)
 

@@ -12,7 +12,7 @@ import pytest
 from contaminated_files import collection, write_rows
 from fastlsh import InputError, decontaminate_files
 from fastlsh.files import contamination_job
-from fastlsh.files.run import manifest
+from fastlsh.files.run import units
 from fastlsh.files.run.part import OF_DECONTAMINATION, WHOLE
 from in_stages import each_stage_at_once, in_parts
 from killed_runs import ended_again_and_again, run
@@ -24,7 +24,7 @@ FILES = 6
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     small_budget(monkeypatch)
-    monkeypatch.setattr(manifest, "UNIT", 3_000)
+    monkeypatch.setattr(units, "UNIT", 3_000)
     monkeypatch.setattr(contamination_job, "LARGEST_BLOCK", 700)
 
 

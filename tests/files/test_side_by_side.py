@@ -8,7 +8,7 @@ import pytest
 
 from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import sign
-from fastlsh.files.run import manifest
+from fastlsh.files.run import units
 from shards import contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
@@ -18,7 +18,8 @@ pytest.importorskip("pyarrow")
 def keywords(tmp_path, monkeypatch):
     """Seven files, each a unit of its own."""
     small_budget(monkeypatch)
-    monkeypatch.setattr(manifest, "UNIT", 1)
+    monkeypatch.setattr(units, "UNIT", 1)
+    monkeypatch.setattr(units, "is_divisible", lambda source: False)
     inputs = write_shards(tmp_path, rows_of(8, 210), 7)
     return {"inputs": inputs, "engine": "disk", "memory": "300M", "work": tmp_path / "work"}
 

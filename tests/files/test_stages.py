@@ -20,6 +20,7 @@ from fastlsh import (
 )
 from fastlsh.files.disk import link, sign, sign_block
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun
+from fastlsh.files.run import units
 from fastlsh.files.run.part import STAGES, WHOLE
 from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
 from fastlsh.files.scheduling import stage_jobs
@@ -100,6 +101,107 @@ def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of)
         one.documents, one.n_kept, one.empty, one.limited,
     )  # fmt: skip
     assert os.listdir(tmp_path / "work") == ["finished.json"]
+
+
+def one_file(folder, kind):
+    """Write a collection into one file, with a bad row behind each 30; return it, and how many."""
+    rows = rows_of(3, 220)
+    for row in rows:
+        row["text"] = (row["text"] or "nothing").replace("\0", "").replace("\t", " ")
+    path = folder / f"in.{kind}"
+    if kind == "parquet":
+        return parquet_shards(folder, rows, 1), 0
+    if kind == "jsonl":  # without ids: they are FILE:ROW
+        lines, bad = [json.dumps({"text": row["text"]}) for row in rows], "[1]"
+    elif kind == "txt":
+        lines, bad = [row["text"] for row in rows], None
+    else:
+        lines = ["text\tscore", *(f"{row['text']}\t{row['score']}" for row in rows)]
+        bad = "one field"
+    for at in range(len(lines) - 1, 0, -30) if bad else ():
+        lines.insert(at, f"\n{bad}")
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return [str(path)], sum(line == f"\n{bad}" for line in lines)
+
+
+ONE_FILE = [
+    ("jsonl", {}), ("parquet", {}), ("tsv", {"quotes": False}), ("tsv", {}),
+    ("txt", {"split": "lines"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "kind", "more"),
+    [
+        *((deduplicate_files, {"threshold": 0.7}, *each) for each in ONE_FILE),
+        *((near_duplicate_files, {"threshold": 0.7}, *each) for each in ONE_FILE[:2]),
+        *((deduplicate_line_files, {}, *each) for each in ONE_FILE[:2]),
+        (deduplicate_span_files, {"min_length": 40}, *ONE_FILE[1]),
+        pytest.param(
+            deduplicate_span_files, {"min_length": 40}, *ONE_FILE[0], marks=pytest.mark.exhaustive
+        ),
+    ],
+)  # fmt: skip
+def test_one_large_file_is_divided(tmp_path, monkeypatch, function, given, kind, more):
+    monkeypatch.setattr(units, "UNIT", 2000)
+    inputs, bad = one_file(tmp_path, kind)
+    keywords = {"inputs": inputs, "threads": 2, "memory": "300M", **more, **given}
+    if bad:
+        keywords["on_error"] = "skip"
+    names = {"output": "kept/", "removed": "removed.tsv"}
+    if function is near_duplicate_files:
+        names = {"output": "pairs.tsv"}
+    results = []
+    engines = "memory", "disk", "work"
+    for name in engines:
+        (tmp_path / name).mkdir()
+        each = {**keywords, **{key: f"{tmp_path}/{name}/{value}" for key, value in names.items()}}
+        if name != "work":
+            results.append(function(**each, engine=name))
+            continue
+        each["work"] = tmp_path / "shared"
+        stages = PAIR_STAGES if function is near_duplicate_files else STAGES
+        results.append(in_parts(function, each, 3, stages=stages[:1]))
+        found = json.loads(
+            (tmp_path / "shared" / MANIFEST).read_text("utf-8").partition("\nfastlsh")[0]
+        )["units"]
+        assert (len(found) > 8) == (more != {} or kind != "tsv")
+        results.append(in_parts(function, each, 3, lambda parts: reversed(parts), stages))
+    memory, disk, _, staged = results
+    assert (
+        contents(tmp_path / "memory") == contents(tmp_path / "disk") == contents(tmp_path / "work")
+    )
+    for each in (disk, staged):
+        assert (each.documents, each.skipped, each.skipped_reasons) == (
+            memory.documents, memory.skipped, memory.skipped_reasons,
+        )  # fmt: skip
+    assert memory.skipped == bad
+
+
+@pytest.mark.parametrize(("kind", "more"), ONE_FILE[:3:2])
+def test_the_row_of_an_error_is_counted_in_the_file(tmp_path, monkeypatch, kind, more):
+    monkeypatch.setattr(units, "UNIT", 2000)
+    inputs, _ = one_file(tmp_path, kind)
+    keywords = {"inputs": inputs, "output": f"{tmp_path}/kept/", "memory": "300M", **more}
+    lines = Path(inputs[0]).read_text("utf-8").split("\n")
+    bad = {n for n, line in enumerate(lines, 1) if line in ("[1]", "one field")}
+
+    def row_of_error(part):
+        try:
+            deduplicate_files(**keywords, work=tmp_path / "work", stage="sign", part=(part, 9))
+        except InputError as error:
+            return error.row
+        return None
+
+    found = {row_of_error(part) for part in range(1, 10)} - {None}
+    assert found <= bad
+    assert len(found) > 4
+    longest = max(range(len(lines)), key=lambda n: len(lines[n]))
+    small_budget(monkeypatch, row=len(lines[longest]) - 1)
+    monkeypatch.setattr(units, "UNIT", 2000)
+    with pytest.raises(InputError, match="the row has") as caught:
+        in_parts(deduplicate_files, {**keywords, "work": tmp_path / "long", "on_error": "skip"}, 9)
+    assert caught.value.row == longest + 1
 
 
 @pytest.mark.parametrize("function", [deduplicate_files, deduplicate_line_files])
@@ -419,7 +521,7 @@ def runs_of(*runs):
     records = [
         [BlockRecord(s, BlockExtent(i, 0, 1, 1, 0), 1, (), 1) for s, i in run] for run in runs
     ]
-    return [SignedRun(f"run-{n}", 0, 1, blocks, False, []) for n, blocks in enumerate(records)]
+    return [SignedRun(f"run-{n}", 0, 1, blocks, False, [], 1) for n, blocks in enumerate(records)]
 
 
 def test_runs_of_a_unit_that_do_not_fit_together():

@@ -1,30 +1,68 @@
-"""Units: which files are signed together, and which units a part has."""
+"""Units: what is signed together, and which units a part has."""
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh.files.run import manifest
+from fastlsh.files.run import units
 from fastlsh.files.run.part import Part
+from fastlsh.io import Options, Source
 
 MB = 1 << 20
-SIZES = st.lists(st.sampled_from([0, 1, 90 * MB, 256 * MB, 300 * MB, 5000 * MB]), max_size=30)
+NAMES = ["a.jsonl", "a.parquet", "a.jsonl.gz", "a.csv", "a.txt"]
+FILES = st.lists(
+    st.tuples(
+        st.sampled_from([0, 1, 20 * MB, 64 * MB, 300 * MB, 5000 * MB]), st.sampled_from(NAMES)
+    ),
+    max_size=30,
+)
 
 
-@given(SIZES, st.integers(0, 30))
-def test_units_are_consecutive_files(sizes, against):
-    inputs = [{"size": size} for size in sizes]
-    starts = manifest.units({"inputs": inputs, "against_files": against})
-    assert starts[:1] == [0][: len(sizes)]
+class Directory:
+    """A work directory that has a manifest."""
+
+    def __init__(self, starts):
+        self.starts = starts
+
+    def read(self, name):
+        return {"units": self.starts}
+
+
+def source_of(name):
+    _, kind, *compression = name.split(".")
+    return Source(name, kind, (compression or [None])[0], Options())
+
+
+@given(FILES, st.integers(0, 30), st.integers(0, 30))
+def test_units_are_consecutive_files_or_ranges_of_one(files, against, surely_read):
+    sizes = [size for size, _ in files]
+    sources = [source_of(name) for _, name in files]
+    description = {"inputs": [{"size": size} for size in sizes], "against_files": against}
+    starts = units.plan_units(description, sources, surely_read)
     assert starts == sorted(set(starts))
+    found = units.units_in(Directory(starts), len(sizes))
+    assert len(found) == len(starts)
+    whole = [unit.files for unit in found if unit.within == units.ALL_BYTES]
+    divided = [unit for unit in found if unit.within != units.ALL_BYTES]
+    of_file = {n: list(some) for n, some in groupby(divided, lambda unit: unit.files.start)}
+    assert sorted([*(n for files in whole for n in files), *of_file]) == list(range(len(sizes)))
+    for number, ranges in of_file.items():
+        assert sizes[number] > units.UNIT
+        assert number < surely_read
+        assert files[number][1] in ("a.jsonl", "a.parquet")
+        edges = [unit.within.start for unit in ranges]
+        assert edges[0] == 0
+        assert [unit.within.stop for unit in ranges] == [*edges[1:], None]
+        assert all(unit.files == range(number, number + 1) for unit in ranges)
+        assert max(b - a for a, b in pairwise([*edges, sizes[number]])) <= units.UNIT
+    firsts = [start for start, position in starts if not position]
     if 0 < against < len(sizes):
-        assert against in starts
-    edges = [*starts, len(sizes)]
-    of_units = [sizes[a:b] for a, b in pairwise(edges)]
-    assert all(len(unit) == 1 or sum(unit) <= manifest.UNIT for unit in of_units)
-    for start, before, after in zip(starts[1:], of_units, of_units[1:], strict=False):
-        assert start == against or sum(before) + after[0] > manifest.UNIT
+        assert against in firsts
+    of_units = [sizes[files.start : files.stop] for files in whole]
+    assert all(len(unit) == 1 or sum(unit) <= units.UNIT for unit in of_units)
+    for before, after in pairwise(firsts):
+        assert after == against or sum(sizes[before : after + 1]) > units.UNIT
 
 
 @given(st.integers(0, 40), st.integers(1, 50))

@@ -4,7 +4,6 @@ import json
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,11 @@ from fastlsh.files.run.manifest import (
     begin,
     described_run,
     fingerprints,
-    units,
 )
 from fastlsh.files.run.part import OF_DECONTAMINATION, Part
 from fastlsh.files.run.repair import forget_unless_resumable
-from fastlsh.files.run.workdir import MANIFEST, WorkDirectory, save_array
+from fastlsh.files.run.units import plan_units, units_in
+from fastlsh.files.run.workdir import WorkDirectory, save_array
 from fastlsh.io import (
     Block,
     BlockExtent,
@@ -123,8 +122,9 @@ class ContaminationJob:
 
     def units(self) -> list[range]:
         """Return the numbers of the files of each unit; without a work directory, there is one."""
-        starts = [0] if self.place is None else self.place.work.read(MANIFEST)["units"]
-        return [range(*edges) for edges in pairwise([*starts, len(self.sources)])]
+        if self.place is None:
+            return [range(len(self.sources))]
+        return [unit.files for unit in units_in(self.place.work, len(self.sources))]
 
     @contextmanager
     def begun(self) -> Iterator[None]:
@@ -167,7 +167,9 @@ class ContaminationJob:
 
     def _planned(self, description: dict[str, Any]) -> dict[str, Any]:
         assert self.place is not None
-        starts = units(description) if self.read.limit is None else [0]
+        starts = [(0, 0)]
+        if self.read.limit is None:
+            starts = plan_units(description, self.sources, 0)
         return {"units": starts, "parts": self.place.part.of}
 
     @property

@@ -6,14 +6,18 @@ need pyarrow (``pip install "fastlsh[io]"``).
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks import (
+    ALL_BYTES,
     AddedColumns,
     Block,
     BlockDocuments,
     BlockExtent,
+    ByteRange,
     Limit,
     identity,
+    is_divisible,
     read_blocks,
     reread_blocks,
+    with_row_of_file,
 )
 from fastlsh.io.blocks.messages import largest_batch
 from fastlsh.io.blocks.row_groups import bytes_of_pages
@@ -66,6 +70,7 @@ from fastlsh.io.tables import table_format, write_table
 from fastlsh.io.targets import check_target
 
 __all__ = [
+    "ALL_BYTES",
     "COLUMNAR",
     "SPLIT",
     "STANDARD",
@@ -75,6 +80,7 @@ __all__ = [
     "BlockDocuments",
     "BlockExtent",
     "ByteProgress",
+    "ByteRange",
     "Collection",
     "Decision",
     "Identity",
@@ -111,6 +117,7 @@ __all__ = [
     "expanded",
     "identity",
     "identity_hashes",
+    "is_divisible",
     "is_folder_output",
     "is_remote",
     "is_written_in_place",
@@ -140,6 +147,7 @@ __all__ = [
     "take",
     "texts_of_ids",
     "try_lock",
+    "with_row_of_file",
     "without_repetition",
     "write_again",
     "write_rows",

@@ -211,6 +211,11 @@ class Stream:
         self.position += done
         return done
 
+    def give_back(self, data: bytes) -> None:
+        """Let the last bytes that were given come next once more."""
+        self._ready = data + self._ready
+        self.position -= len(data)
+
     def _some(self, view: memoryview) -> int:
         if not self._ready:
             if self._decoder is None:

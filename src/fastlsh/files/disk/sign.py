@@ -22,14 +22,18 @@ from fastlsh.files.disk.signed_runs import (
 from fastlsh.files.disk.sorted_keys import repetitions
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.repair import BROKEN, number_of_file
+from fastlsh.files.run.units import Unit
 from fastlsh.io import (
+    ALL_BYTES,
     COLUMNAR,
     Block,
     BlockExtent,
+    ByteRange,
     Limit,
     Source,
     largest_batch,
     read_blocks,
+    with_row_of_file,
 )
 from fastlsh.parallel import amount, batches, ordered_map, run
 from fastlsh.search import warn_of_needless_comparisons
@@ -98,7 +102,7 @@ def sign_inputs(job: Job) -> Summary:
 def sign_units(job: Job) -> None:
     """Sign the files of this process's part, several units at a time if that is possible."""
     units = dict(job.part.share(list(enumerate(units_of(job)))))
-    numbers = [number for files in units.values() for number in files]
+    numbers = [number for unit in units.values() for number in unit.files]
     _check_batches(job, [job.sources[number] for number in numbers if number < job.surely_read])
     wide = _width(job, units, [job.sources[number] for number in numbers])
     try:
@@ -107,7 +111,7 @@ def sign_units(job: Job) -> None:
         _sign_side_by_side(job, units, 1)
 
 
-def _width(job: Job, units: Mapping[int, range], sources: Sequence[Source]) -> int:
+def _width(job: Job, units: Mapping[int, Unit], sources: Sequence[Source]) -> int:
     """Return how many units may be signed at a time.
 
     It is one if files are read as a whole, if it is not known which of them are read, and where
@@ -123,7 +127,7 @@ def _width(job: Job, units: Mapping[int, range], sources: Sequence[Source]) -> i
     return 1 if "xz" in compressions else max(wide, 1)
 
 
-def _sign_side_by_side(job: Job, units: Mapping[int, range], wide: int) -> None:
+def _sign_side_by_side(job: Job, units: Mapping[int, Unit], wide: int) -> None:
     """Sign units, `wide` at a time; of several files that cannot be read, the first one raises.
 
     Raises
@@ -153,7 +157,7 @@ def _sign_side_by_side(job: Job, units: Mapping[int, range], wide: int) -> None:
                 except LongRowError:
                     raise
                 except InputError as error:
-                    failed[unit] = error
+                    failed[unit] = _counted_in_file(job, units[unit], error)
                     # Processes with the same part must end their runs behind the same blocks.
                     broken = None if job.stage else number_of_file(job, error)
                     if broken is not None:
@@ -181,6 +185,14 @@ def _sign_side_by_side(job: Job, units: Mapping[int, range], wide: int) -> None:
     tell.end()
 
 
+def _counted_in_file(job: Job, unit: Unit, error: InputError) -> InputError:
+    """Return an error in a unit with the number that the row has in its file."""
+    source = job.sources[unit.files.start]
+    if error.path != source.path:  # of the file whose columns all must have
+        return error
+    return with_row_of_file(source, unit.within, error)
+
+
 def _remember_broken(job: Job, error: InputError) -> None:
     """Write down which file cannot be read, so that the run can go on when it has been mended."""
     number = None if job.stage else number_of_file(job, error)
@@ -189,13 +201,13 @@ def _remember_broken(job: Job, error: InputError) -> None:
 
 
 def _signed(
-    job: Job, unit: int, files: range, runs: list[SignedRun], wide: int, limit: Limit
+    job: Job, number: int, unit: Unit, runs: list[SignedRun], wide: int, limit: Limit
 ) -> Generator[SignedBlock, None, None]:
     """Sign the blocks of a unit behind its finished runs."""
-    if unit == 0 and wide == 1:
-        blocks = _first_blocks(job, files, runs, limit)
+    if number == 0 and wide == 1:
+        blocks = _first_blocks(job, unit, runs, limit)
     else:
-        blocks = _blocks(job, files, runs, wide, limit)
+        blocks = _blocks(job, unit, runs, wide, limit)
     return ordered_map(
         blocks, lambda item: sign_block(job, *item), job.options.threads // wide,
         alone=lambda item: job.is_large(item[0], item[1].extent),
@@ -203,16 +215,18 @@ def _signed(
 
 
 def _blocks(
-    job: Job, files: range, runs: list[SignedRun], wide: int, limit: Limit
+    job: Job, unit: Unit, runs: list[SignedRun], wide: int, limit: Limit
 ) -> Iterator[tuple[int, Block]]:
     """Yield the blocks of a unit behind its finished runs, each with its file."""
     if runs and runs[-1].last:
         return
     after = runs[-1].blocks[-1] if runs else None
+    files, within = unit
     first = files.start if after is None else after.source
     columns, path = None, ""
     if job.uniform and first >= job.first_input:
-        columns, path = _first_columns(job, range(job.first_input, first + (after is not None)))
+        is_begun = after is not None or within.start > 0
+        columns, path = _first_columns(job, range(job.first_input, first + is_begun))
     for number in range(first, files.stop):
         if limit.reached:
             return
@@ -220,7 +234,7 @@ def _blocks(
             _check_batches(job, [job.sources[number]])
         extent = after.extent if after is not None and number == after.source else None
         found = None
-        blocks = _cut(job, number, extent, wide)
+        blocks = _cut(job, number, extent, within, wide)
         for block in blocks if number < job.first_input else limit.first(blocks):
             found = block.head.layout
             yield number, block
@@ -248,7 +262,7 @@ def _first_columns(job: Job, numbers: Iterable[int]) -> tuple[Any, str]:
     for number in numbers:
         if job.sources[number].format not in WITH_COLUMNS:
             continue
-        for block in islice(_cut(job, number, None), 1):
+        for block in islice(_cut(job, number, None, ALL_BYTES), 1):
             if block.head.layout is not None:
                 return block.head.layout, job.sources[number].path
     return None, ""
@@ -269,7 +283,9 @@ def _check_batches(job: Job, sources: list[Source]) -> None:
             )
 
 
-def _cut(job: Job, number: int, after: BlockExtent | None, wide: int = 1) -> Iterator[Block]:
+def _cut(
+    job: Job, number: int, after: BlockExtent | None, within: ByteRange, wide: int = 1
+) -> Iterator[Block]:
     """Cut a file; say how much memory a row needs that is too long.
 
     Raises
@@ -280,7 +296,9 @@ def _cut(job: Job, number: int, after: BlockExtent | None, wide: int = 1) -> Ite
     budget = job.budget
     max_row = budget.row if wide == 1 else min(budget.row, budget.large)
     try:
-        yield from read_blocks(job.sources[number], budget.block, after=after, max_row=max_row)
+        yield from read_blocks(
+            job.sources[number], budget.block, after=after, max_row=max_row, within=within
+        )
     except LongRowError as error:
         if wide > 1:
             raise
@@ -290,13 +308,17 @@ def _cut(job: Job, number: int, after: BlockExtent | None, wide: int = 1) -> Ite
 def _summary(job: Job) -> Summary:
     units = [runs_of_unit(job, unit) for unit in range(len(units_of(job)))]
     if job.stage is not None:
-        for files, found in zip(units_of(job), units, strict=True):
-            _check_whole(job, files, found)
+        for unit, found in zip(units_of(job), units, strict=True):
+            _check_whole(job, unit.files, found)
     names = [run.name for unit in units for run in unit]
     runs = [job.work.read(f"{name}/blocks.json") for name in names]
     blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
     bad = sum(len(rows) for run in runs for *_, rows, _ in run["blocks"])
-    reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
+    reasons = [
+        (path, reason, row and row + counted.next_row - run["next_row"])
+        for run, counted in zip(runs, finished_runs(job), strict=True)
+        for path, reason, row in run["reasons"]
+    ]
     first = sum(run["blocks"][0][0] < job.first_input for run in runs)  # of `against`
     stop = max((source + 1 for source, _ in blocks), default=job.first_input)
     identities = [job.work.load(f"{name}/identities.npy") for name in names]
@@ -338,10 +360,10 @@ def _check_whole(job: Job, files: range, runs: list[SignedRun]) -> None:
 
 
 def _first_blocks(
-    job: Job, files: range, runs: list[SignedRun], limit: Limit
+    job: Job, unit: Unit, runs: list[SignedRun], limit: Limit
 ) -> Iterator[tuple[int, Block]]:
     """Do as `_blocks`, and warn if most comparisons of the first documents will be needless."""
-    blocks = _blocks(job, files, runs, 1, limit)
+    blocks = _blocks(job, unit, runs, 1, limit)
     if not runs and job.cutting is None and not job.params.finds_equal:
         for number, block in islice(blocks, 1):
             documents = block.documents()

@@ -56,6 +56,7 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         identity_hashes(documents.ids),
         empty,
         documents.bad,
+        block.next_row,
         documents.slow,
         priority is None or priority.dtype.kind in "iu",
         not len(documents) or are_integer_ids(documents.ids),

@@ -8,7 +8,6 @@ import json
 from binascii import crc32
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +19,9 @@ from fastlsh.errors import InputError
 from fastlsh.files.disk.sorted_keys import SortedRun, sorted_in_range
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.seals import UnsealedError
-from fastlsh.files.run.workdir import MANIFEST, new_array, save_array
-from fastlsh.io import BlockExtent
+from fastlsh.files.run.units import Unit, units_in
+from fastlsh.files.run.workdir import new_array, save_array
+from fastlsh.io import COLUMNAR, BlockExtent
 from fastlsh.parallel import ordered_map
 
 SIGNED = "signed.json"
@@ -62,6 +62,22 @@ class SignedRun(NamedTuple):
     """Whether it completes its unit."""
     bands: list[int]
     """A checksum of the keys of each band, or of the minima of each hash function."""
+    next_row: int
+    """The number of the row behind its last block."""
+
+    def behind(self, documents: int, rows: int) -> "SignedRun":
+        """Return the same if so many documents, and so many rows of its file, are before it."""
+        blocks = self.blocks
+        if rows:
+            blocks = [
+                each._replace(
+                    extent=each.extent._replace(row=each.extent.row + rows),
+                    bad=tuple(row + rows for row in each.bad),
+                )
+                for each in blocks
+            ]
+        first, next_row = self.first + documents, self.next_row + rows
+        return self._replace(first=first, blocks=blocks, next_row=next_row)
 
 
 class SignedBlock(NamedTuple):
@@ -74,6 +90,8 @@ class SignedBlock(NamedTuple):
     identities: NDArray[np.uint64]
     empty: int
     errors: list[InputError]
+    next_row: int
+    """The number of the row behind it."""
     slow: int
     """As in `BlockDocuments`."""
     integral: bool
@@ -164,6 +182,7 @@ class RunWriter:
                 "documents": self._documents,
                 "blocks": [part.record for part in parts],
                 "last": last,
+                "next_row": parts[-1].next_row,
                 "bands": bands,
                 "empty": [(part.record.source, part.empty) for part in parts if part.empty],
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
@@ -221,14 +240,16 @@ def _size(record: BlockRecord) -> int:
     return record.extent.stop - record.extent.start
 
 
-def units_of(job: Job) -> list[range]:
-    """Return the units of signing: the numbers of consecutive files, as the manifest has them."""
-    starts = job.work.read(MANIFEST)["units"]
-    return [range(*edges) for edges in pairwise([*starts, len(job.sources)])]
+def units_of(job: Job) -> list[Unit]:
+    """Return the units of signing."""
+    return units_in(job.work, len(job.sources))
 
 
 def runs_of_unit(job: Job, unit: int, count: int | None = None) -> list[SignedRun]:
-    """Return the records of the runs of a unit, those that there are or so many."""
+    """Return the records of the runs of a unit, those that there are or so many.
+
+    Documents and rows are counted from the beginning of the unit.
+    """
     found: list[SignedRun] = []
     first = 0
     while len(found) < count if count is not None else job.work.has(run_name(unit, len(found))):
@@ -238,20 +259,27 @@ def runs_of_unit(job: Job, unit: int, count: int | None = None) -> list[SignedRu
             BlockRecord(source, BlockExtent(*extent), documents, tuple(bad), text)
             for source, extent, documents, bad, text in run["blocks"]
         ]
-        found.append(SignedRun(name, first, run["documents"], blocks, run["last"], run["bands"]))
+        last, bands, next_row = run["last"], run["bands"], run["next_row"]
+        found.append(SignedRun(name, first, run["documents"], blocks, last, bands, next_row))
         first += run["documents"]
     return found
 
 
 def finished_runs(job: Job) -> list[SignedRun]:
-    """Return the records of the finished runs, in order."""
-    counts: list[int | None] = [None] * len(units_of(job))
+    """Return the records of the finished runs, in order; rows are counted in their files."""
+    units = units_of(job)
+    counts: list[int | None] = [None] * len(units)
     if job.work.has(SIGNED):
         counts = job.work.read(SIGNED)["runs"]
     found: list[SignedRun] = []
-    for unit, count in enumerate(counts):
-        first = found[-1].first + found[-1].documents if found else 0
-        found += [run._replace(first=first + run.first) for run in runs_of_unit(job, unit, count)]
+    documents = rows = 0
+    for number, (unit, count) in enumerate(zip(units, counts, strict=True)):
+        if not unit.within.start or job.sources[unit.files.start].format in COLUMNAR:
+            rows = 0  # those of a table are counted in the file
+        runs = [run.behind(documents, rows) for run in runs_of_unit(job, number, count)]
+        if runs:
+            documents, rows = runs[-1].first + runs[-1].documents, runs[-1].next_row - 1
+        found += runs
     return found
 
 

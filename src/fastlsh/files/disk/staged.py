@@ -18,8 +18,9 @@ from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, runs_of_unit, 
 from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.manifest import RESULT, join, units
+from fastlsh.files.run.manifest import RESULT, join
 from fastlsh.files.run.part import WHOLE, Part
+from fastlsh.files.run.units import plan_units
 from fastlsh.files.run.workdir import FINISHED, MANIFEST, WorkDirectory
 from fastlsh.io import exists
 
@@ -79,8 +80,9 @@ class Sharing(Protocol):
 def planned(job: Job, description: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the first process of a run fixes for all others."""
     return {
-        "units": units(description), "budget": asdict(job.budget), "threads": job.options.threads,
-        "parts": job.part.of, "range": link.RANGE,
+        "units": plan_units(description, job.sources, job.surely_read),
+        "budget": asdict(job.budget), "threads": job.options.threads, "parts": job.part.of,
+        "range": link.RANGE,
     }  # fmt: skip
 
 

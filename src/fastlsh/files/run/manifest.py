@@ -14,12 +14,8 @@ from fastlsh.files.run.workdir import FINISHED, MANIFEST, OVER, WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 
-FORMAT = 2
+FORMAT = 3
 """Of the work directory."""
-
-UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 26, 1 << 30
-"""Files are signed in units: about so many, none of fewer bytes than the second number says, if
-there are more files, and none of more bytes than the third one, if it has more than one file."""
 
 ENDS = 1 << 16
 """Bytes at the head and the tail of a file that are looked at."""
@@ -159,20 +155,6 @@ _FILES = {"inputs": "input", "evals": "evaluation file"}
 def fixed(saved: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the first process of a run has fixed for all others."""
     return {name: saved[name] for name in (*_PLANNED, *_PATHS) if name in saved}
-
-
-def units(description: Mapping[str, Any]) -> list[int]:
-    """Return the first file of each unit of signing; those of `against` have their own units."""
-    sizes = [each["size"] for each in description["inputs"]]
-    most = min(max(sum(sizes) // UNITS, UNIT), LARGEST_UNIT)
-    starts: list[int] = []
-    size = 0
-    for number, each in enumerate(sizes):
-        if not starts or size + each > most or number == description.get("against_files"):
-            starts.append(number)
-            size = 0
-        size += each
-    return starts
 
 
 def check_unchanged(work: WorkDirectory, sources: list[Source]) -> None:

@@ -20,10 +20,12 @@ was read.
 
 from fastlsh.io.blocks.added import head_with, json_tails
 from fastlsh.io.blocks.contract import (
+    ALL_BYTES,
     AddedColumns,
     Block,
     BlockDocuments,
     BlockExtent,
+    ByteRange,
     Flags,
     Head,
     NewTexts,
@@ -31,17 +33,19 @@ from fastlsh.io.blocks.contract import (
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.plain import TextBlock, as_json
-from fastlsh.io.blocks.reading import read_blocks, reread_blocks
+from fastlsh.io.blocks.reading import is_divisible, read_blocks, reread_blocks, with_row_of_file
 from fastlsh.io.blocks.split_text import SplitBlock
 from fastlsh.io.blocks.writing import RowsWriter, rows_writer
 from fastlsh.io.filesystems import Identity
 from fastlsh.io.streams import changed, identity
 
 __all__ = [
+    "ALL_BYTES",
     "AddedColumns",
     "Block",
     "BlockDocuments",
     "BlockExtent",
+    "ByteRange",
     "Delimited",
     "Flags",
     "Head",
@@ -55,8 +59,10 @@ __all__ = [
     "changed",
     "head_with",
     "identity",
+    "is_divisible",
     "json_tails",
     "read_blocks",
     "reread_blocks",
     "rows_writer",
+    "with_row_of_file",
 ]

@@ -30,6 +30,22 @@ class BlockExtent(NamedTuple):
     """A checksum of what is there, 63 bits."""
 
 
+class ByteRange(NamedTuple):
+    """A part of a file, in bytes as they are stored.
+
+    It has the rows that begin in it, and of Parquet the row groups. So the ranges of a file may be
+    read by processes that know nothing of each other.
+    """
+
+    start: int
+    stop: int | None
+    """Where the next one begins; None: it reaches to the end of the file, whatever its size."""
+
+
+ALL_BYTES = ByteRange(0, None)
+"""The range that is the whole file."""
+
+
 @dataclass
 class Head:
     """What the blocks of one file share."""
@@ -105,6 +121,10 @@ class Block(Protocol):
 
     extent: BlockExtent
     head: Head
+
+    @property
+    def next_row(self) -> int:
+        """The number of the row behind the block, as its extent counts rows."""
 
     def documents(self, wanted: Flags | None = None) -> BlockDocuments:
         """Parse the rows.

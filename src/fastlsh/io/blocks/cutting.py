@@ -7,7 +7,7 @@ import numpy as np
 
 from fastlsh.errors import LongRowError
 from fastlsh.io.blocks.checks import Bytes, checksum
-from fastlsh.io.blocks.contract import BlockExtent, Head
+from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
 from fastlsh.io.blocks.lines import LF, Indices, Lines
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import Stream, changed, open_utf8
@@ -35,22 +35,36 @@ class Format(Protocol):
 
 
 def read_row_blocks(
-    kind: Format, size: int, after: BlockExtent | None, max_row: int | None
+    kind: Format,
+    size: int,
+    after: BlockExtent | None,
+    max_row: int | None,
+    within: ByteRange = ALL_BYTES,
 ) -> Iterator[Any]:
     """Cut a file into blocks of about `size` bytes; see `read_blocks`."""
     with open_utf8(kind.source) as stream:
         _learn(kind, stream)
+        if within.start:
+            _complete(kind, max_row, within.start)
+            _skip_to_row(kind, stream, within.start)
         start, row, index = stream.position, 1, 0
         if after is not None:
             _complete(kind, max_row)
             _, lines = _found(kind, stream, after)
             start, row, index = after.stop, after.row + lines.count, after.index + 1
         for data, lines, ended in _pieces(stream, kind, size, max_row):
+            is_end = False
+            if within.stop is not None and start + lines.end >= within.stop:
+                is_end = True
+                lines, ended = _begun_before(lines, within.stop - start), True
+                data = data[: lines.end]
             if max_row is not None:
                 _check_length(kind.source, stream, data, lines, row, max_row)
             first = 0 if kind.begun else kind.begin(data, lines, row)
+            if is_end:  # the head may begin behind the range
+                _complete(kind, max_row)
             rows = lines.from_row(first)
-            complete = ended and stream.error is None
+            complete = ended and not is_end and stream.error is None
             if complete and not len(rows):
                 kind.end(lines, row + lines.count)
             if len(rows) or (ended and not index):
@@ -63,6 +77,8 @@ def read_row_blocks(
             start, row = start + lines.end, row + lines.count
             if complete:
                 kind.end(lines, row)
+            if is_end:
+                return
         if stream.error is not None:
             raise stream.error
 
@@ -82,19 +98,53 @@ def _learn(kind: Format, stream: Stream) -> None:
     kind.head.codec, kind.head.mark = stream.codec, stream.mark
 
 
-def _complete(kind: Format, max_row: int | None = None) -> None:
-    """Read the beginning of the file, for its head."""
+def _complete(kind: Format, max_row: int | None = None, before: int | None = None) -> None:
+    """Read the beginning of the file, for its head, which may be in rows behind a position."""
     if kind.begun:
         return
     with open_utf8(kind.source) as stream:
-        row = 1
+        start, row = stream.position, 1
         for data, lines, _ in _pieces(stream, kind, 1 << 16, max_row):
+            if before is not None and start + lines.end >= before:
+                lines = _begun_before(lines, before - start)
+                data = data[: lines.end]
             if max_row is not None:
                 _check_length(kind.source, stream, data, lines, row, max_row)
             kind.begin(data, lines, row)
-            if kind.begun:
+            start, row = start + lines.end, row + lines.count
+            if kind.begun or (before is not None and start >= before):
                 return
-            row += lines.count
+
+
+def rows_before(kind: Format, position: int) -> int:
+    """Return how many rows begin before a position in the stored bytes."""
+    with open_utf8(kind.source) as stream:
+        start, row = stream.position, 0
+        for _, lines, _ in _pieces(stream, kind, 1 << 22):
+            found = _begun_before(lines, position - start)
+            start, row = start + found.end, row + found.count
+            if start >= position:
+                break
+        return row
+
+
+def _begun_before(lines: Lines, position: int) -> Lines:
+    """Return those of the rows that begin before a position."""
+    return lines.up_to_row(int(np.searchsorted(lines.bounds[:-1], position)))
+
+
+def _skip_to_row(kind: Format, stream: Stream, position: int) -> None:
+    """Go to the first row that begins at a position or behind it; `stream` is at its beginning."""
+    buffer = np.empty(1 << 16, np.uint8)
+    stream.skip_to(position - 1)  # the byte there may end a row
+    while count := stream.fill(buffer.data):
+        lines = kind.split(buffer[:count], count < len(buffer))
+        if len(lines):
+            stream.give_back(buffer[lines.bounds[1] : count].tobytes())
+            return
+        if count < len(buffer):
+            return
+        stream.give_back(buffer[-1:].tobytes())  # it may be the first of two that end a row
 
 
 def _found(kind: Format, stream: Stream, extent: BlockExtent) -> tuple[Bytes, Lines]:

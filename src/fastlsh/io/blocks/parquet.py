@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.io.blocks.columns import TableColumns
-from fastlsh.io.blocks.contract import BlockExtent, Head
+from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
 from fastlsh.io.blocks.row_groups import decoded_size
 from fastlsh.io.blocks.tables import TableBlock
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.sources import Source
-from fastlsh.io.streams import changed, open_arrow, open_bytes
+from fastlsh.io.streams import changed, identity, open_arrow, open_bytes
 
 _BUFFERS = 1 << 24
 """Bytes of the buffers of all columns that are read together."""
@@ -142,16 +142,31 @@ class ParquetSource:
         """Whether an extent consists of complete row groups."""
         return bool(np.isin((extent.start, extent.stop), self.ends).all())
 
-    def spans(self, size: int, done: int) -> Iterator[tuple[int, int, int]]:
+    def groups_within(self, within: ByteRange) -> range:
+        """Return the row groups that begin in a range of the file.
+
+        Where they begin is reckoned from their sizes without compression: writers may put row
+        groups and columns in any order.
+        """
+        if within == ALL_BYTES:
+            return range(len(self.sizes))
+        sizes = np.maximum([size for _, size in self.sizes], 0)
+        begin = np.cumsum(sizes) - sizes
+        found = identity(self.source)
+        scale = (0 if found is None else found.size) / max(int(sizes.sum()), 1)
+        edges = (within.start, np.inf if within.stop is None else within.stop)
+        return range(*np.searchsorted(begin * scale, edges).tolist())
+
+    def spans(self, size: int, done: int, groups: range) -> Iterator[tuple[int, int, int]]:
         """Yield (first row, row behind the last one, rows of a part) of each row group not done.
 
         Small ones come together, and have 0 rows of a part: they are read as a whole. One that is
         done in part comes first, by itself.
         """
-        first = self.group_at(done) if done else 0
+        first = max(self.group_at(done) if done else 0, groups.start)
         start = stop = int(self.ends[first])
         total = 0
-        for group in range(first, len(self.sizes)):
+        for group in range(first, groups.stop):
             decoded = decoded_size(self.metadata, group, size, self.open)
             in_parts = decoded.is_large(size) or stop < done
             if stop > start and (in_parts or total + decoded.plain > size):
@@ -196,16 +211,18 @@ class _Unread(io.RawIOBase):
 
 
 def read_parquet_blocks(
-    source: Source, size: int, after: BlockExtent | None
+    source: Source, size: int, after: BlockExtent | None, within: ByteRange
 ) -> Iterator[ParquetPart]:
     """Cut at row groups; see `read_blocks`."""
     with reading(source.path):
         file = ParquetSource(source)
         index, done = (0, 0) if after is None else (after.index + 1, after.stop)
-        if not file.ends[-1] and after is None:
+        groups = file.groups_within(within)
+        first, end = file.ends[[groups.start, groups.stop]].tolist()
+        if first == end and after is None:
             empty = file.head.layout.empty_table()
-            yield ParquetPart(file, BlockExtent(0, 0, 0, 1, file.check), None, empty)
-        for start, stop, rows in file.spans(size, done):
+            yield ParquetPart(file, BlockExtent(0, first, end, first + 1, file.check), None, empty)
+        for start, stop, rows in file.spans(size, done, groups):
             if not rows:
                 extent = BlockExtent(index, start, stop, start + 1, file.check)
                 yield ParquetPart(file, extent, None)

@@ -36,6 +36,11 @@ class TextBlock:
         self.data = data
         """Its bytes."""
 
+    @property
+    def next_row(self) -> int:
+        """The number of the row behind the block; see `Block`."""
+        return 2
+
     def documents(self, wanted: Flags | None = None) -> BlockDocuments:
         """Decode it; see `Block`."""
         data = self.data

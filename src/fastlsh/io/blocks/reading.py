@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from fastlsh.errors import InputError
 from fastlsh.io.blocks.arrow import read_arrow_blocks, reread_arrow
-from fastlsh.io.blocks.contract import Block, BlockExtent
-from fastlsh.io.blocks.cutting import Format, read_row_blocks, reread_rows
+from fastlsh.io.blocks.contract import ALL_BYTES, Block, BlockExtent, ByteRange
+from fastlsh.io.blocks.cutting import Format, read_row_blocks, reread_rows, rows_before
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.jsonl import JsonLines
 from fastlsh.io.blocks.parquet import read_parquet_blocks, reread_parquet
@@ -17,7 +18,7 @@ from fastlsh.io.blocks.split_text import SplitText
 from fastlsh.io.filesystems import Identity
 from fastlsh.io.formats import SPLIT
 from fastlsh.io.sources import Source
-from fastlsh.io.streams import changed, identity
+from fastlsh.io.streams import changed, exact_codec, identity
 
 SIZE = 1 << 22
 _ROWS: dict[str, Any] = {
@@ -33,6 +34,7 @@ def read_blocks(
     after: BlockExtent | None = None,
     expected: Identity | None = None,
     max_row: int | None = None,
+    within: ByteRange = ALL_BYTES,
 ) -> Iterator[Block]:
     """Cut a file into blocks of whole rows, one after the other and without parsing them.
 
@@ -49,11 +51,14 @@ def read_blocks(
         Identity of the file; by default what `identity` says now.
     max_row : int, optional
         Bytes that a row of JSON lines, CSV, TSV or plain text may have.
+    within : ByteRange, optional
+        Read only what begins there; of a file that `is_divisible`. Blocks, and the rows of row
+        formats, are then counted from the beginning of the range: see `with_row_of_file`.
 
     Yields
     ------
     Block
-        At least one, if `after` is not given.
+        At least one, if `after` is not given; it is empty if there is nothing.
 
     Raises
     ------
@@ -68,13 +73,36 @@ def read_blocks(
     with _unchanged(source, expected or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)
-            yield from read_row_blocks(kind, size, after, max_row)
+            yield from read_row_blocks(kind, size, after, max_row, within)
         elif source.format == "parquet":
-            yield from read_parquet_blocks(source, size, after)
+            yield from read_parquet_blocks(source, size, after, within)
         elif source.format == "arrow":
             yield from read_arrow_blocks(source, size, after)
         else:
             yield from read_text_blocks(source, after, max_row)
+
+
+def is_divisible(source: Source) -> bool:
+    """Whether what begins behind a byte of a file can be found without all bytes before it.
+
+    A field of CSV in quotes may have line ends, so that the quotes before it decide.
+    """
+    if source.format in _ROWS:
+        simple = source.format in ("jsonl", "lines")
+        by_lines = simple or (source.format in ("csv", "tsv") and not source.options.quotes)
+        plain = source.compression is None and exact_codec(source.options.encoding, b"") == "utf-8"
+        return by_lines and plain
+    return source.format == "parquet"
+
+
+def with_row_of_file(source: Source, within: ByteRange, error: InputError) -> InputError:
+    """Return an error about a row of a range with the number that the row has in the file."""
+    if not within.start or error.row is None or source.format not in _ROWS:
+        return error
+    before = rows_before(_ROWS[source.format](source), within.start)
+    found = InputError(error.path, error.reason, error.row + before)
+    found.__cause__ = error.__cause__
+    return found
 
 
 def reread_blocks(

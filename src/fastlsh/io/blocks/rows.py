@@ -64,6 +64,11 @@ class RowBlock:
         self._lines = lines
         self._bad = bad
 
+    @property
+    def next_row(self) -> int:
+        """The number of the row behind the block; see `Block`."""
+        return self.extent.row + self._lines.count
+
     @cached_property
     def filled(self) -> Indices:
         """Those of the rows that are not blank."""

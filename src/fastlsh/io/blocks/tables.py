@@ -69,6 +69,11 @@ class TableBlock:
             flags[flags] = kept
             return table if flags.all() else select(table, flags)
 
+    @property
+    def next_row(self) -> int:
+        """The number of the row behind the block; see `Block`."""
+        return self.extent.stop + 1
+
     def first(self, documents: int) -> Iterator["TableBlock"]:
         """Yield the rows up to a document; see `Block`."""
         table = self._table(False)
