@@ -330,6 +330,14 @@ def emit_pairs():
     }  # fmt: skip
 
 
+def share_first():
+    return _kernels.share_first, {
+        "signatures": np.ones((6, 8), UINT32), "rows": 3, "bands": 2, "documents": np.arange(6),
+        "left": np.array([0, 1, 2]), "right": np.array([5, 4, 3]), "band": np.array([0, 1, 0]),
+        "first": np.zeros(3, np.uint8),
+    }  # fmt: skip
+
+
 def inverted():
     return {
         "numbers": np.array([3, 1, 0, 2, 1, 3, 3], UINT32), "begin": np.array([0, 2, 4, 7]),
@@ -658,7 +666,7 @@ CASES = {
     "Keeper": keeper, "Keeper.candidates": method_of_keeper("candidates", candidates),
     "Keeper.first_hits": method_of_keeper("first_hits", first_hits),
     "Keeper.settle": method_of_keeper("settle", lambda: {**sets_of_five(), **decided(3)}),
-    "link": link, "emit_pairs": emit_pairs,
+    "link": link, "emit_pairs": emit_pairs, "share_first": share_first,
     "chain_depths": lambda: (_kernels.chain_depths, {
         "previous": PREVIOUS.copy(), "totals": np.zeros(3, INT64),
     }),

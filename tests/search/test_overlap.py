@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fastlsh
 from fastlsh import Overlap, Shingler, matches, overlap
-from fastlsh.stages import added_up
+from fastlsh.stages import added_up, near_sets
 from fastlsh.stages.overlap import Shared
 from shards import rows_of
 
@@ -62,6 +62,38 @@ def test_counts_are_those_of_the_definition(data_sets):
     assert found.documents.tolist() == list(map(len, data_sets))
     assert found.characters.tolist() == [sum(map(len, texts)) for texts in data_sets]
     assert found.empty == sum(not text for texts in data_sets for text in texts)
+
+
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (7, 3, 50, 40), (64, 16, 2_000, 1 << 20)])
+@pytest.mark.parametrize("seed", range(3))
+def test_documents_that_share_many_buckets(monkeypatch, seed, sizes):
+    for name, size in zip(("ROOM", "SEARCHES", "LENGTH", "ENTRIES"), sizes, strict=True):
+        monkeypatch.setattr(near_sets, name, size)
+    draw = random.Random(seed)
+    words = [f"w{number}" for number in range(25)]
+    texts = [
+        " ".join(draw.sample(words, 8 + draw.randrange(4)) if draw.random() < 0.5 else words[:11])
+        + " end" * draw.randrange(2)
+        for _ in range(90)
+    ]
+    data_sets = [[] for _ in range(6)]
+    for number, text in enumerate(texts):
+        data_sets[min(draw.randrange(6), draw.randrange(6))].append(text + f" {number % 40}")
+    found = overlap(
+        dict(zip(NAMES, data_sets, strict=False)), 0.5, shingler=Shingler("char", 3), **SURE
+    )
+    documents, characters = counted(data_sets, 0.5)
+    assert found.shared_documents.tolist() == documents.tolist()
+    assert found.shared_characters.tolist() == characters.tolist()
+    assert 0 < documents.sum() < 6 * len(texts)
+
+
+def test_documents_that_are_alike_are_compared_a_few_times():
+    texts = [f"one template of notices that many data sets have, number {n}" for n in range(9_000)]
+    data_sets = {"a": texts[:3_000], "b": texts[3_000:6_000], "c": texts[6_000:]}
+    found = overlap(data_sets, max_pairs=10 * len(texts))
+    assert found.shared_documents.tolist() == [[3_000] * 3] * 3
 
 
 def cut(seed, n, borders):

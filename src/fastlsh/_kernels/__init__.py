@@ -15,6 +15,7 @@ from fastlsh._kernels.candidates._candidates import (
     families,
     link,
     roots,
+    share_first,
     unite,
 )
 from fastlsh._kernels.common._locks import Hold, Transaction
@@ -216,6 +217,7 @@ __all__ = [
     "roots",
     "set_jaccard",
     "sha1_hashes",
+    "share_first",
     "shingle_sets",
     "signatures",
     "spans_of_ids",

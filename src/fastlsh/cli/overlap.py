@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-pairs",
         metavar="N",
         type=integer,
-        help="fail if more pairs of different texts share a bucket (default: 100000000)",
+        help="fail if more pairs of texts must be compared (default: 100000000)",
     )
     add_engine_options(parser, stages=False)
 

@@ -76,7 +76,7 @@ def overlap_files(
     measure
         "documents" or "characters": what the order that the report shows loses least of.
     max_pairs
-        Raise if there are more pairs of different texts that share a bucket; on disk, in one part.
+        Raise once more pairs of different texts have been compared; on disk, in one part.
     source
         A column: its values are the data sets, in the order in which they occur, instead of the
         inputs. These are read once more before the search.
@@ -94,7 +94,7 @@ def overlap_files(
     InputError, TypeError, ValueError
         As in `deduplicate_files`.
     TooManyPairsError
-        There are more than `max_pairs`.
+        More than `max_pairs` are needed.
 
     Examples
     --------

@@ -41,8 +41,8 @@ def overlap(
     threshold
         Jaccard similarity of shingle sets, above 0 and at most 1.
     max_pairs
-        Raise if there are more pairs of different texts that share a bucket. Identical texts make
-        no pairs.
+        Raise once more pairs of different texts have been compared. A document is compared until it
+        has a near-duplicate in each data set, so many documents that are alike need few pairs.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def overlap(
     TypeError, ValueError
         An argument is invalid, or a document has an unsupported type (the message names it).
     TooManyPairsError
-        There are more than `max_pairs`.
+        More than `max_pairs` are needed.
 
     Warns
     -----

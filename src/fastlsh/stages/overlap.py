@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.candidates import split_codes
 from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.parameters import SearchParams
 from fastlsh.signatures import batch_size
 from fastlsh.stages.copies import first_copies
+from fastlsh.stages.near_sets import find_near_sets
 from fastlsh.stages.part_answers import check_part, part_options
 from fastlsh.stages.parts import part_of
 from fastlsh.stages.signing import Signed, sign
-from fastlsh.stages.verification import verified_pairs
 from fastlsh.texts import Shingler, Texts
 
 Shared = np.dtype([
@@ -45,7 +44,7 @@ def shared_counts(
     data_set, characters
         int64 (n,): of each document the data set, below `MOST_DATA_SETS`, and the length.
     max_pairs
-        Raise TooManyPairsError if there are more candidates among different texts.
+        Raise TooManyPairsError if more pairs of different texts have to be compared.
     params, options
         Of the search.
 
@@ -56,30 +55,21 @@ def shared_counts(
 
     Notes
     -----
-    Copies are counted through the first of them, and a pair of texts that can add nothing to what
-    was found is not compared: the time does not depend on how many pairs of documents there are.
+    Copies are counted through the first of them, and a document is compared until it has a
+    near-duplicate in each data set: the time does not depend on how many pairs there are.
     """
     first = first_copies(texts, signed.signatures, None, params, options)
-    own, twice = (np.zeros(len(first), np.uint64) for _ in range(2))
+    own, near = (np.zeros(len(first), np.uint64) for _ in range(2))
     for number in range(int(data_set.max(initial=-1)) + 1):
         originals, copies = np.unique(first[data_set == number], return_counts=True)
         own[originals] |= np.uint64(1 << number)
-        twice[originals[copies > 1]] |= np.uint64(1 << number)
-    near = np.zeros(len(first), np.uint64)
-
-    def adds(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
-        new: NDArray[np.uint64] = (own[left] & ~near[right]) | (own[right] & ~near[left])
-        return new.astype(np.bool_)
-
+        near[originals[copies > 1]] |= np.uint64(1 << number)
     originals = np.flatnonzero(first == np.arange(len(first)))
     order = originals if len(originals) < len(first) else None
     part = part_of(texts, signed, order, params, options)
-    for code, _, passes in verified_pairs(part, params, options, max_pairs=max_pairs, wanted=adds):
-        left, right = split_codes(code[passes])
-        np.bitwise_or.at(near, left, own[right])
-        np.bitwise_or.at(near, right, own[left])
+    find_near_sets(part, own, near, max_pairs, params, options)
     bit = np.uint64(1) << data_set.astype(np.uint64)
-    found = near[first] | (own[first] & ~bit) | (twice[first] & bit)
+    found = near[first] | (own[first] & ~bit)
     return _counted(data_set, found, characters)
 
 

@@ -1,7 +1,7 @@
 """Verify: the similarity of every candidate pair, and whether it reaches the threshold."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,10 @@ from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages.parts import Part
+
+Compare = Callable[
+    [NDArray[Any], NDArray[Any]], tuple[NDArray[np.float64], NDArray[np.bool_]]
+]  # fmt: skip
 
 
 class Verified(NamedTuple):
@@ -31,7 +35,6 @@ def verified_pairs(
     *,
     max_pairs: int,
     clock: Stopwatch | None = None,
-    wanted: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]] | None = None,
 ) -> Iterator[Verified]:
     """Compare all candidate pairs of a part, block by block; one family after the other.
 
@@ -43,9 +46,6 @@ def verified_pairs(
         Raise TooManyPairsError, before the first block, if there are more candidates.
     clock
         Takes the time of finding candidates, and of verifying them.
-    wanted
-        Says which of some pairs (left, right) are compared; it is called for each block after the
-        caller has taken the block before. None: all are.
 
     Notes
     -----
@@ -54,7 +54,7 @@ def verified_pairs(
     clock = Stopwatch() if clock is None else clock
     signatures, families = part.signed.signatures, part.families
     documents = families.documents
-    sets = part.sets(params, options)
+    compare = comparison(part, params, options)
     advance = options.progress.stage("verified", len(documents))
     blocks = candidate_blocks(signatures, params.lsh, families, max_pairs=max_pairs)
     done = 0
@@ -65,22 +65,33 @@ def verified_pairs(
                 break
             left, right = block
             reached = int(right[-1]) + 1 if len(right) else done
-            if wanted is not None:
-                chosen = wanted(documents[left], documents[right])
-                left, right = left[chosen], right[chosen]
         with clock("verification"):
-            if params.verify == "exact":
-                similarity = sets.similarities(left, right, params.threshold)
-                passes = similarity >= 0
-            elif params.verify == "signature":
-                pairs = documents[left], documents[right]
-                similarity = estimate_jaccard(signatures, pairs, threads=options.threads)
-                passes = similarity >= params.threshold
-            else:
-                similarity = np.full(len(left), np.nan)
-                passes = np.ones(len(left), np.bool_)
+            similarity, passes = compare(left, right)
         advance(reached - done)
         done = reached
         yield Verified(pair_codes(documents[left], documents[right]), similarity, passes)
     if done < len(documents):
         advance(len(documents) - done)
+
+
+def comparison(part: Part, params: SearchParams, options: RunOptions) -> Compare:
+    """Return a function that compares pairs of rows of a part's families.
+
+    It returns their similarity and whether they belong to the answer, as `Verified` has them.
+    """
+    documents, signatures = part.families.documents, part.signed.signatures
+    sets = part.sets(params, options)
+
+    def compare(
+        left: NDArray[Any], right: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        if params.verify == "exact":
+            similarity = sets.similarities(left, right, params.threshold)
+            return similarity, similarity >= 0
+        if params.verify == "signature":
+            pairs = documents[left], documents[right]
+            similarity = estimate_jaccard(signatures, pairs, threads=options.threads)
+            return similarity, similarity >= params.threshold
+        return np.full(len(left), np.nan), np.ones(len(left), np.bool_)
+
+    return compare

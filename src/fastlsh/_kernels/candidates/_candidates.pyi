@@ -14,6 +14,16 @@ def emit_pairs(
     steps: int = ...,
     asks: U8 | None = None,
 ) -> int: ...
+def share_first(
+    signatures: U32,
+    rows: int,
+    bands: int,
+    documents: I64,
+    left: I64,
+    right: I64,
+    band: I64,
+    first: U8,
+) -> None: ...
 def chain_depths(previous: I32, totals: I64) -> None: ...
 def roots(previous: I32, root: I32) -> None: ...
 def unite(parent: I32, left: I32, right: I32) -> None: ...

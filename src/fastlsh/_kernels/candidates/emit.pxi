@@ -196,3 +196,83 @@ def emit_pairs(
             "previous must point to earlier documents, documents to rows of the signatures"
         )
     return found
+
+
+cdef Py_ssize_t mark_first(
+    const Bands* linked, const int64_t* left, const int64_t* right, const int64_t* band,
+    Py_ssize_t pairs, uint8_t* first
+) noexcept nogil:
+    # Returns how many were marked: all, or the place of the first that lies outside.
+    cdef Py_ssize_t i
+    cdef const uint32_t* ours
+    cdef const uint32_t* theirs
+    for i in range(pairs):
+        if not (0 <= left[i] < linked.n and 0 <= right[i] < linked.n):
+            return i
+        if not 0 <= band[i] < linked.bands:
+            return i
+        ours = row_of(linked, left[i])
+        theirs = row_of(linked, right[i])
+        if ours == NULL or theirs == NULL:
+            return i
+        first[i] = same_band(ours, theirs, linked.rows, band[i]) and not same_earlier(
+            ours, theirs, linked.rows, band[i]
+        )
+    return pairs
+
+
+def share_first(
+    const uint32_t[:, ::1] signatures not None, Py_ssize_t rows, Py_ssize_t bands,
+    const int64_t[::1] documents not None, const int64_t[::1] left not None,
+    const int64_t[::1] right not None, const int64_t[::1] band not None,
+    uint8_t[::1] first not None,
+):
+    """Write whether a band is the first one in which the two documents of a pair are equal.
+
+    Parameters
+    ----------
+    signatures, rows, documents
+        As in `emit_pairs`.
+    bands
+        How many there are.
+    left, right
+        int64 (m,): places in `documents`.
+    band
+        int64 (m,): the band of each pair.
+    first
+        uint8 (m,), written: 0 or 1.
+    """
+    cdef Bands linked
+    cdef Memory parts[5]
+    cdef Py_ssize_t pairs = left.shape[0]
+    cdef Py_ssize_t done
+    if right.shape[0] != pairs or band.shape[0] != pairs or first.shape[0] != pairs:
+        raise ValueError("left, right, band and first need the same length")
+    if bands < 1:
+        raise ValueError(f"bands must be at least 1, got {bands}")
+    check_band_rows(0, bands, rows, signatures.shape[1])
+    memory_of_rows(signatures, "signatures")
+    parts[0] = memory_of(first, "first")
+    parts[1] = memory_of(left, "left")
+    parts[2] = memory_of(right, "right")
+    parts[3] = memory_of(band, "band")
+    parts[4] = memory_of(documents, "documents")
+    check_apart(parts, 5, 1, "first, left, right, band and documents")
+    if pairs == 0:
+        return
+    linked.signed = signatures.shape[0]
+    linked.k = signatures.shape[1]
+    linked.rows = rows
+    linked.bands = bands
+    linked.n = documents.shape[0]
+    if linked.signed == 0 or linked.n == 0:
+        raise IndexError("pairs of no documents")
+    linked.signatures = &signatures[0, 0]
+    linked.documents = &documents[0]
+    with nogil:
+        done = mark_first(&linked, &left[0], &right[0], &band[0], pairs, &first[0])
+    if done < pairs:
+        raise IndexError(
+            f"pair ({left[done]}, {right[done]}) in band {band[done]} lies outside the documents,"
+            " the signatures or the bands"
+        )
