@@ -25,9 +25,9 @@ PER_BATCH = 3
 USUAL = 200
 """Bytes of keys of a document for which the blocks of files are measured."""
 
-SMALLEST = 1 << 19
+SMALLEST = 1 << 20
 """Bytes of a block for whose sake fewer threads are used: a smaller one takes more time in Python
-than in kernels, and threads do that in turns."""
+than in kernels, and threads do that in turns; and each thread keeps memory that it has freed."""
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
