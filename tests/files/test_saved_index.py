@@ -92,8 +92,6 @@ def test_it_is_that_of_the_kept_documents(engine, ids, output, how):
     given = {
         name: value for name, value in plain.items() if name in ("shingler", "verify", "num_perm")
     }
-    if how.get("index_texts") == "none":
-        given["verify"] = "signature"
     with Index.open("usual.ix", 0.7, **given) as index:
         index.insert_many(*zip(*kept, strict=True))
     assert not [name for name in os.listdir() if name.startswith((".", "new.ix-"))]
@@ -171,10 +169,6 @@ def test_repeated_ids_are_refused_before_the_stage_that_unites():
     ("how", "said"),
     [
         ({"rule": "equal"}, "save_index is for rule='jaccard' or 'contained', not for 'equal'"),
-        (
-            {"rule": "contained", "index_texts": "none"},
-            'index_texts="none" cannot go with rule="contained"',
-        ),
         ({"shingler": Shingler("token", 3)}, "not for token ids"),
         ({"index_texts": "compressed", "verify": "signature"}, "for an index that keeps texts"),
         (

@@ -198,7 +198,7 @@ def add_texts_option(parser: argparse.ArgumentParser, condition: str) -> None:
         "--texts",
         choices=["full", "compressed", "none"],
         help=f"{condition}: keep texts as they are (default), compressed, or not at all; without"
-        " texts, the index compares signatures, and what it finds are estimates",
+        " texts, they are read in their files again, which must stay as they are",
     )
 
 

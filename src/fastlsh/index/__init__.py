@@ -3,7 +3,7 @@
 from fastlsh.index.api import Index, found_texts, known_documents
 from fastlsh.index.building import NewIndex as NewIndex
 from fastlsh.index.building import check_new_index, kept_texts, new_index
-from fastlsh.index.counting import check_counted, count_of_names
+from fastlsh.index.counting import check_counted, count_of_names, insert_from_files
 from fastlsh.index.memory import IndexDocuments, PackedTexts, packed
 from fastlsh.index.publishing import (
     exists,
@@ -15,6 +15,7 @@ from fastlsh.index.publishing import (
 )
 from fastlsh.index.reading_back import plain_shingler
 from fastlsh.index.redis import is_address
+from fastlsh.index.sqlite import Origin, Origins
 from fastlsh.index.stored_counts import Arrivals, Counted
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "Counted",
     "Index",
     "IndexDocuments",
+    "Origin",
+    "Origins",
     "PackedTexts",
     "check_counted",
     "check_new_index",
@@ -30,6 +33,7 @@ __all__ = [
     "finish_outputs",
     "forget",
     "found_texts",
+    "insert_from_files",
     "is_address",
     "kept_texts",
     "known_documents",

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from fastlsh.index.stored_counts import Arrivals, Counted, count_arrivals
 from fastlsh.parameters import SearchParams
 
 if TYPE_CHECKING:
+    from fastlsh.index.sqlite import Origins
     from fastlsh.io import Replacements
 
 TOGETHER = 1 << 14
@@ -35,9 +35,15 @@ class NewIndex:
         self._waiting: list[tuple[list[Any], IndexDocuments]] = []
 
     def add(
-        self, ids: Iterable[Any], texts: Any, signatures: NDArray[np.uint32] | None = None
+        self,
+        ids: Iterable[Any],
+        texts: Any,
+        signatures: NDArray[np.uint32] | None = None,
+        origins: "Origins" = (),
     ) -> None:
         """Add documents in order; their signatures save signing them.
+
+        `origins` are where they come from, for an index that keeps no texts.
 
         Raises
         ------
@@ -47,6 +53,9 @@ class NewIndex:
         settings = self._store.settings
         given = texts if signatures is None or settings.keeps else None
         documents = read_documents(settings, given, signatures)
+        places = self._store.places_of(origins)
+        if places is not None:  # the texts are not needed any more
+            documents = IndexDocuments(documents.signatures, places=places)
         names = names_of(ids, documents)
         self._store.check(names)
         self._waiting.append((names, documents))
@@ -106,7 +115,7 @@ def check_new_index(location: str | os.PathLike[str]) -> None:
 def kept_texts(search: SearchParams, texts: str) -> tuple[SearchParams, str]:
     """Return the parameters of an index that keeps texts "full", "compressed" or "none".
 
-    Without texts, only signatures can be compared.
+    With "none", texts are read in their files again.
 
     Raises
     ------
@@ -114,13 +123,8 @@ def kept_texts(search: SearchParams, texts: str) -> tuple[SearchParams, str]:
         There are no texts to compress.
     """
     check_choice(texts, "index_texts")
-    if texts == "none":
-        if search.rule == "contained":
-            raise ValueError(
-                'index_texts="none" cannot go with rule="contained", for which texts are compared'
-            )
-        verify = "signature" if search.verify == "exact" else search.verify
-        return replace(search, verify=verify), sqlite.FULL
+    if texts == sqlite.NONE and search.verify != "exact":
+        return search, sqlite.FULL  # there are no texts to keep
     if texts == sqlite.COMPRESSED and (search.verify != "exact" or search.shingler.tokenizer):
         raise ValueError(
             'index_texts="compressed" is for an index that keeps texts: with verify="exact", and'

@@ -15,7 +15,7 @@ from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.removal import Removal
 from fastlsh.files.requests import Request
-from fastlsh.files.saved_index import DIFFERENT, count_run, kept_of, save_index
+from fastlsh.files.saved_index import DIFFERENT, count_run, kept_of, origins_of, save_index
 from fastlsh.index import (
     Arrivals,
     Counted,
@@ -23,6 +23,7 @@ from fastlsh.index import (
     check_counted,
     count_of_names,
     found_texts,
+    insert_from_files,
     published,
 )
 from fastlsh.io import (
@@ -158,6 +159,7 @@ def _counted(
     outside = result.against_index
     chosen = np.flatnonzero(result.kept)
     new = collection.ids.take(chosen), take(collection.texts, chosen)
+    origins = list(origins_of(collection, chosen))
     came = np.arange(len(collection)) if what else result.removed
     n = len(collection)
     head = np.where(outside < 0, result.kept_index, n + outside)[came]
@@ -171,7 +173,7 @@ def _counted(
 
     def change() -> None:
         check_counted(index, what)
-        index.insert_many(*new)
+        insert_from_files(index, *new, origins)
         count_of_names(index, what, names, is_new, arrivals)
 
     return change

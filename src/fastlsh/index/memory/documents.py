@@ -17,6 +17,8 @@ class IndexDocuments(NamedTuple):
     """uint64: packed texts, or sets of shingle hashes, one after the other; None: neither."""
     offsets: NDArray[np.int64] | None = None
     """int64 (m + 1,): where each begins."""
+    places: NDArray[np.int64] | None = None
+    """int64 (m,): where an index that keeps no texts finds each; None: nowhere."""
 
     @property
     def n(self) -> int:
@@ -34,16 +36,19 @@ class IndexDocuments(NamedTuple):
 
     def part(self, first: int, last: int) -> "IndexDocuments":
         """Return the documents first ... last - 1, without a copy."""
+        signatures = self.signatures[first:last]
+        places = None if self.places is None else self.places[first:last]
         if self.contents is None or self.offsets is None:
-            return IndexDocuments(self.signatures[first:last])
+            return IndexDocuments(signatures, places=places)
         offsets = self.offsets[first : last + 1]
         contents = self.contents[offsets[0] : offsets[-1]]
-        return IndexDocuments(self.signatures[first:last], contents, offsets - offsets[0])
+        return IndexDocuments(signatures, contents, offsets - offsets[0], places)
 
     def take(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
         """Return some of the documents, in the order of `chosen`."""
+        places = None if self.places is None else self.places[chosen]
         return IndexDocuments(
-            self.signatures[chosen], self.contents, self.offsets
+            self.signatures[chosen], self.contents, self.offsets, places
         ).with_contents_of(chosen)
 
     def with_contents_of(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
@@ -52,7 +57,7 @@ class IndexDocuments(NamedTuple):
             return self
         size = np.diff(self.offsets)[chosen]
         contents = self.contents[ranges_of(self.offsets[:-1][chosen], size)]
-        return IndexDocuments(self.signatures, contents, offsets_of(size))
+        return IndexDocuments(self.signatures, contents, offsets_of(size), self.places)
 
 
 def joined_documents(some: list[IndexDocuments]) -> IndexDocuments:
@@ -60,11 +65,14 @@ def joined_documents(some: list[IndexDocuments]) -> IndexDocuments:
     if len(some) == 1:
         return some[0]
     signatures = np.concatenate([documents.signatures for documents in some])
+    found = [documents.places for documents in some if documents.places is not None]
+    places = np.concatenate(found) if len(found) == len(some) else None
     if any(documents.offsets is None for documents in some):
-        return IndexDocuments(signatures)
+        return IndexDocuments(signatures, places=places)
     contents = [documents.contents for documents in some if documents.contents is not None]
     size = [np.diff(documents.offsets) for documents in some if documents.offsets is not None]
-    return IndexDocuments(signatures, np.concatenate(contents), offsets_of(np.concatenate(size)))
+    offsets = offsets_of(np.concatenate(size))
+    return IndexDocuments(signatures, np.concatenate(contents), offsets, places)
 
 
 def check_contents(

@@ -14,12 +14,12 @@ from fastlsh.index.layout import parameters_of, settings_of
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import APPLICATION, VERSION, Connection, named_errors
 from fastlsh.index.sqlite.damage import refuse
-from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
+from fastlsh.index.sqlite.records import COMPRESSED, FULL, NONE, records_of
 from fastlsh.index.sqlite.rows import check_row, checksum_of
 from fastlsh.index.sqlite.store import SqliteStore
 
-PAGE_SIZES = {FULL: 8192, COMPRESSED: 32768}
-"""In small pages, compressed texts of a few thousand bytes would leave much room unused."""
+PAGE_SIZES = {FULL: 8192, COMPRESSED: 32768, NONE: 32768}
+"""In small pages, rows of a few hundred bytes or more leave much room unused."""
 
 START = b"SQLite format 3\0"
 ONE_FILE = b"\x89fastlsh"
@@ -38,6 +38,8 @@ CREATE TABLE pages (page INTEGER PRIMARY KEY, entries BLOB, checksum INTEGER);
 CREATE TABLE removed (number INTEGER PRIMARY KEY);
 CREATE TABLE counted (json TEXT NOT NULL, checksum INTEGER);
 CREATE TABLE counts (number INTEGER PRIMARY KEY, json TEXT NOT NULL, checksum INTEGER);
+CREATE TABLE files (number INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE, checksum INTEGER);
+CREATE TABLE blocks (number INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE, checksum INTEGER);
 CREATE TABLE outputs (folder TEXT NOT NULL, run TEXT NOT NULL);
 """
 

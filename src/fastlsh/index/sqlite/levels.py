@@ -27,8 +27,9 @@ LARGEST = 1 << 22
 class Levels:
     """The runs of one state of the database, and its removed documents."""
 
-    def __init__(self, bands: int) -> None:
+    def __init__(self, bands: int, *, packed: bool) -> None:
         self.bands = bands
+        self._packed = packed
         self.version = 0
         self.removals = 0
         self.page = 0
@@ -108,7 +109,7 @@ class Levels:
     def _write(
         self, sql: sqlite3.Connection, first: int, last: int, bands: list[NDArray[np.uint64]]
     ) -> None:
-        run = write_run(sql, first, last, self.page, bands)
+        run = write_run(sql, first, last, self.page, bands, packed=self._packed)
         self.page += int(run.pages[-1])
         self.version += 1
         self.runs = sorted([*self.runs, run], key=lambda run: run.first)
@@ -120,7 +121,7 @@ class Levels:
         bands = (merged_band(sql, some, band, removed) for band in range(self.bands))
         for run in some:
             sql.execute("DELETE FROM runs WHERE first = ?", (run.first,))
-        merged = write_run(sql, first, last, self.page, bands)
+        merged = write_run(sql, first, last, self.page, bands, packed=self._packed)
         for run in some:
             delete_pages_of(sql, run)
         self.page += int(merged.pages[-1])

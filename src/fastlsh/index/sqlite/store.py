@@ -18,7 +18,8 @@ from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.sqlite.connection import Connection, named_error, named_errors
 from fastlsh.index.sqlite.damage import numbers_of, refuse, state_of
 from fastlsh.index.sqlite.levels import Levels
-from fastlsh.index.sqlite.records import Records
+from fastlsh.index.sqlite.origins import Origins, places_of
+from fastlsh.index.sqlite.records import FULL, NONE, Records
 from fastlsh.index.sqlite.rows import (
     check_documents,
     check_row,
@@ -63,7 +64,7 @@ class SqliteStore:
         self._next = self._flushed = self._documents = 0
         self._recent = Memory(self.settings.unverified)
         self._linked = 0  # documents before this one are in a run or among the recent ones
-        self._levels = Levels(self.settings.bands)
+        self._levels = Levels(self.settings.bands, packed=self._records.kind != FULL)
 
     # ---- transactions
 
@@ -193,7 +194,7 @@ class SqliteStore:
         if len(rows) != len(numbers):
             refuse("it lacks documents")
         check_documents(rows, with_content=True)
-        return self._records.decoded([row[2:] for row in rows])
+        return self._records.decoded([row[2:] for row in rows], self._sql)
 
     # ---- changes
 
@@ -229,6 +230,10 @@ class SqliteStore:
         )
         self._recent = Memory(self.settings.unverified)
         self._flushed = self._next
+
+    def places_of(self, origins: Origins) -> NDArray[np.int64] | None:
+        """Note where new documents come from; None if the index keeps their texts."""
+        return places_of(self._sql, origins) if self._records.kind == NONE else None
 
     def set_dictionary(self, documents: IndexDocuments) -> None:
         """Choose, before the first insertion, how texts like these are compressed best."""
