@@ -481,12 +481,28 @@ def find_grams():
 
 
 def words_of_each(texts):
-    bounds = []
-    for text in texts:
-        places = np.zeros((len(text) + 1, 2), INT64)
-        count = _kernels.word_places(spans_of_list([text]), _kernels.WORDS, places)
-        bounds.append(places[:count])
-    return np.concatenate(bounds), np.cumsum([0, *map(len, bounds)])
+    counts, places = (
+        np.zeros(len(texts), INT64),
+        np.zeros((len("".join(texts)) + len(texts), 2), INT64),
+    )
+    count = _kernels.word_places(spans_of_list(texts), _kernels.WORDS, counts, places)
+    return places[:count].copy(), np.append(0, np.cumsum(counts))
+
+
+def word_hashes():
+    bounds, starts = words_of_each(REPEATED)
+    return _kernels.word_hashes, {
+        "texts": spans_of_list(REPEATED), "starts": starts, "bounds": bounds, "bits": 2**64 - 1,
+        "out": np.zeros(len(bounds), UINT64),
+    }  # fmt: skip
+
+
+def word_numbers():
+    _, given = word_hashes()
+    _kernels.word_hashes(**given)
+    given |= {"hashes": given["out"], "out": np.zeros(len(given["out"]), UINT32)}
+    del given["bits"]
+    return _kernels.word_numbers, given
 
 
 def extend_grams():
@@ -579,6 +595,7 @@ CASES = {
         "documents": np.array([7, 0, 6]), "as_bytes": False,
     }),
     "winnow": winnow, "repeats": repeats, "cuts": cuts,
+    "word_hashes": word_hashes, "word_numbers": word_numbers,
     "signatures": signatures, "token_signatures": token_signatures,
     "hash_signatures": hash_signatures, "shingle_sets": shingle_sets,
     "shingle_sets/tokens": shingle_sets_of_tokens, "set_jaccard": set_jaccard,
@@ -745,7 +762,8 @@ CASES = {
         "spans": lines(), "places": some_lines(), "paragraphs": True,
     }),
     "word_places": lambda: (_kernels.word_places, {
-        "spans": spans_of_list(TEXTS[3:]), "unit": 7, "out": np.zeros((20, 2), INT64),
+        "spans": spans_of_list(TEXTS[2:]), "unit": 7, "counts": np.zeros(2, INT64),
+        "out": np.zeros((50, 2), INT64),
     }),
     "Normaliser": lambda: (_kernels.Normaliser, steps()),
     "Normaliser.normalised": lambda: (normaliser().normalised, {"spans": spans()}),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fastlsh import _kernels
 from fastlsh._kernels import spans_of_list
-from kernel_cases import CASES
+from kernel_cases import CASES, words_of_each
 
 texts = st.lists(st.text("abc☃😀", max_size=40), max_size=5)
 
@@ -125,3 +125,57 @@ def test_occurrences_out_of_order():
     rows[[start, start + 1]] = rows[[start + 1, start]]
     with pytest.raises(ValueError, match=f"occurrence {start + 1} is not behind"):
         call(**{**given, "occurrences": rows})
+
+
+words = st.lists(st.lists(st.text("abcd☃😀", min_size=1, max_size=9), max_size=9), max_size=5)
+
+
+@given(words, st.sampled_from([0, 1, 2**64 - 1]))
+def test_words_have_hashes_and_numbers(collection, bits):
+    documents = [" ".join(document) for document in collection]
+    bounds, starts = words_of_each(documents)
+    hashes, numbers = np.zeros(len(bounds), np.uint64), np.zeros(len(bounds), np.uint32)
+    spans = spans_of_list(documents)
+    _kernels.word_hashes(spans, starts, bounds, bits, hashes)
+    unique = _kernels.word_numbers(spans, starts, bounds, hashes, numbers)
+    every, first = [word for document in collection for word in document], {}
+    assert numbers.tolist() == [first.setdefault(word, len(first)) for word in every]
+    of_word = dict(zip(every, hashes.tolist(), strict=True))
+    assert hashes.tolist() == [of_word[word] for word in every]
+    assert unique == (len(set(of_word.values())) == len(first))
+
+
+def test_many_words():
+    every = [f"{number % 5000:x}" for number in range(12_000)]
+    documents = [" ".join(every)]
+    bounds, starts = words_of_each(documents)
+    hashes, numbers = np.zeros(len(bounds), np.uint64), np.zeros(len(bounds), np.uint32)
+    spans = spans_of_list(documents)
+    _kernels.word_hashes(spans, starts, bounds, 2**64 - 1, hashes)
+    assert _kernels.word_numbers(spans, starts, bounds, hashes, numbers)
+    assert numbers.tolist() == [number % 5000 for number in range(12_000)]
+    assert len(set(hashes.tolist())) == 5000
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "error", "message"),
+    [
+        ("word_hashes", {"bounds": np.array([[0, 1]])}, ValueError, "as many elements"),
+        ("word_hashes", {"starts": np.zeros(2, np.int64)}, ValueError, "starts"),
+        ("word_hashes", {"texts": _kernels.spans_of_ids(
+            np.zeros(0, np.uint8), 8, False, np.zeros(4, np.int64), np.arange(3)
+        )}, TypeError, "token ids are no texts"),
+        ("word_numbers", {"hashes": np.zeros(1, np.uint64)}, ValueError, "hashes has 1 elements"),
+    ],
+)  # fmt: skip
+def test_words_that_do_not_fit(name, change, error, message):
+    call, given = CASES[name]()
+    with pytest.raises(error, match=message):
+        call(**{**given, **change})
+
+
+def test_words_outside_their_text():
+    call, given = CASES["word_hashes"]()
+    given["bounds"][0] = 0, 10_000
+    with pytest.raises(IndexError, match="word 0 has the code points 0 to 10000 of"):
+        call(**given)

@@ -19,7 +19,7 @@ from fastlsh.files.disk.gathered import TEXTS
 from fastlsh.io import BlockDocuments
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import anchors_of
-from fastlsh.texts import WordHashes, as_texts
+from fastlsh.texts import as_texts, word_units
 from hostile_texts import hostile_text
 from killed_runs import ended_again_and_again
 from report_page import NASTY, Page, words
@@ -187,9 +187,7 @@ def test_hostile_words(tmp_path, monkeypatch, seed, collide):
     small_budget(monkeypatch, **draw.choice(SIZES))
     monkeypatch.setattr(cutting, "STRETCH", draw.choice([3, 1 << 18]))
     if collide:
-        monkeypatch.setattr(
-            WordHashes, "__missing__", lambda table, word: table.setdefault(word, ord(word[0]) & 1)
-        )
+        monkeypatch.setattr(word_units, "HASH_BITS", 1)
     base = "".join(draw.choices("abcdefgh", k=200))
     texts = [hostile_text(draw, base) for _ in range(draw.randrange(1, 20))]
     rows = [{"id": n, "text": " ".join(text)} for n, text in enumerate(texts)]

@@ -7,7 +7,7 @@ import pytest
 
 import oracle_passages
 from fastlsh import Shingler, deduplicate_spans
-from fastlsh.texts import WordHashes
+from fastlsh.texts import word_units
 from hostile_texts import hostile_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*equal by accident")  # short ones
@@ -83,7 +83,7 @@ def test_hostile_collections(seed, shingler):
 
 
 def test_words_of_equal_hashes_are_not_equal(monkeypatch):
-    monkeypatch.setattr(WordHashes, "__missing__", lambda self, word: self.setdefault(word, 7))
+    monkeypatch.setattr(word_units, "HASH_BITS", 0)
     draw = random.Random(1)
     for _ in range(30):
         documents = [" ".join(hostile_text(draw, "abcdefgh" * 30)) for _ in range(4)]

@@ -67,7 +67,13 @@ from fastlsh._kernels.minhash._signatures import (
     signatures,
     token_signatures,
 )
-from fastlsh._kernels.passages._passages import cuts, repeats, winnow
+from fastlsh._kernels.passages._passages import (
+    cuts,
+    repeats,
+    winnow,
+    word_hashes,
+    word_numbers,
+)
 from fastlsh._kernels.sets._sets import (
     BY_CONTAINMENT,
     BY_SETS,
@@ -230,5 +236,7 @@ __all__ = [
     "use_loops",
     "windows_of",
     "winnow",
+    "word_hashes",
+    "word_numbers",
     "word_places",
 ]

@@ -8,13 +8,11 @@ from numpy.typing import NDArray
 
 from fastlsh.io import Block, BlockDocuments, Rest, take
 from fastlsh.parameters import SearchParams
-from fastlsh.stages import Anchors, anchors_of, piece_keys
+from fastlsh.stages import Anchors, piece_keys, unit_anchors
 from fastlsh.texts import (
     Pieces,
     Shingler,
-    WordHashes,
     WordPieces,
-    WordTexts,
     as_texts,
     pieces_of,
     plain_strings,
@@ -24,7 +22,7 @@ from fastlsh.texts import (
 STRETCH = 1 << 18
 """Units of a text in which the contexts begin that are gathered in one text."""
 
-OF_WORD = 5
+OF_WORD = 8
 """Times the memory of a character that a word takes."""
 
 
@@ -108,19 +106,17 @@ class SpanCutting(Cutting):
 
     def _contexts(self, documents: BlockDocuments) -> tuple[Pieces, Anchors]:
         texts = as_texts(documents.texts)
-        units = plain = self.shingler.plain_texts(texts, 0, len(texts))
-        pieces, echoing = Pieces(plain, np.empty((0, 3), np.int64)), True
-        if self.shingler.unit == "word":
-            words, hashes = WordTexts(self.shingler, plain), WordHashes()
-            units = words.numbers(hashes).spans(0, len(texts))
-            # Windows with different words of the same hash are no echoes.
-            pieces, echoing = WordPieces(words, plain, pieces.bounds), hashes.differ
-        anchors = anchors_of(units, self.min_length, echoing=echoing)
+        plain = self.shingler.plain_texts(texts, 0, len(texts))
+        anchors, words = unit_anchors(plain, self.shingler, self.min_length)
         text, _, first, last = anchors.rows.T
         heads = _heads(anchors, self.min_length)
         tails = np.append(heads, len(last))[1:] - 1
         bounds = np.column_stack([text[heads], first[heads], last[tails] + self.min_length])
-        return pieces.at(bounds), anchors._replace(keys=anchors.keys[heads])
+        pieces = Pieces(plain, bounds)
+        if words is not None:
+            escaping = self.shingler.tokenizer is not None
+            pieces = WordPieces(words, bounds, escaping=escaping)
+        return pieces, anchors._replace(keys=anchors.keys[heads])
 
 
 def _heads(anchors: Anchors, length: int) -> NDArray[np.int64]:

@@ -44,9 +44,8 @@ class Units:
             starts = offsets_of(lengths)
             first = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
             return cls(texts, np.column_stack([first, first + 1]), starts)
-        found = [shingler.word_bounds(texts.part(i, i + 1)) for i in range(len(texts))]
-        bounds = np.concatenate([np.empty((0, 2), np.int64), *found])
-        return cls(texts, bounds, offsets_of(np.array(list(map(len, found)), np.int64)))
+        starts, bounds = shingler.bounds_of_words(texts)
+        return cls(texts, bounds, starts)
 
     @property
     def counts(self) -> NDArray[np.int64]:

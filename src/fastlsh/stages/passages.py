@@ -11,7 +11,7 @@ from fastlsh.candidates import repeated
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run
 from fastlsh.signatures import batch_size
 from fastlsh.stages.passage_cuts import cut_rows
-from fastlsh.texts import Shingler, Texts, words_of_joined, words_of_texts
+from fastlsh.texts import Shingler, Texts, WordTexts, unsteady
 
 LONGEST_GRAM = 50
 """Units of a gram, at most: longer ones find nothing more, and shorter ones more in vain."""
@@ -56,15 +56,25 @@ def anchors_of(plain: Spans, length: int, *, echoing: bool = True) -> Anchors:
         room, echo_room = max(room, count), max(echo_room, echo_count)
 
 
-def all_anchors(
-    texts: Texts, shingler: Shingler, length: int, options: RunOptions, *, echoing: bool = True
-) -> Anchors:
+def unit_anchors(plain: Spans, shingler: Shingler, length: int) -> tuple[Anchors, WordTexts | None]:
+    """Find the keys as `anchors_of` does, of the units of a shingler; return the words, too."""
+    if shingler.unit != "word":
+        return anchors_of(plain, length), None
+    words = WordTexts.of(shingler, plain)
+    anchors = anchors_of(words.hashes(), length)
+    # Windows with different words of the same hash are no echoes.
+    if len(anchors.echoes) and not words.have_unique_hashes():
+        anchors = anchors_of(words.hashes(), length, echoing=False)
+    return anchors, words
+
+
+def all_anchors(texts: Texts, shingler: Shingler, length: int, options: RunOptions) -> Anchors:
     """Find the keys of all windows of a collection."""
     found: dict[int, Anchors] = {}
 
     def work(start: int, stop: int) -> None:
         plain = shingler.plain_texts(texts, start, stop)
-        anchors = anchors_of(plain, length, echoing=echoing)
+        anchors, _ = unit_anchors(plain, shingler, length)
         anchors.rows[:, 0] += start
         anchors.echoes[:, (0, 3)] += start
         found[start] = anchors
@@ -97,17 +107,16 @@ def repeated_passages(
     ndarray of int64, shape (m, 5)
         As `cut_rows` does.
     """
-    compared = texts
-    if shingler.unit == "word":
-        texts, compared = words_of_texts(texts, shingler)
-        shingler = Shingler("token")
-    anchors = all_anchors(texts, shingler, length, options, echoing=texts is compared)
+    anchors = all_anchors(texts, shingler, length, options)
     shared, groups = shared_rows(anchors.keys)
     rows = anchors.rows[shared]
     documents = unique(rows[:, 0])
     occurrences = np.column_stack([rows, rows[:, 0], np.zeros(len(rows), np.int64)])
     occurrences[:, 0] = np.searchsorted(documents, rows[:, 0])
-    plain = shingler.take_texts(compared, documents)
+    plain = shingler.take_texts(texts, documents)
+    if shingler.unit == "word":
+        plain = WordTexts.of(shingler, plain).numbers()
+        _check_steady(plain, occurrences, length)
     found = matches_of(plain, occurrences, groups, length, options)
     matches = np.concatenate([anchors.echoes, found])
     matches = matches[matches[:, 0] >= n_whole]
@@ -122,7 +131,7 @@ def repeated_contexts(
     length: int,
     options: RunOptions,
     *,
-    words: bool = False,
+    words: Shingler | None = None,
 ) -> NDArray[np.int64]:
     """Return which stretches of documents occurred before, if only contexts are at hand.
 
@@ -135,7 +144,7 @@ def repeated_contexts(
     length, options
         As for `repeated_passages`.
     words
-        Whether `contexts` are words, with a space between two.
+        What words are, if these are the unit.
 
     Returns
     -------
@@ -143,13 +152,22 @@ def repeated_contexts(
         As the kernel `repeats` finds them; in no order.
     """
     hashed = contexts
-    if words:
-        hashed, contexts = (each.spans(0, len(documents)) for each in words_of_joined(contexts))
+    if words is not None:
+        found = WordTexts.of_stretches(words, contexts)
+        hashed, contexts = found.hashes(), found.numbers()
     anchors = anchors_of(hashed, length, echoing=False)
     shared, groups = shared_rows(anchors.keys)
     rows = anchors.rows[shared]
     occurrences = np.column_stack([rows, documents[rows[:, 0]], begins[rows[:, 0]]])
     return matches_of(contexts, occurrences, groups, length, options)
+
+
+def _check_steady(units: Spans, occurrences: NDArray[np.int64], length: int) -> None:
+    """Raise if texts have fewer words than when the keys of their windows were found."""
+    lengths = np.empty(len(units), np.int64)
+    units.lengths(lengths)
+    if (occurrences[:, 3] + length > lengths[occurrences[:, 0]]).any():
+        raise unsteady()
 
 
 def shared_rows(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -15,12 +15,10 @@ from fastlsh.texts.set_steps import shingle_set_steps
 from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.token_ids import TokenIds
 from fastlsh.texts.word_units import (
-    WordHashes,
     WordPieces,
     WordTexts,
     unit_counts,
-    words_of_joined,
-    words_of_texts,
+    unsteady,
 )
 
 __all__ = [
@@ -30,7 +28,6 @@ __all__ = [
     "Shingler",
     "Texts",
     "TokenIds",
-    "WordHashes",
     "WordPieces",
     "WordTexts",
     "as_texts",
@@ -48,7 +45,6 @@ __all__ = [
     "texts_without_spans",
     "tokens_batch",
     "unit_counts",
+    "unsteady",
     "with_key",
-    "words_of_joined",
-    "words_of_texts",
 ]

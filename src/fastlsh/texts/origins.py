@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Spans
+from fastlsh.parallel import batches_by_work
 from fastlsh.texts.boundaries import Boundaries
 from fastlsh.texts.forms import Texts
+from fastlsh.texts.pieces import CHARACTERS, MOST
 from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.word_units import WordTexts, unsteady
 
@@ -60,6 +62,8 @@ def original_spans(
     found = spans.copy()
     if counts_originals(shingler):
         return found
+    if shingler.unit == "word" and words and not shingler.normalises:
+        return _spans_of_words(texts, shingler, number, found)
     for rows, text in _by_text(texts, number, spans[:, 0] >= 0):
         bounds = _origins(shingler, text, words)
         if spans[rows, 1].max() > len(bounds):
@@ -67,6 +71,27 @@ def original_spans(
         found[rows, 0] = bounds[spans[rows, 0], 0]
         found[rows, 1] = bounds[spans[rows, 1] - 1, 1]
     return found
+
+
+def _spans_of_words(
+    texts: Texts, shingler: Shingler, number: NDArray[np.int64], spans: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return spans as `original_spans` does, of words of texts that the steps do not change."""
+    wanted = np.flatnonzero(spans[:, 0] >= 0)
+    documents, of_row = np.unique(number[wanted], return_inverse=True)
+    plain = texts.take(documents)
+    lengths = np.empty(len(plain), np.int64)
+    plain.lengths(lengths)
+    order = np.argsort(of_row, kind="stable")
+    for start, stop in batches_by_work(lengths, CHARACTERS, MOST):
+        words = WordTexts.of(shingler, plain.part(start, stop))
+        some = order[slice(*np.searchsorted(of_row[order], (start, stop)))]
+        rows, first = wanted[some], words.starts[of_row[some] - start]
+        begin, end = first + spans[rows].T
+        if (end > words.starts[of_row[some] - start + 1]).any():
+            raise unsteady()
+        spans[rows] = np.column_stack([words.bounds[begin, 0], words.bounds[end - 1, 1]])
+    return spans
 
 
 def snapped_spans(
@@ -124,7 +149,7 @@ def _origins(shingler: Shingler, text: Spans, words: bool = True) -> NDArray[np.
     if shingler.unit == "byte":
         return _of_bytes(text, bounds)
     if shingler.unit == "word" and words:
-        (places,) = WordTexts(shingler, text).bounds
+        places = WordTexts.of(shingler, text).bounds
         return np.column_stack([bounds[places[:, 0], 0], bounds[places[:, 1] - 1, 1]])
     return bounds
 

@@ -17,6 +17,7 @@ from fastlsh._kernels import (
     spans_of_list,
 )
 from fastlsh.arguments import check_choice, check_integer
+from fastlsh.arrays import offsets_of
 from fastlsh.keyed import Key, check_key
 from fastlsh.texts.forms import NormalizedTexts, Texts, as_texts, is_normalized
 from fastlsh.texts.gathered import Gathered, Hashing, gather_tokens
@@ -262,11 +263,26 @@ class Shingler:
 
         Words that are left out have no bounds.
         """
-        bounds = word_bounds(self, text)
+        return self.bounds_of_words(text)[1]
+
+    def bounds_of_words(self, texts: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the words of each text begin in the second array, and their bounds.
+
+        Returns
+        -------
+        starts : ndarray of int64, shape (n + 1,)
+        bounds : ndarray of int64, shape (m, 2)
+            As `word_bounds` does, text by text.
+        """
+        counts, bounds = word_bounds(self, texts)
+        starts = offsets_of(counts)
         if not self._has_word_list:
-            return bounds
-        keeps = self.vocabulary is not None
-        return bounds_that_stay(bounds, text.strings()[0], self._listed_words, keeps)
+            return starts, bounds
+        keeps, found = self.vocabulary is not None, [bounds[:0]]
+        for i, text in enumerate(texts.strings()):
+            own = bounds[starts[i] : starts[i + 1]]
+            found.append(bounds_that_stay(own, text, self._listed_words, keeps))
+        return offsets_of(np.array(list(map(len, found[1:])), np.int64)), np.concatenate(found)
 
     def traced(self, text: Spans) -> tuple[Spans, NDArray[np.int64]]:
         """Return the only text after the steps, and of each code point where it comes from.
@@ -283,7 +299,7 @@ class Shingler:
     @cached_property
     def _listed_words(self) -> frozenset[str]:
         """The words of the list, normalised."""
-        return normalised_words(self, self._normalised, lambda text: word_bounds(self, text))
+        return normalised_words(self, self._normalised, lambda text: word_bounds(self, text)[1])
 
     @cached_property
     def _plan(self) -> ShinglePlan:

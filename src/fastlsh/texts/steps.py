@@ -16,6 +16,10 @@ from fastlsh._kernels import (
     word_places,
 )
 from fastlsh.arguments import check_choice
+from fastlsh.parallel import batches_by_work
+
+CHARACTERS = 1 << 18
+"""Characters in which words are found at a time."""
 
 FLAGS = ("lowercase", "strip_accents", "remove_whitespace", "collapse_whitespace", "empty_words")
 """The arguments of a `Shingler` that are true or false."""
@@ -97,9 +101,20 @@ def _normaliser(
     return Normaliser(form, lowercase, numbers, punctuation, chosen, accents, blanks)
 
 
-def word_bounds(shingler: Any, text: Spans) -> NDArray[np.int64]:
-    """Return where each word of the only text begins and ends, int64 (n, 2)."""
-    length = np.empty(1, np.int64)
-    text.lengths(length)
-    bounds = np.empty((int(length[0]) + 1, 2), np.int64)
-    return bounds[: word_places(text, unit_of_words(shingler), bounds)]
+def word_bounds(shingler: Any, texts: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many words each text has, int64 (n,), and where they begin and end, int64 (m, 2).
+
+    The words stand in `bounds` text by text.
+    """
+    lengths, counts = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
+    texts.lengths(lengths)
+    found = [np.empty((0, 2), np.int64)]
+    room = found[0]
+    for start, stop in batches_by_work(lengths, CHARACTERS, CHARACTERS):
+        needed = int(lengths[start:stop].sum()) + stop - start
+        if needed > len(room):
+            room = np.empty((needed, 2), np.int64)
+        some = texts.part(start, stop)
+        count = word_places(some, unit_of_words(shingler), counts[start:stop], room)
+        found.append(room[:count].copy())
+    return counts, np.concatenate(found)

@@ -1,42 +1,20 @@
 """Words as the units of passages: where they are, and the numbers by which they are compared."""
 
-from collections.abc import Callable, Sequence
-from hashlib import blake2b
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans
-from fastlsh.parallel import batches
+from fastlsh._kernels import Spans, spans_of_list, word_hashes, word_numbers
+from fastlsh.arrays import offsets_of
 from fastlsh.texts.forms import Texts
 from fastlsh.texts.pieces import Pieces
 from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.token_ids import TokenIds
 
-BATCH = 4096
-"""Texts whose words are found at a time."""
-
-
-class WordNumbers(dict[str, int]):
-    """Numbers of words, from 0 on: different words have different ones."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
-
-
-class WordHashes(dict[str, int]):
-    """Hashes of 64 bits, which do not depend on the words before."""
-
-    def __missing__(self, word: str) -> int:
-        digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        self[word] = number = int.from_bytes(digest, "little")
-        return number
-
-    @property
-    def differ(self) -> bool:
-        """Whether different words have different hashes."""
-        return len(set(self.values())) == len(self)
+HASH_BITS = (1 << 64) - 1
+"""The bits of the hash of a word that are used."""
 
 
 class WordTexts:
@@ -44,60 +22,111 @@ class WordTexts:
 
     Parameters
     ----------
-    shingler
-        Says what a word is.
     texts
-        Normalised by its steps.
-
-    Raises
-    ------
-    ValueError
-        The tokens of a tokenizer are no pieces of the text, or it does not give the same ones
-        when it is called again for the first text.
+        The texts.
+    starts
+        int64 (n + 1,): where the words of each text begin in `bounds`.
+    bounds
+        int64 (m, 2): where each word begins and ends in its text.
     """
 
-    def __init__(self, shingler: Shingler, texts: Spans) -> None:
-        self._strings = texts.strings()
-        self._escaped = shingler.tokenizer is not None
-        if self._escaped:
-            first = next(filter(None, self._strings), "")
-            if tokens_of(shingler, first) != tokens_of(shingler, first):
-                raise unsteady()
-            found = [token_bounds(text, tokens_of(shingler, text)) for text in self._strings]
-        else:
-            found = [shingler.word_bounds(texts.part(i, i + 1)) for i in range(len(texts))]
-        self.bounds = found
-        """Of each text, where its words begin and end, int64 (n, 2)."""
+    def __init__(self, texts: Spans, starts: NDArray[np.int64], bounds: NDArray[np.int64]) -> None:
+        self.texts = texts
+        self.starts = starts
+        self.bounds = bounds
 
-    def numbers(self, table: WordNumbers | WordHashes) -> TokenIds:
-        """Return the number that a table has for each word."""
-        lists = [self._words(text, 0, len(bounds)) for text, bounds in enumerate(self.bounds)]
-        return numbered(lists, table)
+    @classmethod
+    def of(cls, shingler: Shingler, texts: Spans) -> "WordTexts":
+        """Cut texts, which are normalised, into words.
 
-    def joined(self, places: NDArray[np.int64]) -> list[str]:
-        """Return stretches of words, with a space between two; for text, begin and end of each."""
-        return [" ".join(self._words(*place)) for place in places.tolist()]
+        Raises
+        ------
+        ValueError
+            The tokens of a tokenizer are no pieces of the text, or it does not give the same ones
+            when it is called again for the first text.
+        """
+        if shingler.tokenizer is None:
+            return cls(texts, *shingler.bounds_of_words(texts))
+        strings = texts.strings()
+        first = next(filter(None, strings), "")
+        if tokens_of(shingler, first) != tokens_of(shingler, first):
+            raise unsteady()
+        found = [token_bounds(text, tokens_of(shingler, text)) for text in strings]
+        starts = offsets_of(np.array(list(map(len, found)), np.int64))
+        return cls(texts, starts, np.concatenate([np.empty((0, 2), np.int64), *found]))
 
-    def _words(self, text: int, begin: int, end: int) -> list[str]:
-        string = self._strings[text]
-        words = [string[start:stop] for start, stop in self.bounds[text][begin:end].tolist()]
-        return list(map(escaped, words)) if self._escaped else words
+    @classmethod
+    def of_stretches(cls, shingler: Shingler, texts: Spans) -> "WordTexts":
+        """Return the words of texts that `WordPieces.strings` has made."""
+        if shingler.tokenizer is None:
+            return cls.of(shingler, texts)
+        tokens = [list(map(unescaped, text.split(" "))) for text in texts.strings()]
+        ends = [np.cumsum(list(map(len, of_text))) for of_text in tokens]
+        bounds = [np.column_stack([np.append(0, end[:-1]), end]) for end in ends]
+        return cls(
+            spans_of_list(list(map("".join, tokens))),
+            offsets_of(np.array(list(map(len, tokens)), np.int64)),
+            np.concatenate([np.empty((0, 2), np.int64), *bounds]),
+        )
+
+    def hashes(self) -> Spans:
+        """Return the words of each text as hashes, which do not depend on other texts."""
+        return self._units(self._hashes)
+
+    def numbers(self) -> Spans:
+        """Return the words of each text as numbers: here, different words have different ones."""
+        return self._units(self._numbers[0])
+
+    def have_unique_hashes(self) -> bool:
+        """Return whether different words have different hashes."""
+        return self._numbers[1]
+
+    @cached_property
+    def _hashes(self) -> NDArray[np.uint64]:
+        out = np.empty(len(self.bounds), np.uint64)
+        word_hashes(self.texts, self.starts, self.bounds, HASH_BITS, out)
+        return out
+
+    @cached_property
+    def _numbers(self) -> tuple[NDArray[np.uint32], bool]:
+        out = np.empty(len(self.bounds), np.uint32)
+        return out, word_numbers(self.texts, self.starts, self.bounds, self._hashes, out)
+
+    def _units(self, values: NDArray[Any]) -> Spans:
+        return TokenIds(values, self.starts).spans(0, len(self.texts))
 
 
 class WordPieces(Pieces):
     """Stretches of the words of texts; `bounds` count words."""
 
-    def __init__(self, words: WordTexts, texts: Spans, bounds: NDArray[np.int64]) -> None:
-        super().__init__(texts, bounds)
+    def __init__(self, words: WordTexts, bounds: NDArray[np.int64], *, escaping: bool) -> None:
+        super().__init__(words.texts, bounds)
         self._words = words
+        self._escaping = escaping
 
     def at(self, bounds: NDArray[np.int64]) -> "WordPieces":
         """Return other stretches of the same texts."""
-        return WordPieces(self._words, self.texts, bounds)
+        return WordPieces(self._words, bounds, escaping=self._escaping)
 
     def strings(self) -> list[str]:
-        """Return the words of each stretch, with a space between two."""
-        return self._words.joined(self.bounds)
+        """Return the text of each stretch; of tokens, these with a space between two."""
+        text, begin, end = self.bounds.T
+        first, last = self._words.starts[text] + (begin, end)
+        if self._escaping:
+            return self._escaped(text, first, last)
+        places = self._words.bounds
+        within = np.column_stack([text, places[first, 0], places[last - 1, 1]])
+        return Pieces(self.texts, within).strings()
+
+    def _escaped(
+        self, text: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64]
+    ) -> list[str]:
+        strings, joined = self.texts.strings(), []
+        for number, begin, end in zip(text.tolist(), first.tolist(), last.tolist(), strict=True):
+            string = strings[number]
+            places = self._words.bounds[begin:end].tolist()
+            joined.append(" ".join([escaped(string[start:stop]) for start, stop in places]))
+        return joined
 
 
 def escaped(token: str) -> str:
@@ -105,42 +134,9 @@ def escaped(token: str) -> str:
     return token.replace("%", "%25").replace(" ", "%20")
 
 
-def numbered(texts: Sequence[list[str]], table: WordNumbers | WordHashes) -> TokenIds:
-    """Return the numbers of the words of texts."""
-    offsets = np.cumsum([0, *map(len, texts)])
-    values = np.fromiter((table[word] for words in texts for word in words), np.uint64, offsets[-1])
-    return TokenIds(values, offsets)
-
-
-def words_of_joined(texts: Spans) -> tuple[Texts, Texts]:
-    """Return the words of texts that `WordTexts.joined` has made, as `words_of_texts` does."""
-
-    def some(start: int, stop: int, table: WordHashes | WordNumbers) -> TokenIds:
-        return numbered([text.split(" ") for text in texts.part(start, stop).strings()], table)
-
-    return _hashed_and_compared(some, len(texts))
-
-
-def words_of_texts(texts: Texts, shingler: Shingler) -> tuple[Texts, Texts]:
-    """Return texts as hashes of their words, and as numbers that differ if the words do.
-
-    They are the same object if the hashes differ.
-    """
-
-    def some(start: int, stop: int, table: WordHashes | WordNumbers) -> TokenIds:
-        return WordTexts(shingler, shingler.plain_texts(texts, start, stop)).numbers(table)
-
-    return _hashed_and_compared(some, len(texts))
-
-
-def _hashed_and_compared(
-    some: Callable[[int, int, WordHashes | WordNumbers], TokenIds], n: int
-) -> tuple[Texts, Texts]:
-    hashes, numbers = WordHashes(), WordNumbers()
-    hashed = _of_all([some(start, stop, hashes) for start, stop in batches(n, BATCH)])
-    if hashes.differ:
-        return hashed, hashed
-    return hashed, _of_all([some(start, stop, numbers) for start, stop in batches(n, BATCH)])
+def unescaped(text: str) -> str:
+    """Return the token that `escaped` has made a text of."""
+    return text.replace("%20", " ").replace("%25", "%")
 
 
 def unit_counts(
@@ -149,16 +145,10 @@ def unit_counts(
     """Return how many units some texts have after the steps."""
     plain = shingler.take_texts(texts, documents)
     if shingler.unit == "word":
-        return np.array([len(bounds) for bounds in WordTexts(shingler, plain).bounds], np.int64)
+        return np.diff(WordTexts.of(shingler, plain).starts)
     counts = np.empty(len(documents), np.int64)
     plain.lengths(counts)
     return counts
-
-
-def _of_all(parts: Sequence[TokenIds]) -> TokenIds:
-    documents = [ids for part in parts for ids in part]
-    offsets = np.cumsum([0, *map(len, documents)])
-    return TokenIds(np.concatenate([np.empty(0, np.uint64), *documents]), offsets)
 
 
 def tokens_of(shingler: Shingler, text: str) -> list[str]:

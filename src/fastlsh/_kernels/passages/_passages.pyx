@@ -3,3 +3,4 @@
 include "passages/winnow.pxi"
 include "passages/repeats.pxi"
 include "passages/cuts.pxi"
+include "passages/words.pxi"

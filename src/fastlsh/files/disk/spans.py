@@ -178,10 +178,11 @@ def _decide(
         document = np.searchsorted(numbering.pieces, number, "right") - 1
         begin = texts.bounds(number)[:, 0]
         contexts = as_texts(part.texts).spans(0, len(number))
-        words = job.params.shingler.unit == "word"
+        shingler = job.params.shingler
         found = repeated_contexts(
-            contexts, document, begin, job_length(job), job.options, words=words
-        )
+            contexts, document, begin, job_length(job), job.options,
+            words=shingler if shingler.unit == "word" else None,
+        )  # fmt: skip
         return _sorted(found[found[:, 0] >= n_whole]), nothing
 
     each_part(job, linked, texts, compare, "comparing")
