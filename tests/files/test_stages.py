@@ -656,6 +656,23 @@ def test_files_of_the_user_in_the_work_directory_stay(keywords):
     assert sorted(os.listdir(work)) == ["lock", "thesis.tmp"]
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('{"name": "an extension"}', "not a work directory of fastlsh.*'manifest.json': give an"),
+        ("name: a service", "damaged, or of another program: give another directory as work="),
+    ],
+)
+def test_a_manifest_of_another_program(keywords, content, reason):
+    path = keywords["work"] / MANIFEST
+    path.parent.mkdir()
+    path.write_text(content, "utf-8")
+    for stage in ("sign", "finish"):
+        with pytest.raises(InputError, match=reason):
+            deduplicate_files(**keywords, stage=stage)
+    assert path.read_text("utf-8") == content
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left")])
 def test_an_attempt_that_fails_leaves_nothing_behind(keywords, monkeypatch, error):
     def fails(*_):

@@ -10,6 +10,7 @@ from typing import Any
 
 from fastlsh._version import __version__
 from fastlsh.errors import InputError
+from fastlsh.files.run.seals import is_foreign
 from fastlsh.files.run.workdir import FINISHED, MANIFEST, OVER, WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
@@ -119,7 +120,7 @@ def join(
     Raises
     ------
     InputError
-        It holds a run of something else, or none.
+        It holds a run of something else, or none; or it belongs to another program.
     """
     name = FINISHED if work.has(FINISHED) else MANIFEST
     if not work.has(name):
@@ -127,7 +128,13 @@ def join(
             reason = f"no run has begun here: the first stage is stage={first!r}"
             raise InputError(work.path, reason)
         work.begin({**description, **planned})
-    saved: Mapping[str, Any] = work.read(name)
+    try:
+        saved: Mapping[str, Any] = work.read(name)
+    except InputError as error:
+        if is_foreign(work / name):
+            raise work.not_ours(name) from None
+        reason = "the file is damaged, or of another program: give another directory as work="
+        raise InputError(work / name, reason) from error
     if difference := _difference(saved, {**fixed(saved), **description}):
         raise InputError(
             work.path,

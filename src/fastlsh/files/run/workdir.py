@@ -101,7 +101,7 @@ class WorkDirectory:
             strangers = sorted(names - {LOCK, MANIFEST + TEMPORARY})
             marks = [self / name for name in sorted(names & {MANIFEST, OVER, FINISHED})]
             if strangers and all(map(is_foreign, marks)):
-                raise self._not_ours(strangers[0])
+                raise self.not_ours(strangers[0])
             number = os.open(self / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise InputError(
@@ -124,7 +124,8 @@ class WorkDirectory:
         finally:
             os.close(number)
 
-    def _not_ours(self, name: str) -> InputError:
+    def not_ours(self, name: str) -> InputError:
+        """Return the error of a directory that something else uses, by the name of a file in it."""
         return InputError(
             self.path,
             f"not a work directory of fastlsh, because it contains {name!r}: "
@@ -169,7 +170,7 @@ class WorkDirectory:
             except FileExistsError:
                 names = os.listdir(self.path)  # once: another process may be renaming its files
                 if strangers := sorted(name for name in names if not _OWN.fullmatch(name)):
-                    raise self._not_ours(strangers[0]) from None
+                    raise self.not_ours(strangers[0]) from None
             run = sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
         self.write(MANIFEST, {"run": run, **manifest})
 
