@@ -97,6 +97,77 @@ def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of)
     assert not (tmp_path / "kept").exists()
 
 
+def one_file(folder, kind):
+    """Write a collection into one file, with a bad row behind each 30; return a run's keywords."""
+    rows = collection(5, 220)[0]
+    path = folder / f"in.{kind}"
+    if kind == "parquet":
+        keywords = job(folder, "parquet")
+        pa = pytest.importorskip("pyarrow")
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=9)
+        return {**keywords, "inputs": [str(path)]}
+    if kind == "jsonl":  # without ids: they are FILE:ROW
+        lines = [json.dumps({"text": row["text"]}) for row in rows]
+        lines = [line + "\n\n[1]" * (not n % 30) for n, line in enumerate(lines)]
+    else:
+        lines = [" ".join((row["text"] or "").split()) for row in rows]
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    more = {"on_error": "skip"} if kind == "jsonl" else {"split": "lines"}
+    return {**job(folder), "inputs": [str(path)], **more}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "more"),
+    [
+        ("jsonl", "clean/", {"rule": "span"}), ("jsonl", "clean.jsonl", {}),
+        ("jsonl", None, {}), ("parquet", "clean/", {"rule": "annotate"}),
+        ("txt", "clean/", {}),
+    ],
+)  # fmt: skip
+def test_one_large_file_is_divided(tmp_path, kind, name, more):
+    keywords = {**one_file(tmp_path, kind), **more}
+    one = decontaminate_files(**keywords, **outputs(tmp_path / "one", name))
+    two = {**keywords, **outputs(tmp_path / "two", name), "work": tmp_path / "work"}
+    in_stages_of(two, 3, stages=OF_DECONTAMINATION[:1])
+    manifest = (tmp_path / "work" / "manifest.json").read_text("utf-8")
+    assert len(json.loads(manifest.partition("\nfastlsh")[0])["units"]) > 8
+    result = in_stages_of(two, 3, lambda parts: reversed(parts))
+    three = {**keywords, **outputs(tmp_path / "three", name), "work": tmp_path / "alone"}
+    alone = decontaminate_files(**three)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two") == contents(tmp_path / "three")
+    assert one.n_hits > 10
+    for each in (result, alone):
+        assert {**vars(each), "seconds": 0, "outputs": 0} == {
+            **vars(one), "seconds": 0, "outputs": 0,
+        }  # fmt: skip
+
+
+def test_the_row_of_an_error_is_counted_in_the_file(tmp_path):
+    keywords = {**one_file(tmp_path, "jsonl"), **outputs(tmp_path / "two")}
+    lines = Path(keywords["inputs"][0]).read_text("utf-8").split("\n")
+    bad = [number for number, line in enumerate(lines, 1) if line == "[1]"]
+    work = tmp_path / "work"
+    in_stages_of({**keywords, "work": work}, 9, stages=OF_DECONTAMINATION[:2])
+    keywords["on_error"] = "fail"
+
+    def row_of_error(part, work):
+        try:
+            decontaminate_files(**keywords, work=work, stage="find", part=(part, 9))
+        except InputError as error:
+            return error.row
+        return None
+
+    with pytest.raises(InputError) as caught:
+        decontaminate_files(**keywords, work=work, stage="write", part=(1, 1))
+    assert caught.value.row == bad[0]
+    decontaminate_files(**keywords, work=tmp_path / "other", stage="sample")
+    found = {row_of_error(part, tmp_path / "other") for part in range(1, 10)} - {None}
+    assert found <= set(bad)
+    assert len(found) > 4
+
+
 @pytest.fixture
 def staged(tmp_path):
     keywords = job(tmp_path)

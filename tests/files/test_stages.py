@@ -178,6 +178,19 @@ def test_one_large_file_is_divided(tmp_path, monkeypatch, function, given, kind,
     assert memory.skipped == bad
 
 
+def test_too_little_memory_for_ranges_is_refused_before_a_part_begins(tmp_path, monkeypatch):
+    monkeypatch.setattr(units, "UNIT", 2000)
+    inputs, _ = one_file(tmp_path, "parquet")
+    work = tmp_path / "work"
+    keywords = {"inputs": inputs, "output": f"{tmp_path}/kept/", "memory": "300M", "work": work}
+    deduplicate_files(**keywords, stage="sign", part=(1, 3))
+    before = sorted(os.listdir(work))
+    small_budget(monkeypatch, block=699)
+    with pytest.raises(ValueError, match="memory must be at least 300M"):
+        deduplicate_files(**keywords, stage="sign", part=(2, 3))
+    assert sorted(os.listdir(work)) == before
+
+
 @pytest.mark.parametrize(("kind", "more"), ONE_FILE[:3:2])
 def test_the_row_of_an_error_is_counted_in_the_file(tmp_path, monkeypatch, kind, more):
     monkeypatch.setattr(units, "UNIT", 2000)

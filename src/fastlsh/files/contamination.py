@@ -2,21 +2,24 @@
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
 from fastlsh.errors import InputError
+from fastlsh.files.findings import NOTHING, REASONS, BlockFindings, Findings
 from fastlsh.files.plan import OutputPlan
+from fastlsh.files.run.units import Unit
 from fastlsh.io import (
+    ALL_BYTES,
     AddedColumns,
     Block,
     BlockDocuments,
     ByteProgress,
+    ByteRange,
     Identity,
     Ids,
     InputFile,
@@ -29,6 +32,7 @@ from fastlsh.io import (
     Source,
     identity,
     texts_of_ids,
+    with_row_of_file,
     write_again,
 )
 from fastlsh.parallel import RunOptions, ordered_map
@@ -39,75 +43,8 @@ from fastlsh.texts import as_texts, texts_without_spans
 SAMPLED_FILES = 100
 """The most files whose beginnings are searched for boilerplate."""
 
-REASONS = 10
-"""Bad rows whose reasons are kept."""
-
-Cutter = Callable[[Source, Identity | None], Generator[Block, None, None]]
-"""Cuts a file into blocks, if it still is what it was, or whatever it is."""
-
-
-class BlockFindings(NamedTuple):
-    """What a block of documents contains."""
-
-    found: Found
-    ids: list[Any]
-    """Of the document of each row of `found`."""
-    cuts: NDArray[np.int64]
-    """int64 (m, 3): what is cut out of which document."""
-    dropped: NDArray[np.int64]
-    """int64, ascending: documents that go as a whole."""
-
-    def behind(self, start: int) -> "BlockFindings":
-        """Return the same if the first document of the block has this number."""
-        moved = self.found._replace(document=self.found.document + start)
-        return BlockFindings(
-            moved, self.ids, np.add(self.cuts, (start, 0, 0)), self.dropped + start
-        )
-
-    @classmethod
-    def joined(cls, blocks: "Sequence[BlockFindings]") -> "BlockFindings":
-        """Return those of all blocks, in their order."""
-        return cls(
-            Found.joined([block.found for block in blocks]),
-            [name for block in blocks for name in block.ids],
-            np.concatenate([NOTHING.cuts, *(block.cuts for block in blocks)]),
-            np.concatenate([NOTHING.dropped, *(block.dropped for block in blocks)]),
-        )
-
-
-NOTHING = BlockFindings(Found.joined([]), [], np.empty((0, 3), np.int64), np.empty(0, np.int64))
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What consecutive files contain, and where their rows are."""
-
-    first: int
-    """The number of the first file."""
-    parts: list[InputFile]
-    contents: BlockFindings
-    """Documents are counted from the first one of these files."""
-    skipped: int
-    reasons: list[InputError]
-
-    @property
-    def documents(self) -> int:
-        """How many there are."""
-        return sum(part.documents for part in self.parts)
-
-    @classmethod
-    def joined(cls, some: "Sequence[Findings]") -> "Findings":
-        """Return those of consecutive files as one."""
-        starts = np.cumsum([0, *(each.documents for each in some)]).tolist()
-        return cls(
-            some[0].first,
-            [part for each in some for part in each.parts],
-            BlockFindings.joined(
-                [each.contents.behind(start) for each, start in zip(some, starts, strict=False)]
-            ),
-            sum(each.skipped for each in some),
-            [reason for each in some for reason in each.reasons][:REASONS],
-        )
+Cutter = Callable[[Source, Identity | None, ByteRange], Generator[Block, None, None]]
+"""Cuts a range of a file into blocks, if it still is what it was, or whatever it is."""
 
 
 def sample_of_files(
@@ -136,10 +73,10 @@ def sample_of_files(
             for source in sources:
                 if first.reached:
                     return
-                yield from first.first(read(source, None))
+                yield from first.first(read(source, None, ALL_BYTES))
             return
         for number in chosen:
-            yield from Limit(each).first(read(sources[number], None))
+            yield from Limit(each).first(read(sources[number], None, ALL_BYTES))
 
     def match(block: Block) -> tuple[int, list[Matches]]:
         texts = as_texts(block.documents().texts)
@@ -155,7 +92,7 @@ def sample_of_files(
 
 def find_in_files(
     sources: Sequence[Source],
-    files: range,
+    unit: Unit,
     grams: ItemGrams,
     params: ContaminationParams,
     threads: int,
@@ -170,8 +107,8 @@ def find_in_files(
 
     Parameters
     ----------
-    sources, files
-        All files, and the numbers of those which are read.
+    sources, unit
+        All files, and what is read of them.
     limit
         How many documents are read; None: all.
     strict
@@ -181,23 +118,25 @@ def find_in_files(
     read
         Cuts a file into blocks.
     """
+    files, within = unit
     parts = [InputFile(sources[number]) for number in files]
     found_blocks: list[BlockFindings] = []
     documents_read = skipped = 0
+    next_row = 1
     reasons: list[InputError] = []
-    layout = _first_layout(sources[: files.start], read) if uniform else None
+    layout = _first_layout(sources[: files.start + (within.start > 0)], read) if uniform else None
 
     def find(item: tuple[InputFile, Block]) -> tuple[InputFile, Block, Any, BlockFindings]:
         part, block = item
         documents = block.documents()
-        return part, block, documents, _found_in_block(part.source, documents, grams, params)
+        return part, block, documents, _found_in_block(documents, grams, params)
 
-    blocks = _blocks(parts, limit, uniform, layout, read)
+    blocks = _blocks(parts, within, limit, uniform, layout, read)
     with closing(ordered_map(blocks, find, threads)) as results:
         for part, block, documents, found in results:
             for error in documents.bad:
                 if strict:
-                    raise error
+                    raise with_row_of_file(part.source, within, error)
                 part.bad.append(error.row or 1)
                 skipped += 1
                 reasons = [*reasons, error][:REASONS]
@@ -206,8 +145,10 @@ def find_in_files(
             if len(found.found.item):
                 found_blocks.append(found.behind(documents_read))
             documents_read += len(documents)
+            next_row = block.next_row
             tell(part.source, block.extent)
-    return Findings(files.start, parts, BlockFindings.joined(found_blocks), skipped, reasons)
+    found_in_all = BlockFindings.joined(found_blocks)
+    return Findings(files.start, parts, found_in_all, skipped, reasons, next_row)
 
 
 Layout = tuple[str, Any]
@@ -217,7 +158,7 @@ Layout = tuple[str, Any]
 def _first_layout(sources: Sequence[Source], read: Cutter) -> Layout | None:
     """Return the columns of the first file that has any."""
     for source in sources:
-        with closing(read(source, None)) as blocks:
+        with closing(read(source, None, ALL_BYTES)) as blocks:
             for block in blocks:
                 if block.head.layout is not None:
                     return source.path, block.head.layout
@@ -227,6 +168,7 @@ def _first_layout(sources: Sequence[Source], read: Cutter) -> Layout | None:
 
 def _blocks(
     parts: list[InputFile],
+    within: ByteRange,
     limit: int | None,
     uniform: bool,
     first: Layout | None,
@@ -237,7 +179,7 @@ def _blocks(
         if left.reached:
             return
         part.identity = identity(part.source)
-        for block in left.first(read(part.source, part.identity)):
+        for block in left.first(read(part.source, part.identity, within)):
             part.head = block.head
             yield part, block
         if not uniform or part.head.layout is None:
@@ -249,16 +191,17 @@ def _blocks(
 
 
 def _found_in_block(
-    source: Source, documents: BlockDocuments, grams: ItemGrams, params: ContaminationParams
+    documents: BlockDocuments, grams: ItemGrams, params: ContaminationParams
 ) -> BlockFindings:
     texts = as_texts(documents.texts)
     found = items_in(grams, texts, matches_in(grams, texts, 0, len(texts)), params)
     if not len(found.item):
         return NOTHING
     ids = Ids()
-    ids.add(source.path, documents.ids, documents.rows)
+    ids.add("", documents.ids, documents.rows)
     cuts, dropped = cuts_of(texts, found, params)
-    return BlockFindings(found, ids.take(found.document), cuts, dropped)
+    rows = documents.rows[found.document]
+    return BlockFindings(found, ids.take(found.document), rows, cuts, dropped)
 
 
 def _again(part: InputFile) -> Iterator[Block]:

@@ -4,15 +4,15 @@ import json
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import BASE, LEAST, PER_ROW, too_long
-from fastlsh.files.contamination import BlockFindings, Findings
 from fastlsh.files.disk.staged import ENDED, if_missing, joined, taking_part
 from fastlsh.files.evaluation_items import ItemFiles
+from fastlsh.files.findings import BlockFindings, Findings
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import OnMessage
 from fastlsh.files.run.manifest import (
@@ -24,22 +24,26 @@ from fastlsh.files.run.manifest import (
 )
 from fastlsh.files.run.part import OF_DECONTAMINATION, Part
 from fastlsh.files.run.repair import forget_unless_resumable
-from fastlsh.files.run.units import plan_units, units_in
+from fastlsh.files.run.units import Unit, plan_units, units_in
 from fastlsh.files.run.workdir import WorkDirectory, save_array
 from fastlsh.io import (
     Block,
     BlockExtent,
     ByteProgress,
+    ByteRange,
     Identity,
     InputFile,
     ReadOptions,
     Source,
     exists,
     read_blocks,
+    with_row_of_file,
 )
 from fastlsh.parallel import RunOptions
 from fastlsh.search import ContaminationParams
 from fastlsh.stages import Found, ItemGrams, Tally
+
+T = TypeVar("T")
 
 SAMPLE = "sample.npy"
 """Which n-grams the sample has: how many documents these are, then both rows of a tally."""
@@ -68,13 +72,18 @@ class Sizes:
         return cls(memory, block, room // PER_ROW)
 
     def read(
-        self, source: Source, expected: Identity | None = None
+        self, source: Source, expected: Identity | None, within: ByteRange
     ) -> Generator[Block, None, None]:
-        """Cut a file into blocks; say how much memory a row needs that is too long."""
+        """Cut a range of a file into blocks; say how much memory a row needs that is too long."""
         try:
-            yield from read_blocks(source, self.block, expected=expected, max_row=self.row)
+            yield from read_blocks(
+                source, self.block, expected=expected, max_row=self.row, within=within
+            )
         except LongRowError as error:
-            raise too_long(error, self.memory, self.row) from error
+            long = too_long(error, self.memory, self.row)
+            raise with_row_of_file(source, within, long) from error
+        except InputError as error:
+            raise with_row_of_file(source, within, error) from error.__cause__
 
 
 @dataclass(frozen=True)
@@ -120,11 +129,20 @@ class ContaminationJob:
         """Whether this process works on one of these stages."""
         return self.is_alone or (self.place is not None and self.place.stage in names)
 
-    def units(self) -> list[range]:
-        """Return the numbers of the files of each unit; without a work directory, there is one."""
-        if self.place is None:
-            return [range(len(self.sources))]
-        return [unit.files for unit in units_in(self.place.work, len(self.sources))]
+    def units(self) -> list[Unit]:
+        """Return the units of finding; without a work directory, there is one."""
+        files = len(self.sources)
+        return [Unit(range(files))] if self.place is None else units_in(self.place.work, files)
+
+    def units_written(self) -> list[list[int]]:
+        """Return the units that are written together, by number: the ranges of a file."""
+        found: list[list[int]] = []
+        for number, unit in enumerate(self.units()):
+            if unit.within.start:
+                found[-1].append(number)
+            else:
+                found.append([number])
+        return found
 
     @contextmanager
     def begun(self) -> Iterator[None]:
@@ -169,7 +187,7 @@ class ContaminationJob:
         assert self.place is not None
         starts = [(0, 0)]
         if self.read.limit is None:
-            starts = plan_units(description, self.sources, 0)
+            starts = plan_units(description, self.sources, len(self.sources))
         return {"units": starts, "parts": self.place.part.of}
 
     @property
@@ -189,7 +207,8 @@ class ContaminationJob:
         if stage == "write" or (stage == "finish" and not self._writes_units):
             return "find", if_missing(every, lambda unit: work.has(_found(unit)))
         if stage == "finish":
-            return "write", if_missing(every, lambda unit: work.has(_written(unit)))
+            every_written = [numbers[0] for numbers in self.units_written()]
+            return "write", if_missing(every_written, lambda unit: work.has(_written(unit)))
         return "", None
 
     @property
@@ -205,9 +224,8 @@ class ContaminationJob:
         """Return what tells how many bytes of some files a stage has done."""
         return ByteProgress(stage, sources, self.options.progress.function)
 
-    def own_units(self) -> list[tuple[int, range]]:
-        """Return the units of this process's part, with their numbers."""
-        every = list(enumerate(self.units()))
+    def own(self, every: list[T]) -> list[T]:
+        """Return those of this process's part."""
         return every if self.place is None else list(self.place.part.share(every))
 
     # What the work directory keeps.
@@ -234,34 +252,36 @@ class ContaminationJob:
         """Whether the work directory has what was found in a unit."""
         return self.place is not None and self.place.work.has(_found(unit))
 
-    def saved_findings(self, unit: int, files: range) -> Findings:
+    def saved_findings(self, number: int, unit: Unit) -> Findings:
         """Return what was found in a unit, from the work directory; InputError if it is missing."""
         assert self.place is not None
-        work, folder = self.place.work, _found(unit)
+        work, folder = self.place.work, _found(number)
+        files = unit.files
         saved = work.read(f"{folder}/files.json")
         parts = [
             InputFile(
-                self.sources[number], extents=[BlockExtent(*each) for each in extents],
+                self.sources[file], extents=[BlockExtent(*each) for each in extents],
                 counts=counts, bad=bad,
             )
-            for number, (extents, counts, bad) in zip(files, saved["files"], strict=False)
+            for file, (extents, counts, bad) in zip(files, saved["files"], strict=False)
         ]  # fmt: skip
         arrays = [np.array(work.load(f"{folder}/{name}.npy")) for name in _ARRAYS]
         contents = BlockFindings(Found(*arrays[:5]), saved["ids"], *arrays[5:])
         reasons = [InputError(*reason) for reason in saved["reasons"]]
         if reasons and self.read.on_error == "fail":  # but rows were skipped before
-            raise reasons[0]
-        return Findings(files.start, parts, contents, saved["skipped"], reasons)
+            raise with_row_of_file(self.sources[files.start], unit.within, reasons[0])
+        return Findings(files.start, parts, contents, saved["skipped"], reasons, saved["next_row"])
 
     def save_findings(self, unit: int, findings: Findings) -> None:
         """Keep what was found in a unit."""
         if self.place is None:
             return
         contents = findings.contents
-        arrays = *contents.found, contents.cuts, contents.dropped
+        arrays = *contents.found, contents.rows, contents.cuts, contents.dropped
         saved = {
             "files": [(part.extents, part.counts, part.bad) for part in findings.parts],
             "ids": contents.ids,
+            "next_row": findings.next_row,
             "skipped": findings.skipped,
             "reasons": [(error.path, error.reason, error.row) for error in findings.reasons],
         }
@@ -284,7 +304,7 @@ class ContaminationJob:
         self.place.work.write(_written(unit), [path for path in paths if exists(path)])
 
 
-_ARRAYS = ("document", "item", "grams", "run", "spans", "cuts", "dropped")
+_ARRAYS = ("document", "item", "grams", "run", "spans", "rows", "cuts", "dropped")
 
 
 def _found(unit: int) -> str:

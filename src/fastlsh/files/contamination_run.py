@@ -8,7 +8,6 @@ import numpy as np
 from fastlsh.errors import InputError
 from fastlsh.files.contamination import (
     ContaminationColumns,
-    Findings,
     find_in_files,
     sample_of_files,
     write_what_is_left,
@@ -16,6 +15,7 @@ from fastlsh.files.contamination import (
 from fastlsh.files.contamination_job import ContaminationJob
 from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended
 from fastlsh.files.evaluation_items import ItemFiles
+from fastlsh.files.findings import Findings
 from fastlsh.files.results import FileDecontamination
 from fastlsh.io import (
     ByteProgress,
@@ -50,7 +50,7 @@ def run_decontamination(job: ContaminationJob) -> FileDecontamination:
                 _write_units(job, grams)
             _end_of_stage(job, "write")
             if not found:
-                found = [job.saved_findings(*unit) for unit in enumerate(job.units())]
+                found = [job.saved_findings(*each) for each in enumerate(job.units())]
             findings = Findings.joined(found)
             with replacing_together() as together:
                 if job.hits is not None:
@@ -103,8 +103,9 @@ def _sampled(job: ContaminationJob, grams: ItemGrams) -> tuple[Tally, int]:
 
 def _find(job: ContaminationJob, grams: ItemGrams) -> list[Findings]:
     """Find items in the units of this process's part."""
-    own = job.own_units()
-    files = [job.sources[number] for _, unit in own for number in unit]
+    own = job.own(list(enumerate(job.units())))
+    numbers = dict.fromkeys(number for _, unit in own for number in unit.files)
+    files = [job.sources[number] for number in numbers]
     tell = job.byte_progress("decontaminating", files)
     every = []
     for number, unit in own:
@@ -125,14 +126,16 @@ def _find(job: ContaminationJob, grams: ItemGrams) -> list[Findings]:
 
 def _write_units(job: ContaminationJob, grams: ItemGrams) -> None:
     """Write the rows of the units of this process's part; those of a unit appear together."""
-    own = [unit for unit in job.own_units() if not job.is_written(unit[0])]
-    tell = job.byte_progress("writing", [job.sources[i] for _, files in own for i in files])
+    own = [each for each in job.own(job.units_written()) if not job.is_written(each[0])]
+    units = job.units()
+    files = [job.sources[i] for each in own for i in units[each[0]].files]
+    tell = job.byte_progress("writing", files)
     recovers = job.place is None or job.place.stage in (None, "finish")
-    for number, files in own:
-        findings = job.saved_findings(number, files)
+    for numbers in own:
+        findings = Findings.joined([job.saved_findings(n, units[n]) for n in numbers])
         with replacing_together(recovers=recovers) as together:
             paths = _write(job, findings, grams, together, tell)
-        job.save_written(number, paths)
+        job.save_written(numbers[0], paths)
     tell.end()
 
 
@@ -168,7 +171,7 @@ def _hits(findings: Findings, grams: ItemGrams, items: ItemFiles) -> dict[str, A
     row = found.spans[:, 0]
     item = found.item[row]
     return contamination_columns(
-        Lookup(findings.contents.ids, row), Lookup(items.files, item), Lookup(items.ids, item),
+        Lookup(findings.ids(), row), Lookup(items.files, item), Lookup(items.ids, item),
         (found.grams / grams.sizes[found.item])[row], found.run[row],
         Lookup(items.items.names, found.spans[:, 1]), found.spans[:, 2], found.spans[:, 3],
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """What was read: documents, and where their rows are."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,13 @@ class InputFile:
     def size(self) -> int:
         """The bytes of the file."""
         return 0 if self.identity is None else self.identity.size
+
+    def followed_by(self, other: "InputFile") -> "InputFile":
+        """Return this range of a file and the next one as one."""
+        return replace(
+            self, extents=self.extents + other.extents, counts=self.counts + other.counts,
+            bad=self.bad + other.bad,
+        )  # fmt: skip
 
     def blocks(self) -> Iterator[Block]:
         """Read the file again; raises `InputError` if it has changed."""

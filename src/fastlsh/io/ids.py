@@ -38,10 +38,8 @@ class _Piece(NamedTuple):
         return self._named(take(self.ids, positions), self.rows[positions])
 
     def _named(self, found: Any, rows: NDArray[np.int64]) -> list[Any]:
-        if found is None:
-            return [f"{self.path}:{row}" for row in rows.tolist()]
-        values = as_list(found)
-        if None not in values:
+        values = [None] * len(rows) if found is None else as_list(found)
+        if not self.path or None not in values:
             return values
         return [
             f"{self.path}:{row}" if value is None else value
@@ -61,7 +59,7 @@ class Ids(Sequence[Any]):
         self._starts = [0]
 
     def add(self, path: str, ids: Any, rows: NDArray[np.int64]) -> None:
-        """Append the ids of a block, as `BlockDocuments` has them."""
+        """Append the ids of a block, as `BlockDocuments` has them; without a path, None stays."""
         if str(getattr(ids, "type", "")) in _VIEWS:  # of which pyarrow cannot take some
             ids = ids.cast(f"large_{str(ids.type).removesuffix('_view')}")
         if len(rows):
