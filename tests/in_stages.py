@@ -1,8 +1,14 @@
 """Runs in stages and parts, as many processes work on them."""
 
+import os
+import random
+import shutil
 import threading
+from pathlib import Path
 
 from fastlsh.files.run.part import STAGES, WHOLE
+from killed_runs import run
+from shards import contents
 
 
 def in_parts(function, keywords, of, order=lambda parts: parts, stages=STAGES):
@@ -31,3 +37,23 @@ def each_stage_at_once(function, keywords, stages):
         for thread in threads:
             thread.join()
         assert not failed, (stage, failed)
+
+
+def killed_until_done(function, keywords, stages, kills, folder, expected):
+    """Kill parts at random events, and do each stage to its end; until so many were killed."""
+    draw = random.Random(kills)
+    plain = {name: str(v) if isinstance(v, Path) else v for name, v in keywords.items()}
+    killed = 0
+    while killed < kills:
+        for stage in stages:
+            for _ in range(3):
+                part = None if stage in WHOLE else (draw.randint(1, 2), 2)
+                more = {"stage": stage, "part": part}
+                killed += run(draw.randint(1, 20), {**plain, **more}) is None
+            in_parts(function, keywords, 2, stages=[stage])
+        assert contents(folder) == expected
+        left = os.listdir(plain["work"])
+        assert left == ["finished.json"], left
+        shutil.rmtree(plain["work"])
+        for path in folder.rglob("*.*"):
+            path.unlink()

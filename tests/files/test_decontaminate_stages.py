@@ -14,8 +14,8 @@ from fastlsh import InputError, decontaminate_files
 from fastlsh.files import contamination_job
 from fastlsh.files.run import units
 from fastlsh.files.run.part import OF_DECONTAMINATION, WHOLE
-from in_stages import each_stage_at_once, in_parts
-from killed_runs import ended_again_and_again, run
+from in_stages import each_stage_at_once, in_parts, killed_until_done
+from killed_runs import ended_again_and_again
 from shards import contents, small_budget
 
 FILES = 6
@@ -220,23 +220,21 @@ def test_a_kill_anywhere_changes_nothing(tmp_path, times):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.slow)])
-def test_stages_that_are_killed_are_started_again(staged, tmp_path, kills):
-    """Each part is killed at random events until it is done; the first kill may hit any stage."""
-    keywords, expected = staged
-    draw = random.Random(kills)
-    left = kills
-    for stage in OF_DECONTAMINATION:
-        for number in [1] if stage in WHOLE else (3, 1, 2):
-            part = None if stage in WHOLE else (number, 3)
-            each = {**keywords, "stage": stage, "part": part}
-            while left and run(draw.randrange(1, 30), each) is None:
-                left -= 1
-                if draw.random() < 0.3:
-                    break
-            assert run(0, each) is not None
-    assert contents(tmp_path / "two") == expected
-    assert os.listdir(keywords["work"]) == ["finished.json"]
+@pytest.mark.filterwarnings("ignore:(removed|completed)")  # what kills have left beside outputs
+@pytest.mark.parametrize(
+    ("kind", "kills"),
+    [(None, 6), ("jsonl", 6), pytest.param(None, 100, marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_stages_that_are_killed_are_started_again(tmp_path, kind, kills):
+    keywords = job(tmp_path) if kind is None else one_file(tmp_path, kind)
+    keywords |= outputs(tmp_path / "two")
+    decontaminate_files(**keywords)
+    expected = contents(tmp_path / "two")
+    for name in expected:
+        (tmp_path / "two" / name).unlink()
+    keywords["work"] = str(tmp_path / "work")
+    folder = tmp_path / "two"
+    killed_until_done(decontaminate_files, keywords, OF_DECONTAMINATION, kills, folder, expected)
 
 
 @pytest.mark.parametrize(

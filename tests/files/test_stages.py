@@ -26,8 +26,7 @@ from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
 from fastlsh.files.scheduling import stage_jobs
 from fastlsh.io import BlockExtent, Replacements, expand
 from fastlsh.parameters import SearchParams
-from in_stages import each_stage_at_once, in_parts
-from killed_runs import run
+from in_stages import each_stage_at_once, in_parts, killed_until_done
 from shards import contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -59,7 +58,7 @@ def job(folder, kind="jsonl", **more):
     """Write a collection; return the keywords of its deduplication, without paths of outputs."""
     (folder / "data").mkdir()
     write = {"jsonl": write_shards, "parquet": parquet_shards}[kind]
-    inputs = write(folder / "data", rows_of(3, 220), 6)
+    inputs = write(folder / "data", rows_of(3, 220), more.pop("shards", 6))
     if more.pop("against", False):
         more["against"] = write_shards(folder, rows_of(4, 60) + rows_of(3, 30), 2, "reference")
     return {"inputs": inputs, "threshold": 0.7, "threads": 2, "memory": "300M", **more}
@@ -319,6 +318,24 @@ def test_a_manifest_that_gets_its_name_while_another_process_looks(tmp_path, mon
     monkeypatch.setattr(os, "listdir", listed)
     WorkDirectory(tmp_path / "work", shared=True).begin({"a": 1})
     assert seen
+
+
+def test_a_directory_that_is_removed_goes_at_last(tmp_path, monkeypatch):
+    """However often the process that removes it is killed."""
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    (tmp_path / "found-000000").mkdir()
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            WorkDirectory(tmp_path, shared=True).empty()
+        (left,) = tmp_path.iterdir()
+        assert left.name.endswith(".tmp")
+    monkeypatch.undo()
+    WorkDirectory(tmp_path, shared=True).empty()
+    assert not os.listdir(tmp_path)
 
 
 def test_a_folder_whose_listings_are_old(staged, tmp_path, monkeypatch):
@@ -736,21 +753,23 @@ def test_writers_leave_each_other_alone_without_locks(staged, tmp_path, monkeypa
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.filterwarnings("ignore:(removed|completed)")  # what kills have left beside outputs
-@pytest.mark.parametrize("kills", [12, pytest.param(100, marks=pytest.mark.slow)])
-def test_kills(staged, tmp_path, kills):
-    keywords, expected = staged
-    draw = random.Random(0)
-    plain = {name: str(v) if isinstance(v, Path) else v for name, v in keywords.items()}
-    killed = 0
-    while killed < kills:
-        for stage in STAGES:
-            for _ in range(3):
-                part = None if stage in WHOLE else (draw.randint(1, 2), 2)
-                more = {"stage": stage, "part": part}
-                killed += run(draw.randint(1, 20), {**plain, **more}) is None
-            in_parts(deduplicate_files, keywords, 2, stages=[stage])
-        assert contents(tmp_path / "two") == expected
-        assert os.listdir(tmp_path / "work") == ["finished.json"]
-        shutil.rmtree(tmp_path / "work")
-        for path in (tmp_path / "two").rglob("*.*"):
-            path.unlink()
+@pytest.mark.parametrize(
+    ("function", "shards", "kills"),
+    [
+        (deduplicate_files, 6, 12), (deduplicate_files, 1, 12), (deduplicate_span_files, 1, 6),
+        pytest.param(deduplicate_files, 6, 100, marks=pytest.mark.slow),
+        pytest.param(deduplicate_files, 1, 100, marks=pytest.mark.slow),
+        pytest.param(deduplicate_span_files, 1, 50, marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_kills(tmp_path, function, shards, kills):
+    keywords = {**job(tmp_path, shards=shards), **outputs(tmp_path / "two")}
+    if function is deduplicate_span_files:
+        del keywords["threshold"], keywords["clusters"]
+        keywords |= {"min_length": 40, "join": ""}
+    function(**keywords, engine="disk")
+    expected = contents(tmp_path / "two")
+    for name in expected:
+        (tmp_path / "two" / name).unlink()
+    keywords["work"] = tmp_path / "work"
+    killed_until_done(function, keywords, STAGES, kills, tmp_path / "two", expected)

@@ -328,7 +328,7 @@ class WorkDirectory:
             self._forget(name)
             path = self / name
             with suppress(FileNotFoundError):  # another process may remove the same
-                if path.is_dir():
+                if path.is_dir() and not name.endswith(TEMPORARY):
                     path = self / (name + self._temporary)
                     _remove(path)
                     os.replace(self / name, path)
