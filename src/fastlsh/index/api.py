@@ -203,8 +203,9 @@ class Index:
         wait
             How many seconds to wait while another process writes.
         threshold
-            As in `Index`, like the further keyword arguments, for a new index. Without a threshold,
-            the index must exist, so that a mistyped location does not become an empty index. An
+            As in `Index`, like the further keyword arguments, for a new index. Without a threshold
+            (a containment, if `search` is "containment"), the index must exist, so that a mistyped
+            location does not become an empty index. An
             existing index must have been created with the values that are given, except for
             `recall`. A shingler with functions, and a key, are required.
         threads
@@ -364,7 +365,7 @@ class Index:
 
     @property
     def params(self) -> LSHParams:
-        """The numbers of bands and rows."""
+        """The numbers of bands and rows; by containment, those for documents of about one size."""
         return self._settings.params
 
     @property
@@ -532,7 +533,8 @@ class Index:
         """Return the similar documents as (id, similarity), the most similar first.
 
         Among equally similar documents, the one inserted first comes first. A similar document is
-        found with probability ``params.probability(similarity)``.
+        found with probability ``params.probability(similarity)``. With ``rule="contained"``, the
+        documents are those that contain the text, with the share of its shingles that they have.
 
         Parameters
         ----------

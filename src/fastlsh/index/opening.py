@@ -22,7 +22,10 @@ def open_store(
     read_only: bool,
     wait: float,
 ) -> Store:
-    """Open an index, or create it if there is none and a threshold is given: `Index.open`."""
+    """Open an index, or create it if there is none and a threshold is given: `Index.open`.
+
+    A search by containment has a containment instead of the threshold.
+    """
     expected = {"threshold": threshold, **given}
     if given.get("bands") is not None:
         expected.pop("recall", None)
@@ -31,11 +34,13 @@ def open_store(
     except FileNotFoundError as error:
         if read_only:
             raise
-        if threshold is None:
-            reason = "there is no index: give a threshold to create one"
+        least = "containment" if given.get("search") == "containment" else "threshold"
+        if {**given, "threshold": threshold}.get(least) is None:
+            reason = f"there is no index: give a {least} to create one"
             raise FileNotFoundError(2, reason, error.filename) from None
-    wanted = {name: value for name, value in given.items() if value is not None}
-    settings = Settings.of(threshold, threads=threads, **wanted)
+    wanted = {**given, "threshold": threshold}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    settings = Settings.of(threads=threads, **wanted)
     if redis.is_address(location):
         redis.create(location, settings, wait)
     else:

@@ -34,7 +34,7 @@ class Settings:
     hasher: MinHasher
 
     @classmethod
-    def of(cls, threshold: float, *, threads: int | None, **parameters: Any) -> "Settings":
+    def of(cls, threshold: float = 0.8, *, threads: int | None, **parameters: Any) -> "Settings":
         """Check the arguments of `Index`; the others are those of `SearchParams.of`."""
         return cls.over(SearchParams.of(threshold, **parameters), threads)
 
