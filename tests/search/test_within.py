@@ -86,6 +86,14 @@ def test_pairs_are_of_one_group(collection, banding, threshold):
     part = find_pairs_of_part(texts, range(len(texts)), params, within=labels)
     assert part.left.tolist() == found.left.tolist()
     assert part.right.tolist() == found.right.tolist()
+    half = len(texts) // 2
+    crossing = fastlsh.matches(
+        texts[half:], texts[:half], threshold, shingler=shingler, within=labels[half:],
+        against_within=labels[:half], **how,
+    )  # fmt: skip
+    assert sorted((a, d + half) for d, a, _ in crossing) == [
+        (a, d) for a, d, _ in expected if a < half <= d
+    ]
 
 
 @share(4)

@@ -29,6 +29,8 @@ def matches(
     against_ids: Sequence[Any] | None = None,
     max_pairs: int = 100_000_000,
     estimates: bool = False,
+    within: Any = None,
+    against_within: Any = None,
     **keywords: "Unpack[SearchAndRunKeywords]",
 ) -> Matches:
     """Find all pairs of a text and one of another collection that are similar.
@@ -47,6 +49,9 @@ def matches(
         equally similar texts.
     against_ids
         The ids of the documents of `against`, for `Matches.against_id`.
+    within, against_within
+        A value for each document, and for each of `against`, as their languages: only documents
+        with equal values are compared.
 
     Returns
     -------
@@ -78,7 +83,7 @@ def matches(
     options = made(RunOptions.of, keywords)
     return matches_of_texts(
         texts, against, params, options, best=best, ids=ids, against_ids=against_ids,
-        max_pairs=max_pairs, estimates=estimates,
+        max_pairs=max_pairs, estimates=estimates, within=within, against_within=against_within,
     )  # fmt: skip
 
 

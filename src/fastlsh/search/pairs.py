@@ -49,7 +49,6 @@ def near_duplicates(
     estimates
         Whether `Pairs.estimate` has the share of equal minima of each pair, to be compared with
         its exact similarity; 8 more bytes per pair.
-
     within
         A value for each document, as its language: only documents with equal values are compared.
 
