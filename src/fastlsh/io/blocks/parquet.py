@@ -3,15 +3,18 @@
 import binascii
 import io
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import groupby, pairwise, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.io import filesystems
 from fastlsh.io.blocks.columns import TableColumns
 from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
-from fastlsh.io.blocks.row_groups import decoded_size
+from fastlsh.io.blocks.pages import PagedFile, UnusualPagesError
+from fastlsh.io.blocks.row_groups import Decoded, decoded_size
 from fastlsh.io.blocks.tables import TableBlock
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.sources import Source
@@ -25,7 +28,7 @@ _ENCRYPTED = ("Could not read encrypted metadata", "Cannot decrypt ColumnMetadat
 
 
 class ParquetPart(TableBlock):
-    """Whole row groups, read by who works on them; or a part of one that is read already."""
+    """Whole row groups, or a part of one; read by who works on them, or already."""
 
     def __init__(
         self, file: "ParquetSource", extent: BlockExtent, bad: Any, table: Any = None
@@ -40,15 +43,23 @@ class ParquetPart(TableBlock):
         return sorted({each for each in (end_of_group, stop) if each > self.extent.start})
 
     def _table(self, all_columns: bool) -> Any:
-        if self._read is not None and (not all_columns or self._has_all(self._read)):
-            return self._read
-        if not self._file.is_whole(self.extent):
-            (part,) = reread_parquet(self._file.source, [self.extent], np.empty(0, np.int64), True)
-            return part._table(True)
-        columns = None if all_columns else self._columns.names
-        groups = range(*map(self._file.group_at, (self.extent.start, self.extent.stop)))
-        with self._file.open(self._file.metadata) as file:
-            return file.read_row_groups(list(groups), columns=columns, use_threads=False)
+        layout = self._file.head.layout
+        names = layout.names if all_columns else self._columns.names
+        read = self._read
+        if read is not None and set(names) <= set(read.schema.names):
+            return read
+        if self._file.is_whole(self.extent):
+            groups = range(*map(self._file.group_at, (self.extent.start, self.extent.stop)))
+            columns = None if all_columns else names
+            with self._file.open(self._file.metadata) as file:
+                return file.read_row_groups(list(groups), columns=columns, use_threads=False)
+        there = () if read is None else read.schema.names
+        table = self._file.rows(self.extent, [name for name in names if name not in there])
+        if table is None:
+            return next(self._file.in_order([self.extent], names))
+        columns = [(read if name in there else table).column(name) for name in names]
+        schema = pyarrow("").schema(map(layout.field, names), layout.metadata)
+        return pyarrow("").Table.from_arrays(columns, schema=schema)
 
 
 class ParquetSource:
@@ -95,7 +106,9 @@ class ParquetSource:
             file.seek(-8, 2)
             length = int.from_bytes(file.read(4), "little")
             file.seek(-8 - length, 2)
-            return binascii.crc32(file.read(length))
+            footer = file.read(length)
+            self._paged = PagedFile(self.metadata, self.head.layout, footer)
+            return binascii.crc32(footer)
 
     def _check_rows(self) -> None:
         """Raise if a row group names other rows than it has, for pyarrow reserves memory for them.
@@ -142,6 +155,10 @@ class ParquetSource:
         """Whether an extent consists of complete row groups."""
         return bool(np.isin((extent.start, extent.stop), self.ends).all())
 
+    def group_in_parts(self, extent: BlockExtent) -> int | None:
+        """Return the row group of which an extent is a part; None if it is of complete ones."""
+        return None if self.is_whole(extent) else self.group_at(extent.start)
+
     def groups_within(self, within: ByteRange) -> range:
         """Return the row groups that begin in a range of the file.
 
@@ -157,11 +174,13 @@ class ParquetSource:
         edges = (within.start, np.inf if within.stop is None else within.stop)
         return range(*np.searchsorted(begin * scale, edges).tolist())
 
-    def spans(self, size: int, done: int, groups: range) -> Iterator[tuple[int, int, int]]:
-        """Yield (first row, row behind the last one, rows of a part) of each row group not done.
+    def spans(
+        self, size: int, done: int, groups: range
+    ) -> Iterator[tuple[int, int, Decoded | None]]:
+        """Yield (first row, row behind the last one, sizes if it is large) of row groups not done.
 
-        Small ones come together, and have 0 rows of a part: they are read as a whole. One that is
-        done in part comes first, by itself.
+        Small ones come together: they are read as a whole. One that is done in part comes first, by
+        itself.
         """
         first = max(self.group_at(done) if done else 0, groups.start)
         start = stop = int(self.ends[first])
@@ -170,22 +189,116 @@ class ParquetSource:
             decoded = decoded_size(self.metadata, group, size, self.open)
             in_parts = decoded.is_large(size) or stop < done
             if stop > start and (in_parts or total + decoded.plain > size):
-                yield start, stop, 0
+                yield start, stop, None
                 start, total = stop, 0
             stop, total = stop + decoded.rows, total + decoded.plain
             if in_parts and stop > start:
-                yield start, stop, decoded.rows_at_once(size)
+                yield start, stop, decoded
                 start, total = stop, 0
         if stop > start:
-            yield start, stop, 0
+            yield start, stop, None
 
-    def parts(self, group: int, rows: int, all_columns: bool) -> Iterator[Any]:
-        """Yield a row group in batches of at most so many rows."""
-        columns = None if all_columns else self.columns.names
+    def edges(self, group: int, rows: int) -> list[int]:
+        """Return the rows between which a row group is read by its pages; none if it is not.
+
+        A part has about so many rows, and ends with a page of the text.
+        """
+        first = self.columns.path(self.columns.texts[0])[0]
+        try:
+            with self._opened_by_pages() as file:
+                ends = self._paged.scan(file, group, first).ends
+        except UnusualPagesError:
+            return []
+        edges = [0]
+        while edges[-1] < ends[-1]:
+            page = int(np.searchsorted(ends, edges[-1] + rows, "right")) - 1
+            edges.append(int(ends[page] if ends[page] > edges[-1] else ends[page + 1]))
+        if max(np.diff(edges), default=0) > 2 * rows:
+            return []
+        found = [int(self.ends[group]) + edge for edge in edges]
+        return found if first in self._by_pages(group, [*pairwise(found)], [first]) else []
+
+    def _by_pages(self, group: int, parts: list[tuple[int, int]], names: list[str]) -> list[str]:
+        """Return the columns of parts of a row group that are read by pages.
+
+        They are the large ones whose pages have rows of few parts, for each part decodes its pages.
+        """
+        begin = int(self.ends[group])
+        wanted = sum(stop - start for start, stop in parts)
+        found: list[str] = []
+        with suppress(UnusualPagesError), self._opened_by_pages() as file:
+            for name in names:
+                with suppress(UnusualPagesError):
+                    if not self._paged.is_large(group, name):
+                        continue
+                    pages = self._paged.scan(file, group, name)
+                    edges = [pages.of(start - begin, stop - begin) for start, stop in parts]
+                    decoded = sum(int(pages.ends[high] - pages.ends[low]) for low, high in edges)
+                    if decoded <= 2 * wanted:
+                        found.append(name)
+        return found
+
+    def read_parts(
+        self, extents: list[BlockExtent], bad: NDArray[np.int64] | None, names: list[str]
+    ) -> Iterator[ParquetPart]:
+        """Read parts of one row group: large columns by pages, the others from the beginning on."""
+        group = self.group_at(extents[0].start)
+        by_pages = self._by_pages(group, [(each.start, each.stop) for each in extents], names)
+        others = [name for name in names if name not in by_pages]
+        tables = self.in_order(extents, others) if others else repeat(None)
+        for extent, table in zip(extents, tables, strict=False):
+            yield ParquetPart(self, extent, _within(bad, extent), table)
+
+    def in_order(self, extents: list[BlockExtent], names: list[str]) -> Iterator[Any]:
+        """Yield columns of parts of one row group as tables, read from its beginning on."""
+        group = self.group_at(extents[0].start)
+        rest = self.parts(group, extents[0].stop - extents[0].start, names)
+        at = int(self.ends[group])
+        batches: list[Any] = []
+        for extent in extents:
+            while at < extent.stop:
+                batch = next(rest, None)
+                if batch is None:
+                    raise changed(self.source)
+                at += len(batch)
+                batches.append(batch)
+            while at - sum(map(len, batches[1:])) <= extent.start:
+                batches.pop(0)
+            table = pyarrow("").Table.from_batches(batches)
+            yield table.slice(extent.start - (at - len(table)), extent.stop - extent.start)
+
+    def rows(self, extent: BlockExtent, names: list[str]) -> Any:
+        """Return a part of a row group by its pages; None if that cannot be."""
+        group = self.group_at(extent.start)
+        first = int(self.ends[group])
+        rows = extent.start - first, extent.stop - first
+        try:
+            with self._opened_by_pages() as file:
+                return self._paged.read(file, group, *rows, names)
+        except UnusualPagesError:
+            return None
+
+    @contextmanager
+    def _opened_by_pages(self) -> Iterator[Any]:
+        if filesystems.is_remote(self.source.path):  # where each page would be asked for
+            raise UnusualPagesError
+        with open_arrow(self.source) as file:
+            yield file
+
+    def parts(self, group: int, rows: int, names: list[str]) -> Iterator[Any]:
+        """Yield columns of a row group in batches of at most so many rows."""
+        columns = None if names == self.head.layout.names else names
         # Page by page: a row group may be larger than memory.
         buffer = min(max(_BUFFERS // self.metadata.num_columns, 1 << 12), 1 << 20)
         with self.open(self.metadata, pre_buffer=False, buffer_size=buffer) as file:
             yield from file.iter_batches(rows, [group], columns, use_threads=False)
+
+    def tables(self, group: int, rows: int) -> Iterator[tuple[int, Any]]:
+        """Yield parts of a row group as tables of the wanted columns, each with where it ends."""
+        stop = int(self.ends[group])
+        for batch in self.parts(group, rows, self.columns.names):
+            stop += len(batch)
+            yield stop, pyarrow("").Table.from_batches([batch])
 
 
 class _Unread(io.RawIOBase):
@@ -222,21 +335,29 @@ def read_parquet_blocks(
         if first == end and after is None:
             empty = file.head.layout.empty_table()
             yield ParquetPart(file, BlockExtent(0, first, end, first + 1, file.check), None, empty)
-        for start, stop, rows in file.spans(size, done, groups):
-            if not rows:
-                extent = BlockExtent(index, start, stop, start + 1, file.check)
-                yield ParquetPart(file, extent, None)
+        for start, stop, decoded in file.spans(size, done, groups):
+            if decoded is None:
+                yield ParquetPart(
+                    file, BlockExtent(index, start, stop, start + 1, file.check), None
+                )
                 index += 1
                 continue
-            for batch in file.parts(file.group_at(start), rows, False):
-                stop, start = start + len(batch), max(start, done)
-                if start < stop:  # of which a part is done, if blocks had another size before
-                    extent = BlockExtent(index, start, stop, start + 1, file.check)
-                    table = pyarrow("").Table.from_batches([batch])
-                    table = table.slice(len(batch) - (stop - start))
-                    yield ParquetPart(file, extent, None, table)
+            group, rows = file.group_at(start), decoded.rows_at_once(size)
+            if edges := file.edges(group, rows):
+                inner = [max(start, done), *(edge for edge in edges if edge > max(start, done))]
+                extents = [
+                    BlockExtent(number, *rows, rows[0] + 1, file.check)
+                    for number, rows in enumerate(pairwise(inner), index)
+                ]
+                yield from file.read_parts(extents, None, file.columns.names)
+                index += len(extents)
+                continue
+            for stop, table in file.tables(group, rows):
+                begin, start = max(start, done), stop
+                if begin < stop:  # of which a part is done, if blocks had another size before
+                    extent = BlockExtent(index, begin, stop, begin + 1, file.check)
+                    yield ParquetPart(file, extent, None, table.slice(len(table) - (stop - begin)))
                     index += 1
-                start = stop
 
 
 def reread_parquet(
@@ -245,30 +366,21 @@ def reread_parquet(
     """Read row groups, or parts of them, once more; see `reread_blocks`."""
     with reading(source.path):
         file = ParquetSource(source)
-        pa = pyarrow(source.path)
-        rest: Iterator[Any] = iter(())
-        group, at = -1, 0
-        batches: list[Any] = []
-        for extent in extents:
-            if extent.check != file.check:
+        names = file.head.layout.names if all_columns else file.columns.names
+        for group, some in groupby(extents, file.group_in_parts):
+            mine = list(some)
+            if any(extent.check != file.check for extent in mine):
                 raise changed(source)
-            mine = bad[slice(*np.searchsorted(bad, (extent.start + 1, extent.stop + 1)))]
-            if not file.ends[-1] or file.is_whole(extent):
-                table = None if file.ends[-1] else file.head.layout.empty_table()
-                yield ParquetPart(file, extent, mine, table)
+            if group is not None:
+                yield from file.read_parts(mine, bad, names)
                 continue
-            if group != file.group_at(extent.start):
-                group = file.group_at(extent.start)
-                rest, batches = file.parts(group, extent.stop - extent.start, all_columns), []
-                at = int(file.ends[group])
-            while at < extent.stop:
-                batch = next(rest, None)
-                if batch is None:
-                    raise changed(source)
-                at += len(batch)
-                batches.append(batch)
-            while at - sum(map(len, batches[1:])) <= extent.start:
-                batches.pop(0)
-            table = pa.Table.from_batches(batches)
-            table = table.slice(extent.start - (at - len(table)), extent.stop - extent.start)
-            yield ParquetPart(file, extent, mine, table)
+            for extent in mine:
+                table = None if file.ends[-1] else file.head.layout.empty_table()
+                yield ParquetPart(file, extent, _within(bad, extent), table)
+
+
+def _within(bad: NDArray[np.int64] | None, extent: BlockExtent) -> NDArray[np.int64] | None:
+    """Return the bad rows of a part, which are not known when it is read first."""
+    if bad is None:
+        return None
+    return bad[slice(*np.searchsorted(bad, (extent.start + 1, extent.stop + 1)))]

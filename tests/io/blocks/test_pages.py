@@ -1,0 +1,189 @@
+"""Large row groups are read by their pages: the same rows, wherever they are decoded."""
+
+from contextlib import suppress
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import InputError
+from fastlsh.io import read_blocks, reread_blocks, thrift
+from fastlsh.io.blocks.parquet import ParquetSource
+from fastlsh.io.files import expand
+
+SIZE = 1 << 15
+RNG = np.random.default_rng(7)
+
+
+def table(kind, n=3000):
+    """Return rows with texts of a type, some of them null, and columns that are small or nested."""
+    letters = RNG.integers(97, 123, 400 * n).astype(np.uint8).tobytes().decode()
+    ends = RNG.integers(0, 300, n)
+    texts = [letters[400 * i : 400 * i + end] if end > 20 else None for i, end in enumerate(ends)]
+    if str(kind).startswith("dictionary"):
+        texts = [texts[i % 1500] for i in range(n)]
+    columns = {
+        "number": pa.array(np.arange(n)),
+        "text": pa.array(texts).cast(kind),
+        "id": pa.array([f"d{i}" for i in range(n)]),
+        "lists": pa.array([[i, None] for i in range(n)]),
+        "other": pa.array(texts[::-1]).cast(pa.large_string()),
+    }
+    return pa.table(columns, metadata={"a": "b"})
+
+
+def write(path, rows, **more):
+    with pq.ParquetWriter(
+        path, rows.schema, data_page_size=1 << 12, write_batch_size=16,
+        dictionary_pagesize_limit=1 << 13, **more,
+    ) as writer:  # fmt: skip
+        writer.write_table(rows.slice(0, 1800), row_group_size=1800)
+        writer.write_table(rows.slice(1800, 1), row_group_size=1)
+        writer.write_table(rows.slice(1801), row_group_size=len(rows))
+    (source,) = expand(str(path))
+    return source
+
+
+@pytest.fixture
+def by_pages(monkeypatch):
+    """Count the parts that are read by pages."""
+    found = []
+    rows = ParquetSource.rows
+
+    def counting(self, extent, names):
+        result = rows(self, extent, names)
+        found.append(result is not None)
+        return result
+
+    monkeypatch.setattr(ParquetSource, "rows", counting)
+    return found
+
+
+def texts_of(blocks):
+    return [text for block in blocks for text in block.documents().texts.to_pylist()]
+
+
+FORMS = [
+    {},
+    {"compression": "none", "use_dictionary": False},
+    {"compression": "zstd", "data_page_version": "2.0", "write_page_checksum": True},
+    {"compression": "gzip", "use_dictionary": ["id"], "store_schema": False},
+    {"compression": "brotli", "column_encoding": {"text": "DELTA_BYTE_ARRAY"},
+     "use_dictionary": False},
+]  # fmt: skip
+KINDS = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"), [*zip(FORMS, KINDS + KINDS[:2], strict=True), (FORMS[1], KINDS[2])]
+)
+def test_same_rows(tmp_path, form, kind, by_pages):
+    path = tmp_path / "a.parquet"
+    source = write(path, table(kind), **form)
+    rows = pq.read_table(path)
+    blocks = list(read_blocks(source, SIZE))
+    assert [0, *(b.extent.stop for b in blocks)] == [*(b.extent.start for b in blocks), len(rows)]
+    assert texts_of(blocks) == rows["text"].to_pylist()
+    assert len(by_pages) > (-1 if kind == KINDS[2] else 10)  # pages of codes have very many rows
+    assert all(by_pages)
+    for some in (blocks, blocks[5:6], blocks[1::3], blocks[-1:]):
+        extents = [block.extent for block in some]
+        kept = [np.arange(e.stop - e.start) % 3 > 0 for e in extents]
+        again = reread_blocks(source, extents)
+        for extent, block, flags in zip(extents, again, kept, strict=True):
+            expected = rows.slice(extent.start, len(flags)).filter(pa.array(flags))
+            found = block.rows(flags)
+            found.validate(full=True)
+            assert found.schema.equals(expected.schema, check_metadata=True)
+            assert found.to_pydict() == expected.to_pydict()
+        fewer = reread_blocks(source, extents, all_columns=False)
+        expected = [rows["text"].slice(e.start, e.stop - e.start) for e in extents]
+        assert texts_of(fewer) == [text for part in expected for text in part.to_pylist()]
+    assert all(by_pages)
+
+
+def test_goes_on_within_a_row_group(tmp_path):
+    source = write(tmp_path / "a.parquet", table(pa.string()))
+    blocks = list(read_blocks(source, SIZE))
+    rest = list(read_blocks(source, SIZE, after=blocks[3].extent))
+    assert [block.extent for block in rest] == [block.extent for block in blocks[4:]]
+    finer = list(read_blocks(source, SIZE // 2, after=blocks[3].extent))
+    assert finer[0].extent.start == blocks[3].extent.stop
+    assert texts_of(finer) == texts_of(rest)
+
+
+def test_threads_decode_the_texts(tmp_path, monkeypatch):
+    source = write(tmp_path / "a.parquet", table(pa.string()).select(["text"]))
+    expected = texts_of(read_blocks(source, SIZE))
+    monkeypatch.setattr(ParquetSource, "parts", None)  # from the beginning on, in one thread
+    assert texts_of(read_blocks(source, SIZE)) == expected
+
+
+def test_messages_for_damaged_pages(tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    source = write(path, table(pa.string()), write_page_checksum=True)
+    good = path.read_bytes()
+    found = []
+    for place in RNG.integers(8, len(good) - 8, 30).tolist():
+        path.write_bytes(good[:place] + bytes([good[place] ^ 64]) + good[place + 1 :])
+        outcomes = []
+        for pages in (True, False):
+            with monkeypatch.context() as patch:
+                if not pages:
+                    patch.setattr(ParquetSource, "edges", lambda *_: [])
+                try:
+                    outcomes.append(texts_of(read_blocks(source, SIZE)))
+                except InputError as error:
+                    outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+        found.append(isinstance(outcomes[0], str))
+    assert any(found)
+
+
+integers = st.integers(-(1 << 63), (1 << 63) - 1)
+plain = st.one_of(
+    st.tuples(st.sampled_from([thrift.I16, thrift.I32, thrift.I64]), integers),
+    st.tuples(st.just(thrift.BINARY), st.binary(max_size=300)),
+    st.tuples(st.just(thrift.BYTE), st.binary(min_size=1, max_size=1)),
+    st.tuples(st.just(thrift.DOUBLE), st.binary(min_size=8, max_size=8)),
+    st.tuples(st.sampled_from([thrift.TRUE, thrift.FALSE]), st.none()),
+    st.tuples(
+        st.just(thrift.LIST),
+        st.one_of(
+            st.tuples(st.just(thrift.I64), st.lists(integers, max_size=40)),
+            st.tuples(st.just(thrift.TRUE), st.lists(st.sampled_from([1, 2]), max_size=20)),
+        ),
+    ),
+)
+structures = st.recursive(
+    st.dictionaries(st.integers(1, 200), plain, max_size=5),
+    lambda inner: st.dictionaries(
+        st.integers(1, 40),
+        st.one_of(
+            st.tuples(st.just(thrift.STRUCT), inner),
+            st.tuples(
+                st.just(thrift.LIST),
+                st.tuples(st.just(thrift.STRUCT), st.lists(inner, max_size=20)),
+            ),
+        ),
+        max_size=3,
+    ),
+    max_leaves=8,
+)
+
+
+@given(structures)
+def test_structures_are_read_as_they_were_written(fields):
+    data = thrift.write_struct(fields)
+    reader = thrift.Reader(data + b"more")
+    assert reader.struct() == fields
+    assert reader.position == len(data)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes(data):
+    with suppress(IndexError, ValueError):
+        thrift.Reader(data).struct()
