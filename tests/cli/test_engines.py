@@ -27,6 +27,18 @@ def test_both_engines_by_option(run, inputs):
     assert not Path("disk.jsonl.work").exists()
 
 
+def test_options_that_the_engine_has_no_use_for(run, inputs):
+    words = ["dedup", *inputs, "-o", "kept.jsonl", "--engine", "memory"]
+    _, _, err = run(*words, "--memory", "1G", "--work", "w", "--keep-work", "--restart")
+    assert err[:4] == [
+        "fastlsh: --work has no effect with --engine=memory, which has no work directory",
+        "fastlsh: --keep-work has no effect with --engine=memory, which has no work directory",
+        "fastlsh: --restart has no effect with --engine=memory, which has no work directory",
+        "fastlsh: --memory limits only the size of a row with --engine=memory",
+    ]
+    assert not any("no effect" in line for line in run(*words)[2])
+
+
 def test_priority_decides_who_is_kept(run, tmp_path):
     rows = [
         {"id": score, "text": "the same text in every row of the file", "score": score}

@@ -125,6 +125,7 @@ def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
         (["repo", "--unit", "token"], "--group joins texts, and not token ids"),
         (["repo", "--engine", "disk"], "--group works in memory only"),
         (["repo", "--work", "w", "--stage", "sign"], "--group works in memory only"),
+        (["repo", "--work", "w"], "--work has no effect with --group, which works in memory"),
         (["repo", "--annotate"], "--group makes documents of several rows"),
         (["repo", "--save-index", "new.fastlsh"], "--group makes documents of several rows"),
         (["repo", "--by", "line"], "--by and --group cannot be given together"),

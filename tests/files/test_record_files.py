@@ -7,6 +7,7 @@ import pytest
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files.run.part import STAGES
+from fastlsh.io import roles
 from shards import rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
@@ -96,6 +97,43 @@ def test_nothing_is_written_of_messages_of_another_shape(tmp_path, capsys):
     kept = [json.loads(line)["id"] for line in output.read_text().splitlines()]
     assert "d0" in kept
     assert "d3" not in kept + table.read_text().split()
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_misspelt_roles(tmp_path, capsys, suffix):
+    rows = records(30)
+    inputs = written(tmp_path, rows, suffix)
+    output = str(tmp_path / f"kept.{suffix}")
+    words = ["dedup", *inputs, "-o", output, "--text", "chat", "-q", "--roles"]
+    for engine in ("memory", "disk"):
+        assert main([*words, "User,Assistant", "--engine", engine]) == 2
+        assert capsys.readouterr().err == (
+            "fastlsh: --roles must name roles of messages: none has 'Assistant' or 'User', the"
+            " roles there are 'assistant', 'system' and 'user'\n"
+        )
+        assert sorted(map(str, tmp_path.iterdir())) == inputs
+    assert main([*words, "user,Assistant"]) == 0
+    assert capsys.readouterr().err == (
+        "fastlsh: warning: no message at the beginning of the files has the role 'Assistant': the"
+        " roles there are 'assistant', 'system' and 'user'\n"
+    )
+    assert main(["evaluate", *inputs, "--text", "chat", "-q", "--roles", "User"]) == 2
+    assert "none has 'User'" in capsys.readouterr().err
+
+
+def test_a_role_that_is_rare(tmp_path, monkeypatch):
+    monkeypatch.setattr(roles, "LOOK", 100)
+    chats = [[{"from": "human", "value": f"question {n}"}] for n in range(300)]
+    chats += [None, [{"from": "tool", "value": "an answer"}]]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"a": {"b": chat}}) + "\n" for chat in chats))
+    how = {"text": "a.b", "engine": "memory"}
+    result = deduplicate_files(path, tmp_path / "kept.jsonl", roles=["tool"], **how)
+    assert (result.documents, result.empty) == (302, 301)
+    with pytest.raises(ValueError, match="the roles there are 'human' and 'tool'"):
+        deduplicate_files(path, tmp_path / "other.jsonl", roles=["tools"], **how)
+    path.write_text("")
+    assert deduplicate_files(path, tmp_path / "none.jsonl", roles=["tools"], **how).documents == 0
 
 
 def test_the_command_joins_columns(tmp_path, capsys):

@@ -7,7 +7,7 @@ from typing import Any
 from fastlsh import Shingler, preset
 from fastlsh.cli.messages import progress_of_files, say
 from fastlsh.cli.shingling import SHINGLING, add_key_option, add_text_options, shingler_of
-from fastlsh.io import Collection, ReadOptions, check_used, read_files, spooled_inputs
+from fastlsh.io import Collection, ReadOptions, check_roles, check_used, read_files, spooled_inputs
 from fastlsh.presets import PRESETS
 
 SEARCH = (
@@ -235,7 +235,9 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
             progress=progress_of_files(arguments),
             **more,
         )
-        check_used(how, [part.source for part in collection.parts])
+        sources = [part.source for part in collection.parts]
+        check_used(how, sources)
+        check_roles(how, sources)
     return collection
 
 

@@ -22,6 +22,7 @@ from fastlsh.io import (
     ReadOptions,
     RunPaths,
     Source,
+    check_roles,
     check_target,
     check_used,
     expand,
@@ -150,6 +151,7 @@ def decontaminate_files(
         mixed = output is None or is_folder_output(output)
         sources = expand(readable, read.format, read, recursive=read.recursive, mixed=mixed)
         check_used(read, sources)
+        check_roles(read, sources)
         items = read_items(paths(evals), fields, item_id, read)
         targets = _targets(readable, sources, items, read, output, hits, convert_to, engine)
         if targets is not None and params.rule == "annotate":

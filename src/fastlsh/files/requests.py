@@ -22,6 +22,7 @@ from fastlsh.io import (
     ReadOptions,
     RunPaths,
     Source,
+    check_roles,
     check_used,
     expand,
     is_folder_output,
@@ -121,6 +122,12 @@ class EngineOptions:
                 )
             chosen = Engine.DISK
         tell = on_message or (lambda _: None)
+        if chosen is Engine.MEMORY:
+            for name, given in (("work", folder), ("keep_work", keep_work), ("restart", restart)):
+                if given:
+                    tell(f'{name}= has no effect with engine="memory", which has no work directory')
+            if memory is not None:
+                tell('memory= limits only the size of a row with engine="memory"')
         return cls(chosen, size, folder, keep_work, restart, tell, stage, share)
 
     @property
@@ -303,9 +310,11 @@ class Request:
         return paths
 
     def check_used(self, sources: list[Source]) -> None:
-        """Raise ValueError if an option says how to read what none of the files is."""
+        """Raise ValueError if an option says how to read what none of the files is or has."""
         read = self.read if self.group is None else replace(self.read, join_with="\n")
         check_used(read, sources, cut=self.cutting is not None)
+        if self.engine.stage in (None, "sign"):
+            check_roles(read, sources)
 
 
 def _check_group(keywords: Mapping[str, Any], within: str | None, read: Mapping[str, Any]) -> None:
@@ -319,6 +328,9 @@ def _check_group(keywords: Mapping[str, Any], within: str | None, read: Mapping[
         raise ValueError("group= joins texts, and not token ids")
     if keywords.get("stage") is not None or keywords.get("engine") == "disk":
         raise ValueError("group= works in memory only")
+    for name in ("work", "keep_work", "restart"):
+        if keywords.get(name):
+            raise ValueError(f"{name}= has no effect with group=, which works in memory only")
 
 
 def search_params(threshold: float, keywords: Mapping[str, Any]) -> tuple[SearchParams, bool]:

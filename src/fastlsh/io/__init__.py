@@ -48,6 +48,7 @@ from fastlsh.io.replacement import (
     replacing_together,
 )
 from fastlsh.io.rewriting import Reread, Rest, Rewriting, write_again
+from fastlsh.io.roles import check_roles
 from fastlsh.io.rows import Added, check_rows_output, write_rows
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
@@ -108,6 +109,7 @@ __all__ = [
     "bytes_of_pages",
     "changed",
     "check_outputs",
+    "check_roles",
     "check_rows_output",
     "check_target",
     "check_used",

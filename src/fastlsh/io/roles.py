@@ -1,0 +1,94 @@
+"""Whether messages have the wanted roles: of misspelt ones, nothing would be read."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from fastlsh.errors import InputError, warn_caller
+from fastlsh.io.blocks import Block, read_blocks
+from fastlsh.io.record_texts import MESSAGES
+from fastlsh.io.sources import Options, Source
+from fastlsh.io.streams import identity
+
+LOOKS = 16
+"""Files that are looked into."""
+LOOK = 1 << 18
+"""Bytes of each that are looked at."""
+
+
+def check_roles(options: Options, sources: Sequence[Source]) -> None:
+    """Raise ValueError if no message has a wanted role.
+
+    The beginnings of some files are read until all wanted roles were seen. If some are not there,
+    a warning names those that are. If none is, all files are read up to the first one. Pipes are
+    left out, which can be read only once.
+    """
+    if options.roles is None:
+        return
+    wanted, seen = set(options.roles), set[str]()
+    files = [each for each in sources if _has_messages(each) and identity(each) is not None]
+    for source in files[:: max(len(files) // LOOKS, 1)][:LOOKS]:
+        with suppress(InputError):  # it is raised where the file is read
+            seen |= _roles(next(read_blocks(source, LOOK)), options)
+        if wanted <= seen:
+            return
+    everywhere = _all_roles(files, options, seen)
+    if seen and not wanted & seen and not any(wanted & found for found in everywhere):
+        raise ValueError(
+            f"roles must name roles of messages: none has {_shown(wanted, 'or')}, the roles there"
+            f" are {_shown(seen, 'and')}"
+        )
+    if seen and wanted - seen:
+        warn_caller(
+            f"no message at the beginning of the files has the role {_shown(wanted - seen, 'or')}:"
+            f" the roles there are {_shown(seen, 'and')}",
+            UserWarning,
+        )
+
+
+def _all_roles(files: Sequence[Source], options: Options, seen: set[str]) -> Iterator[set[str]]:
+    """Yield the roles of each block, and add them to those that were seen."""
+    for source in files:
+        with suppress(InputError):
+            for block in read_blocks(source):
+                found = _roles(block, options)
+                seen |= found
+                yield found
+
+
+def _shown(names: set[str], between: str) -> str:
+    *others, last = map(repr, sorted(names)[:10])
+    return f"{', '.join(others)} {between} {last}" if others else last
+
+
+def _has_messages(source: Source) -> bool:
+    return source.format in ("jsonl", "parquet", "arrow")
+
+
+def _roles(block: Block, options: Options) -> set[str]:
+    """Return the roles of the messages of the good rows of a block."""
+    rows = block.rows(np.ones(len(block.documents()), np.bool_))
+    found = set[str]()
+    for value in chain.from_iterable(_values(rows, name) for name in options.texts()):
+        for message in value if isinstance(value, list) else ():
+            found.update([message[key] for key, _ in MESSAGES if message.get(key)][:1])
+    return found
+
+
+def _values(rows: Any, name: str) -> Iterator[Any]:
+    """Yield the values of a column, or of a field inside one."""
+    records: Iterator[dict[str, Any]]
+    if hasattr(rows, "column_names"):
+        first = name if name in rows.column_names else name.partition(".")[0]
+        records = ({first: value} for value in rows.column(first).to_pylist())
+    else:
+        records = map(json.loads, filter(bytes.strip, bytes(rows).split(b"\n")))
+    for record in records:
+        value: Any = record
+        for key in (name,) if name in record else name.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        yield value
