@@ -69,7 +69,10 @@ def test_complaints(run):
     for given, reason in [
         (names[:1], "fastlsh: an overlap is that of 2 to 64 data sets, got 1"),
         ((*names, "--limit", "3"), "unrecognized arguments: --limit"),
-        ((*names, "--stage", "sign"), "unrecognized arguments: --stage"),
+        (
+            (*names, "--stage", "sign"),
+            "a stage needs the directory that all stages share: give --work",
+        ),
         ((*names, "--unit", "token"), "which token ids do not have"),
         ((*names, "--report", "a.jsonl"), "a.jsonl"),
         ((*names, "--engine", "disk"), "needs a work directory (--work)"),
@@ -77,3 +80,18 @@ def test_complaints(run):
         status, out, err = run("overlap", *given)
         assert (status, out, len(err)) == (2, "", 1), given
         assert reason in err[0]
+
+
+def test_stages_and_their_plan(run):
+    names = put_three()
+    arguments = ("overlap", *names, "-o", "t.tsv", "--work", "w", "--memory", "300M")
+    _, expected, _ = run("overlap", *names, "-q")
+    for stage in ("sign", "link", "unite", "gather", "decide"):
+        status, out, err = run(*arguments, "--stage", stage)
+        assert (status, out, err[-1]) == (0, "", f"fastlsh: stage {stage}: done")
+    assert run(*arguments, "--stage", "finish", "-q") == (0, "", [])
+    assert Path("t.tsv").read_text() == expected
+    status, script, _ = run(*arguments, "--threads", "2", "--plan", "sh", "--parts", "3")
+    assert status == 0
+    assert "--stage decide --part $part/3" in script
+    assert "--stage merge" not in script

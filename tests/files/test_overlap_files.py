@@ -2,11 +2,14 @@
 
 import csv
 import json
+import os
 
 import numpy as np
 import pytest
 
 from fastlsh import InputError, Shingler, overlap, overlap_files
+from fastlsh.files.run.part import OF_PAIRS
+from in_stages import in_parts
 from shards import rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -161,7 +164,7 @@ def test_sources_that_cannot_be_compared(tmp_path):
         (put("one.jsonl", "a", "a"), "2 to 64 data sets, got 1"),
         (put("many.jsonl", *range(65)), "the column from has more than 64 values"),
         (put("null.jsonl", "a", None), "row 2: 'from' is null, not a text or a number"),
-        (put("twice.jsonl", "1", 1), "the data set 1 is given twice"),
+        (put("twice.jsonl", "1", 1), "the text '1' and the number 1, which are different values"),
     ]:
         with pytest.raises((ValueError, InputError), match=message):
             overlap_files(path, tmp_path / "t.tsv", source="from")
@@ -172,3 +175,45 @@ def test_sources_that_cannot_be_compared(tmp_path):
         put("skipped.jsonl", "a", None, "b"), source="from", on_error="skip"
     ).overlap  # fmt: skip
     assert (found.names, found.documents.tolist()) == (["a", "b"], [1, 1])
+
+
+@pytest.mark.parametrize("of", [1, 3])
+def test_in_stages(tmp_path, monkeypatch, of):
+    small_budget(monkeypatch, block=1, run=8, rows=50, part=1, pending=0)
+    inputs = write_shards(tmp_path, rows_of(46, 150), 3)
+    one = overlap_files(inputs, tmp_path / "one.jsonl", 0.6, engine="disk")
+    keywords = {
+        "inputs": inputs, "output": tmp_path / "two.jsonl", "threshold": 0.6,
+        "work": tmp_path / "work", "report": tmp_path / "two.html", "memory": "300M",
+    }  # fmt: skip
+    result = in_parts(overlap_files, keywords, of, stages=OF_PAIRS)
+    assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
+    assert (tmp_path / "two.html").exists()
+    assert result.overlap._counts.tolist() == one.overlap._counts.tolist()
+    again = overlap_files(**keywords, stage="finish")
+    assert again.overlap.shared_characters.tolist() == one.overlap.shared_characters.tolist()
+    assert (again.documents, again.empty) == (150, one.empty)
+    assert os.listdir(tmp_path / "work") == ["finished.json"]
+    nothing = overlap_files(**keywords, stage="decide", part=(1, of))
+    assert (nothing.documents, nothing.overlap.shared_documents.sum()) == (0, 0)
+
+
+def test_stages_that_are_refused(tmp_path):
+    inputs = write_shards(tmp_path, rows_of(46, 20), 2)
+    how = {"work": tmp_path / "work", "output": tmp_path / "t.tsv", "memory": "300M"}
+    with pytest.raises(ValueError, match="an overlap has no stage merge: its stages are sign"):
+        overlap_files(inputs, stage="merge", **how)
+    with pytest.raises(ValueError, match="source= are found by one process"):
+        overlap_files(inputs, stage="sign", source="id", **how)
+    with pytest.raises(InputError, match="no run has begun here: the first stage"):
+        overlap_files(inputs, stage="decide", **how)
+
+
+def test_a_file_in_two_data_sets(tmp_path):
+    inputs = write_shards(tmp_path, rows_of(46, 20), 2)
+    os.symlink(inputs[0], tmp_path / "link.jsonl")
+    with pytest.raises(InputError, match=r"link\.jsonl: is the same file as .*in0\.jsonl, and bel"):
+        overlap_files([*inputs, tmp_path / "link.jsonl"], tmp_path / "t.tsv")
+    with pytest.raises(InputError, match="is the same file as"):
+        overlap_files([inputs[1], tmp_path / "in*.jsonl"])
+    assert not (tmp_path / "t.tsv").exists()

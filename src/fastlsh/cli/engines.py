@@ -16,8 +16,8 @@ from fastlsh.files import FileDecontamination, FileResult
 from fastlsh.parallel import Display
 
 
-def add_engine_options(parser: argparse.ArgumentParser, *, stages: bool = True) -> None:
-    """Add the options; with `stages`, those of runs on many machines, too."""
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options, and those of runs on many machines."""
     group = parser.add_argument_group("memory and disk")
     group.add_argument(
         "--engine",
@@ -38,10 +38,7 @@ def add_engine_options(parser: argparse.ArgumentParser, *, stages: bool = True) 
     )
     group.add_argument("--keep-work", action="store_true", help="keep this directory afterwards")
     group.add_argument("--restart", action="store_true", help="discard the work of an earlier run")
-    if stages:
-        add_stage_options(parser)
-    else:
-        parser.set_defaults(stage=None, part=None, only_checked=False)
+    add_stage_options(parser)
     parser.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 from fastlsh import overlap_files
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
+from fastlsh.cli.job_plans import print_plan, search_jobs
 from fastlsh.cli.messages import plural, summarise, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
@@ -57,17 +58,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=integer,
         help="fail if more pairs of texts must be compared (default: 100000000)",
     )
-    add_engine_options(parser, stages=False)
+    add_engine_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    if print_plan(arguments, run, search_jobs(arguments, pairs=True)):
+        return
     keywords = search_keywords(arguments, "max_pairs")
     reading = reading_keywords(arguments)
     del reading["limit"]
     with watched(arguments) as watch:
         engine = engine_keywords(arguments, watch)
-        del engine["stage"], engine["part"]
         result = overlap_files(
             arguments.inputs, arguments.output, source=arguments.source, measure=arguments.measure,
             report=arguments.report, **reading, **{**keywords, **engine},
@@ -75,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
         best = result.overlap.best_order(arguments.measure)
         counts = {**vars(result), "params": asdict(result.params), "overlap": best._asdict()}
         watch.log("done", **counts)
-    if arguments.output is None:
+    if arguments.output is None and arguments.stage in (None, "finish"):
         write_table(None, result.overlap.columns())
     warn_of_rows(result)
     found, measure = result.overlap, arguments.measure

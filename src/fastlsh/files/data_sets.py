@@ -59,8 +59,16 @@ class DataSets:
             names.update(zip(found[new][order].tolist(), values, strict=True))
             if most is not None and len(names) > most:
                 raise InputError(inputs[0], f"the column {column} has more than {most} values")
+        found_names = list(names.values())
+        twice = next((name for name in found_names if found_names.count(name) > 1), None)
+        if most is not None and twice is not None:
+            raise InputError(
+                inputs[0],
+                f"the column {column} has the text {twice!r} and the number {twice}, which are"
+                " different values: write all of them as texts or as numbers",
+            )
         hashes = np.array(list(names), np.uint64)
-        return cls(list(names.values()), np.empty(0, np.int64), column, hashes)
+        return cls(found_names, np.empty(0, np.int64), column, hashes)
 
     def of_labels(self, labels: NDArray[np.uint64]) -> Numbers:
         """Return the data set of each document by its value in the column."""

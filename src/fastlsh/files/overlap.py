@@ -1,11 +1,12 @@
 """The overlap of data sets in files: the same answer in memory and on disk."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastlsh.arguments import check_choice, check_integer
+from fastlsh.errors import InputError
 from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.data_sets import DataSets
 from fastlsh.files.disk.overlap import run_overlap
@@ -22,11 +23,13 @@ from fastlsh.files.requests import (
     search_params,
 )
 from fastlsh.files.results import FileOverlap
+from fastlsh.files.run.part import check_pair_stage
 from fastlsh.io import (
     Collection,
     Paths,
     Source,
     check_target,
+    identity,
     recover_outputs,
     replacing_together,
     table_format,
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
 
 
-@shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | {"limit", "stage", "part"})
+@shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | {"limit"})
 def overlap_files(
     inputs: Paths,
     output: Path | None = None,
@@ -87,7 +90,7 @@ def overlap_files(
     Returns
     -------
     FileOverlap
-        The overlap, counts and times.
+        The overlap, counts and times. Nothing is counted by a stage before "finish".
 
     Raises
     ------
@@ -115,6 +118,11 @@ def overlap_files(
     check_choice(measure, "measure")
     labels = () if source is None else (source,)
     request = Request.of(inputs, (), params, keywords, labels=labels)
+    check_pair_stage(request.engine.stage, "an overlap")
+    if source is not None and request.engine.stage is not None:
+        raise ValueError(
+            "the data sets of source= are found by one process, before the search: leave out stage="
+        )
     if source is None:
         check_data_sets(request.inputs)
     target, page = (None if path is None else paths(path)[0] for path in (output, report))
@@ -156,6 +164,7 @@ def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
     _check_paths(request, wanted, sources)
     request.check_used(sources)
     if wanted.source is None:
+        _check_different_files(wanted.names, each)
         data_sets = DataSets.of_inputs(wanted.names, each)
     else:
         data_sets = DataSets.of_column(request.inputs, request.read, wanted.source, MOST_DATA_SETS)
@@ -172,7 +181,7 @@ def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
     else:
         engine = "disk"
         found, summary = run_overlap(
-            choice.job, data_sets, wanted.max_pairs, wanted.output,
+            choice.job, data_sets, wanted.max_pairs, wanted.output, wanted.page,
             lambda found, skipped: wanted.write(found, request, skipped, clock), clock,
         )  # fmt: skip
         counts = counts_of_summary(summary)
@@ -182,6 +191,19 @@ def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
     )  # fmt: skip
 
 
+def _check_different_files(names: list[str], files: list[list[Source]]) -> None:
+    """Raise InputError if a file is in two data sets: all of its documents would be shared."""
+    seen: dict[Any, tuple[str, str]] = {}
+    for name, sources in zip(names, files, strict=True):
+        for source in sources:
+            path, other = seen.setdefault(identity(source) or source.path, (source.path, name))
+            if other != name:
+                raise InputError(
+                    source.path,
+                    f"is the same file as {path}, and belongs to two data sets, {other} and {name}",
+                )
+
+
 def _check_paths(request: Request, wanted: OverlapSearch, sources: list[Source]) -> None:
     """Raise InputError unless everything can be written, and nothing is written over."""
     run_paths = request.run_paths(sources, [])
@@ -189,7 +211,8 @@ def _check_paths(request: Request, wanted: OverlapSearch, sources: list[Source])
     run_paths.writes("report", wanted.page)
     run_paths.deletes("work", request.engine.work_of(wanted.output))
     run_paths.check()
-    recover_outputs([wanted.output, wanted.page])
+    if request.engine.recovers_outputs:
+        recover_outputs([wanted.output, wanted.page])
     if wanted.output is not None:
         table_format(wanted.output)
         check_target(wanted.output)

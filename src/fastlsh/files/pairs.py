@@ -21,7 +21,7 @@ from fastlsh.files.requests import (
     search_params,
 )
 from fastlsh.files.results import FilePairs
-from fastlsh.files.run.part import OF_PAIRS
+from fastlsh.files.run.part import check_pair_stage
 from fastlsh.io import (
     STANDARD,
     Paths,
@@ -131,11 +131,7 @@ def near_duplicate_files(
 
 def _check_wanted(wanted: PairSearch, request: Request, page: str | None) -> None:
     """Raise ValueError if what is asked for contradicts itself."""
-    stage = request.engine.stage
-    if stage is not None and stage not in OF_PAIRS:
-        raise ValueError(
-            f"a search for pairs has no stage {stage}: its stages are {', '.join(OF_PAIRS)}"
-        )
+    check_pair_stage(request.engine.stage, "a search for pairs")
     check_best(wanted.best, request.search)
     if wanted.best and not request.against:
         raise ValueError("best=True names the best match in another collection: give against=")

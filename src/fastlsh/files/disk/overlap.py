@@ -1,8 +1,8 @@
 """The overlap of data sets on disk: counts of each part, and the lengths of all documents."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,9 @@ from fastlsh.files.data_sets import DataSets
 from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prepared_texts
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
-from fastlsh.files.disk.sign import Summary
+from fastlsh.files.disk.sign import NOTHING, Summary
 from fastlsh.files.disk.signed_runs import saved_columns
+from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH
 from fastlsh.parallel import Stopwatch, ordered_map
@@ -26,11 +27,30 @@ TOTALS = "totals.npy"
 """Documents and characters of each data set."""
 
 
+class CountsFound(NamedTuple):
+    """What a run has counted, as JSON can have it."""
+
+    summary: Summary
+    totals: Sequence[Sequence[int]]
+    """Documents and characters of each data set."""
+    counts: Sequence[Sequence[int]]
+    """Rows of `Shared`."""
+
+    def overlap(self, job: Job, names: list[str]) -> Overlap:
+        """Return the overlap of these data sets."""
+        documents, characters = np.array(self.totals, np.int64).reshape(2, -1)
+        counts = np.array([tuple(row) for row in self.counts], Shared)
+        return Overlap(
+            names, documents, characters, counts, empty=self.summary.empty, params=job.params.lsh
+        )  # fmt: skip
+
+
 def run_overlap(
     job: Job,
     data_sets: DataSets,
     max_pairs: int,
     output: str | None,
+    page: str | None,
     write: Callable[[Overlap, int], None],
     clock: Stopwatch,
 ) -> tuple[Overlap, Summary]:
@@ -42,13 +62,35 @@ def run_overlap(
         Which one each document is of.
     max_pairs
         As for `overlap_files`.
-    output
-        Where the table is written.
+    output, page
+        Where the table and the page are written.
     write
         Writes what is asked for, given how many rows were skipped; then the work is removed.
     clock
         Takes the time of each stage.
+
+    Returns
+    -------
+    Overlap, Summary
+        Nothing is counted after a stage that does not end the run.
     """
+    try:
+        found = _run_overlap(job, data_sets, max_pairs, output, page, write, clock)
+    except StageDoneError as done:
+        zeros = np.zeros((2, len(data_sets.names)), np.int64)
+        found = done.of(CountsFound, NOTHING, zeros, [])
+    return found.overlap(job, data_sets.names), found.summary
+
+
+def _run_overlap(
+    job: Job,
+    data_sets: DataSets,
+    max_pairs: int,
+    output: str | None,
+    page: str | None,
+    write: Callable[[Overlap, int], None],
+    clock: Stopwatch,
+) -> CountsFound:
     sizes = np.bincount(data_sets.of_file, minlength=len(data_sets.names)).tolist()
     more = {"max_pairs": max_pairs, "source": data_sets.column, "files of each data set": sizes}
     with begun(job, "overlap", more, {OUTPUT_PATH: output}) as job:
@@ -66,21 +108,15 @@ def run_overlap(
 
         with clock("decisions"):
             each_part(job, linked, texts, count, "comparing")
+            end_of_stage(job, "decide")
             tables = [job.work.load(answer_name(number)) for number in range(linked.parts)]
         with clock("counting"):
-            documents, characters = _totals(job, len(data_sets.names), of_documents)
+            totals = _totals(job, len(data_sets.names), of_documents)
         counts = added_up(np.concatenate([np.empty(0, Shared), *tables]))
-        found = Overlap(
-            data_sets.names,
-            documents,
-            characters,
-            counts,
-            empty=summary.empty,
-            params=job.params.lsh,
-        )
+        found = CountsFound(summary, totals.tolist(), counts.tolist())
         with clock("writing"):
-            write(found, summary.skipped)
-        return found, summary
+            write(found.overlap(job, data_sets.names), summary.skipped)
+        return ended(job, found, [path for path in (output, page) if path is not None])
 
 
 def _of_documents(job: Job, data_sets: DataSets) -> Callable[[Numbers], Numbers]:

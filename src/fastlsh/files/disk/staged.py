@@ -278,7 +278,7 @@ def _missing_before(job: Job, kind: str) -> tuple[str, Any]:
             return "unite", True
         names = [texts_name(run) for run in finished_runs(job)]
         return "gather", if_missing(names, work.has)
-    if job.stage == "merge" or (job.stage == "finish" and kind == "pairs"):
+    if job.stage == "merge" or (job.stage == "finish" and kind in ("pairs", "overlap")):
         if not work.has(link.DONE):
             return "unite", True
         linked = work.read_as(Linked, link.DONE)

@@ -15,7 +15,7 @@ WHOLE = ("sample", "unite", "merge", "finish")
 """The stages that are not divided into parts."""
 
 OF_PAIRS = tuple(stage for stage in STAGES if stage not in ("merge", "write"))
-"""The stages of a search for pairs."""
+"""The stages of a search for pairs, and of an overlap."""
 
 
 class Part(NamedTuple):
@@ -58,3 +58,9 @@ def check_stage(
     if not 1 <= number <= of:
         raise ValueError(f"part must be from 1/{of} to {of}/{of}, got {number}/{of}")
     return Part(number, of)
+
+
+def check_pair_stage(stage: str | None, what: str) -> None:
+    """Raise ValueError if a search that does not write rows has no such stage."""
+    if stage is not None and stage not in OF_PAIRS:
+        raise ValueError(f"{what} has no stage {stage}: its stages are {', '.join(OF_PAIRS)}")
