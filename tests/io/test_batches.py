@@ -1,6 +1,7 @@
 """Row groups and record batches: their edges and their bytes depend on the rows alone."""
 
 import random
+from functools import partial
 
 import numpy as np
 import pytest
@@ -152,6 +153,8 @@ def test_row_groups_depend_on_the_rows_alone(folder, table, seed):
     first = written(folder / "a.parquet", parquet_writer, [table], table.schema)
     second = written(folder / "b.parquet", parquet_writer, in_pieces(table, seed), table.schema)
     assert first == second
+    by_threads = partial(parquet_writer, threads=1 + seed % 3)
+    assert written(folder / "c.parquet", by_threads, [table], table.schema) == first
     with pq.ParquetFile(folder / "a.parquet") as file:
         groups = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
         assert file.read().to_pylist() == table.to_pylist()

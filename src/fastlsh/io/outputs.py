@@ -10,6 +10,7 @@ from typing import Any
 from fastlsh.io.batches import BatchWriter, Columns, remade
 from fastlsh.io.errors import codec, pyarrow
 from fastlsh.io.gzip_stream import gzip_stream
+from fastlsh.io.parquet_groups import row_group_writer
 from fastlsh.io.replacement import Replacements, replacing
 from fastlsh.io.special import descriptor, is_written_in_place
 
@@ -93,7 +94,7 @@ def write_text(
 
 @contextmanager
 def parquet_writer(
-    path: str, schema: Any, codecs: Mapping[str, str] | None = None
+    path: str, schema: Any, codecs: Mapping[str, str] | None = None, threads: int = 1
 ) -> Iterator[BatchWriter]:
     """Open a Parquet file for writing tables, whose rows make row groups as `BatchWriter` says.
 
@@ -105,6 +106,8 @@ def parquet_writer(
         Of the tables.
     codecs : mapping of str to str, optional
         How each column is compressed, by its path, in Parquet's words; by default Zstandard.
+    threads : int
+        How many row groups are encoded at a time. The bytes are the same for every number.
 
     Yields
     ------
@@ -116,19 +119,33 @@ def parquet_writer(
     if codecs:
         codecs_of = {column: _CODECS.get(codec, codec).lower() for column, codec in codecs.items()}
         found = {column: c if _is_available(path, c) else usual for column, c in codecs_of.items()}
-    with (
-        open_output(path, None) as file,
-        parquet.ParquetWriter(file, schema, compression=found) as writer,
-    ):
 
-        def write(columns: Columns) -> None:
-            arrays = [remade(chunks, fill=False) for chunks in columns]
-            table = pyarrow(path).Table.from_arrays(arrays, schema=schema)
-            writer.write_table(table, row_group_size=len(table))
+    def table(columns: Columns) -> Any:
+        arrays = [remade(chunks, fill=False) for chunks in columns]
+        return pyarrow(path).Table.from_arrays(arrays, schema=schema)
 
-        batches = BatchWriter(write)
-        yield batches
-        batches.flush()
+    def encode(sink: Any, columns: Columns | None) -> None:
+        with parquet.ParquetWriter(sink, schema, compression=found) as writer:
+            if columns is not None:
+                rows = table(columns)
+                writer.write_table(rows, row_group_size=len(rows))
+
+    with open_output(path, None) as file:
+        if threads > 1:
+            with row_group_writer(file, encode, threads) as write:
+                batches = BatchWriter(write)
+                yield batches
+                batches.flush()
+            return
+        with parquet.ParquetWriter(file, schema, compression=found) as writer:
+
+            def write_one(columns: Columns) -> None:
+                rows = table(columns)
+                writer.write_table(rows, row_group_size=len(rows))
+
+            batches = BatchWriter(write_one)
+            yield batches
+            batches.flush()
 
 
 _CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"}

@@ -105,13 +105,16 @@ def write_again(
     if any(each.alone for each in outputs):
         wide = 1
     wide = max(wide, 1)
+    at_once = threads // wide  # of what is compressed for an output
+    if any(each.output.format in COLUMNAR for each in outputs):
+        at_once = max(min(at_once, memory // wide // _PER_TABLE), 1)
     done: list[Source] = []
 
     def write(start: int, stop: int) -> Generator[None, None, None]:
         for place, each in enumerate(outputs[start:stop], start + 1):
             with (
                 files.file(each.output.path, folders=folders, place=place) as temporary,
-                closing(_written(each, temporary, threads // wide)) as blocks,
+                closing(_written(each, temporary, threads // wide, at_once)) as blocks,
             ):
                 source = None
                 for source, extent in blocks:
@@ -129,9 +132,9 @@ def write_again(
 
 
 def _written(
-    each: Rewriting, temporary: str, threads: int
+    each: Rewriting, temporary: str, threads: int, compressing: int
 ) -> Generator[tuple[Source, BlockExtent], None, None]:
-    """Write an output, and yield each block that is done."""
+    """Write an output, and yield each block that is done; so many threads compress it."""
 
     def piece(item: Reread) -> tuple[Source, BlockExtent, Head, Any]:
         source, block, key = item
@@ -142,7 +145,9 @@ def _written(
         first = [*islice(pieces, 1)]
         head = first[0][2] if first else Head()
         with (
-            output_writer(temporary, each.output, each.source, head, each.added, threads) as writer,
+            output_writer(
+                temporary, each.output, each.source, head, each.added, compressing
+            ) as writer,
             background_calls(min(threads - 1, 1)) as soon,
         ):
             for line in each.lines:

@@ -134,9 +134,9 @@ class _Pool:
 class BackgroundCalls:
     """Makes calls in other threads, and hands their results over in order."""
 
-    def __init__(self, threads: int, take: Callable[[Any], object]) -> None:
+    def __init__(self, threads: int, take: Callable[[Any], object], ahead: int) -> None:
         self._pool = None if threads == 0 else _Pool(threads)
-        self._ahead = _AHEAD * threads
+        self._ahead = ahead
         self._take = take
         self._waiting: deque[Future[Any]] = deque()
 
@@ -164,7 +164,7 @@ class BackgroundCalls:
 
 @contextmanager
 def background_calls(
-    threads: int, take: Callable[[Any], object] = lambda _: None
+    threads: int, take: Callable[[Any], object] = lambda _: None, ahead: int | None = None
 ) -> Iterator[BackgroundCalls]:
     """Give `BackgroundCalls`, and wait for all of its calls at the end.
 
@@ -174,8 +174,10 @@ def background_calls(
         The number of threads besides the calling one; with 0, the calling one makes the calls.
     take : callable
         Is called with each result, in order and in the calling thread.
+    ahead : int, optional
+        How many results may be waited for when another call is made; by default 2 for each thread.
     """
-    soon = BackgroundCalls(threads, take)
+    soon = BackgroundCalls(threads, take, _AHEAD * threads if ahead is None else ahead)
     try:
         yield soon
         soon.end()

@@ -35,7 +35,7 @@ def rows_writer(
     head : Head
         Of the first input: the header and byte order mark, the encoding, the columns.
     threads : int
-        As for `open_output`.
+        As for `open_output` and `parquet_writer`.
 
     Yields
     ------
@@ -43,7 +43,7 @@ def rows_writer(
         What it was given is complete in the file only when the context is left.
     """
     if kind == "parquet":
-        with parquet_writer(path, head.layout, head.codecs) as writer:
+        with parquet_writer(path, head.layout, head.codecs, threads) as writer:
             yield writer
     elif kind == "arrow":
         with arrow_writer(path, head.layout) as writer:

@@ -115,7 +115,7 @@ def output_writer(
         with rows_writer(temporary, kind, output.compression, head, threads) as writer:
             yield writer
     elif source.format in COLUMNAR and output.format == "parquet":
-        with open_parquet(temporary, output.path, head.layout) as tables:
+        with open_parquet(temporary, output.path, head.layout, threads) as tables:
             yield tables
     else:
         yield from _converting(temporary, output, source, head.layout)

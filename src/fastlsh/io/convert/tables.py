@@ -116,11 +116,11 @@ class ParquetTable:
 
 
 @contextmanager
-def open_parquet(temporary: str, path: str, schema: Any) -> Iterator[Any]:
+def open_parquet(temporary: str, path: str, schema: Any, threads: int = 1) -> Iterator[Any]:
     """Open a Parquet file for tables; `path` is its name in messages."""
     unknown = pyarrow(path).ArrowNotImplementedError
     try:
-        with parquet_writer(temporary, schema) as tables:
+        with parquet_writer(temporary, schema, threads=threads) as tables:
             yield tables
     except unknown as reason:
         message = f"Parquet cannot hold it: {reason}"
