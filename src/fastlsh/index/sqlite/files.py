@@ -18,7 +18,7 @@ from fastlsh.index.sqlite.records import COMPRESSED, FULL, NONE, records_of
 from fastlsh.index.sqlite.rows import check_row, checksum_of
 from fastlsh.index.sqlite.store import SqliteStore
 
-PAGE_SIZES = {FULL: 8192, COMPRESSED: 32768, NONE: 32768}
+PAGE_SIZES = {FULL: 8192, COMPRESSED: 65536, NONE: 32768}
 """In small pages, rows of a few hundred bytes or more leave much room unused."""
 
 START = b"SQLite format 3\0"

@@ -16,6 +16,7 @@ from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.reading_back import packed_texts, plain_shingler
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.sqlite.damage import bytes_of, refuse, signatures_of
+from fastlsh.index.sqlite.dictionaries import Dictionaries
 from fastlsh.index.sqlite.origins import read_places
 from fastlsh.parallel import RunOptions
 from fastlsh.signatures import MinHasher
@@ -24,10 +25,10 @@ from fastlsh.stages import hasher_for
 COMPRESSED, FULL, NONE = "compressed", "full", "none"
 
 LEVEL = 6
-DICTIONARY = 1 << 15
-"""Bytes of the dictionary, which is as long as zlib looks back."""
-SAMPLE = 1 << 8
-"""Bytes of a text that are part of the dictionary."""
+RAW = -15
+"""A stream without a header and a checksum, which the row has."""
+ENCODINGS = {2: "utf-16-le", 4: "utf-32-le"}
+"""Of packed texts whose units have so many bytes."""
 WIDTHS = (1, 2, 4, 8)
 
 Rows = Sequence[tuple[Any, Any]]
@@ -93,7 +94,7 @@ class CompressedRecords(Records):
     settings
         Of an index that keeps texts.
     dictionary
-        Beginnings of texts, with which zlib compresses short texts better.
+        Pieces of texts, with which zlib compresses short texts better: see `Dictionaries`.
     """
 
     kind = COMPRESSED
@@ -101,15 +102,21 @@ class CompressedRecords(Records):
 
     def __init__(self, settings: Settings, dictionary: bytes = b"") -> None:
         super().__init__(settings)
-        self._dictionary = dictionary
+        self._dictionaries = Dictionaries(dictionary)
 
     def encoded(self, documents: IndexDocuments) -> tuple[Iterable[Any], Iterable[Any]]:
         """Return the columns `signature`, which is empty, and `content`."""
         import zlib
 
         def compressed(content: Any) -> bytes:
-            packer = zlib.compressobj(LEVEL, zdict=self._dictionary)
-            return packer.compress(_planes(content)) + packer.flush()
+            if not content:
+                return b""
+            kind, units = _compact(content)
+            number = dictionaries.nearest(units)
+            packer = zlib.compressobj(LEVEL, wbits=RAW, zdict=dictionaries.parts[number])
+            return bytes([kind << 4 | number]) + packer.compress(units) + packer.flush()
+
+        dictionaries = self._dictionaries
 
         return [b""] * documents.n, map(compressed, self.contents(documents))
 
@@ -118,12 +125,16 @@ class CompressedRecords(Records):
         import zlib
 
         def expanded(content: Any) -> bytes:
+            if content == b"":
+                return b""
             try:
-                reader = zlib.decompressobj(zdict=self._dictionary)
-                return _packed(reader.decompress(content) + reader.flush())
-            except (zlib.error, TypeError) as error:
+                reader = zlib.decompressobj(RAW, dictionaries[content[0] & 15])
+                units = reader.decompress(content[1:]) + reader.flush()
+                return _packed(content[0] >> 4, units)
+            except (zlib.error, LookupError, TypeError, ValueError) as error:
                 raise sqlite3.DatabaseError(f"malformed: a compressed text: {error}") from error
 
+        dictionaries = self._dictionaries.parts
         words, offsets = self.unpacked(expanded(content) for _, content in rows)
         texts = packed_texts(self.settings, words, offsets)
         signed = self.settings.rows(self._hasher.sign(texts), texts, self._hasher.shingler)
@@ -141,12 +152,11 @@ class CompressedRecords(Records):
         return hasher_for(plain, RunOptions.of(self.settings.hasher.threads))
 
     def dictionary_of(self, documents: IndexDocuments) -> bytes:
-        """Return the beginnings of some texts, evenly chosen, and use them from now on."""
-        step = max(documents.n * SAMPLE // DICTIONARY, 1)
-        chosen = documents.take(np.arange(0, documents.n, step))
-        parts = (_planes(content)[:SAMPLE] for content in self.contents(chosen))
-        self._dictionary = b"".join(parts)[-DICTIONARY:]
-        return self._dictionary
+        """Return dictionaries for texts like these, and use them from now on."""
+        self._dictionaries = Dictionaries.of(
+            [_compact(content)[1] for content in self.contents(documents) if content]
+        )
+        return self._dictionaries.code
 
 
 class PlacedRecords(Records):
@@ -194,20 +204,28 @@ def records_of(settings: Settings, kind: Any, dictionary: Any) -> Records:
     return CompressedRecords(settings, dictionary)
 
 
-def _planes(content: Any) -> bytes:
-    """Return a packed text with the low bytes of all units first, which compresses better."""
+def _compact(content: Any) -> tuple[int, bytes]:
+    """Return the place of a text's width in `WIDTHS`, and its units; as UTF-8 if that is smaller.
+
+    A packed text begins with its width and its number of units, and ends with zeros.
+    """
     code = bytes(content)
-    width = code[0] if code else 1
-    if width == 1:
-        return code
-    return code[:8] + np.frombuffer(code, np.uint8, offset=8).reshape(-1, width).T.tobytes()
+    width, n = code[0], int.from_bytes(code[1:8], "little")
+    units = code[8 : 8 + n * width]
+    if width in ENCODINGS:
+        text = units.decode(ENCODINGS[width], "surrogatepass")
+        units = text.encode("utf-8", "surrogatepass")
+    elif width > 1:
+        units = np.frombuffer(units, np.uint8).reshape(-1, width).T.tobytes()
+    return WIDTHS.index(width), units
 
 
-def _packed(planes: bytes) -> bytes:
-    """Return the packed text from what `_planes` returned."""
-    width = planes[0] if planes else 1
-    if width == 1:
-        return planes
-    if width not in WIDTHS or len(planes) % 8:
-        refuse("a compressed text has another size")
-    return planes[:8] + np.frombuffer(planes, np.uint8, offset=8).reshape(width, -1).T.tobytes()
+def _packed(kind: int, units: bytes) -> bytes:
+    """Return the packed text from what `_compact` returned."""
+    width = WIDTHS[kind]
+    if width in ENCODINGS:
+        units = units.decode("utf-8", "surrogatepass").encode(ENCODINGS[width], "surrogatepass")
+    elif width > 1:
+        units = np.frombuffer(units, np.uint8).reshape(width, -1).T.tobytes()
+    head = bytes([width]) + (len(units) // width).to_bytes(7, "little")
+    return head + units + bytes(-len(units) % 8)
