@@ -543,6 +543,24 @@ def json_lines_of_chats():
     }  # fmt: skip
 
 
+def object_ends():
+    lines = [b'{"a": {"b": 1}}\n', b'{"ab": "\\u0061"} \n', b'{"": 1}']
+    data = np.frombuffer(b"".join(lines), UINT8)
+    return _kernels.object_ends, {
+        "data": data, "bounds": np.cumsum([0, *map(len, lines)]), "rows": np.array([2, 0, 1]),
+        "names": (b"b", b"a\xc3\xa9"), "lowest": 53, "ends": np.zeros(3, INT64),
+        "doubtful": np.zeros(3, UINT8),
+    }  # fmt: skip
+
+
+def lines_with_tails():
+    return _kernels.lines_with_tails, {
+        "data": np.frombuffer(b"one\ntwo\nthree", UINT8), "bounds": np.array([0, 4, 8, 13]),
+        "rows": np.array([2, 0]), "ends": np.array([13, 3]), "tails": np.frombuffer(b"ab", UINT8),
+        "tail_bounds": np.array([0, 0, 2]),
+    }  # fmt: skip
+
+
 def delimited_fields():
     data = np.frombuffer(b'1,one,"a ""b"""\n\n2,"t\n,w",\r\n', UINT8)
     return _kernels.delimited_fields, {
@@ -570,7 +588,8 @@ CASES = {
     "hash_grams": hash_grams, "GramTable": gram_table, "GramTable.find": find_grams,
     "extend_grams": extend_grams,
     "json_lines": json_lines, "json_lines/chats": json_lines_of_chats,
-    "delimited_fields": delimited_fields,
+    "delimited_fields": delimited_fields, "object_ends": object_ends,
+    "lines_with_tails": lines_with_tails,
     "line_bounds": lambda: (_kernels.line_bounds, {
         "data": np.frombuffer(b"one\r\n\ntwo", UINT8), "last": True, "returns": True,
     }),

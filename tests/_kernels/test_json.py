@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import math
+import re
 import struct
 
 import numpy as np
@@ -415,6 +416,48 @@ def test_line_bounds_with_carriage_returns(text, last):
     if lines and not last and not lines[-1].endswith("\n"):  # a line feed, or more, may follow
         lines.pop()
     assert found.tolist() == [0, *np.cumsum([*map(len, lines)]).tolist()]
+
+
+HIDDEN = st.sampled_from(
+    ["ab", "é", '"ab"', '"é"', '"b', '"', "\\u0061", "\\u002f", "\\n", "}", " "]
+)
+
+
+@given(
+    lines=st.lists(st.tuples(st.integers(0, 140), st.lists(HIDDEN, max_size=3)), max_size=5),
+    names=st.sampled_from([("ab",), ("b", "é", "ab"), ("",), ()]), lowest=st.sampled_from("52\0"),
+    ended=st.booleans(), spread=st.integers(0, 70),
+)  # fmt: skip
+def test_object_ends(isa, lines, names, lowest, ended, spread):
+    texts = ["." * before + ("-" * spread).join(hidden) + "}\n" for before, hidden in lines]
+    if texts and not ended:
+        texts[-1] = texts[-1].removesuffix("\n")
+    data = [text.encode() for text in texts]
+    bounds = np.cumsum([0, *map(len, data)])
+    ends, doubtful = np.zeros(len(data), np.int64), np.full(len(data), 9, np.uint8)
+    whole = np.frombuffer(b"".join(data), np.uint8)
+    wanted = tuple(name.encode() for name in names)
+    isa.object_ends(whole, bounds, np.arange(len(data)), wanted, ord(lowest), ends, doubtful)
+    assert ends.tolist() == [bounds[i] + line.rindex(b"}") for i, line in enumerate(data)]
+    escape = {"5": r"\\u00[5-7]", "2": r"\\u00[2-7]", "\0": r"\\"}[lowest]
+    for text, found in zip(texts, doubtful.tolist(), strict=True):
+        assert found == (
+            any(f'"{name}"' in text for name in names) or bool(re.search(escape, text))
+        )
+
+
+@given(st.lists(st.tuples(*3 * [st.binary(max_size=9)]), max_size=9), st.integers(0, 2**32 - 1))
+def test_lines_with_tails(lines, seed):
+    order = np.random.default_rng(seed).permutation(len(lines))
+    bounds = np.cumsum([0, *(len(before + behind) for before, _, behind in lines)])
+    ends = bounds[:-1] + [len(before) for before, _, _ in lines]
+    tails = [lines[i][1] for i in order]
+    found = _kernels.lines_with_tails(
+        np.frombuffer(b"".join(before + behind for before, _, behind in lines), np.uint8), bounds,
+        order, ends.astype(np.int64)[order], np.frombuffer(b"".join(tails), np.uint8),
+        np.cumsum([0, *map(len, tails)]),
+    )  # fmt: skip
+    assert found == b"".join(b"".join(lines[i]) for i in order)
 
 
 @given(st.lists(st.tuples(st.binary(max_size=5), st.booleans()), max_size=12), st.integers(0, 3))

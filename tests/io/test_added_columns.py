@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from fastlsh.io import AddedColumns, InputError, read, write_rows
+from fastlsh.io import AddedColumns, InputError, expand, read, write_rows
+from fastlsh.io.blocks import read_blocks
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -47,6 +48,40 @@ def test_json_lines(tmp_path, end, encoding):
     assert [json.loads(line) for line in out.splitlines()] == expected(ROWS)
     tail = ', "duplicate_of": null, "similarity": null, "cluster_size": 2'
     assert out.startswith(lines[0].replace("}", tail + "}"))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_beside_other_texts(tmp_path, name):
+    if name == "a.csv":
+        (tmp_path / name).write_text("text,n\r\na,1\r\nb,2\r\nc,3", encoding="utf-8", newline="")
+        right = (
+            'text,n,duplicate_of,similarity,cluster_size\r\na,1,,,2\r\né,2,"é, ""a""",0.75,2\r\n'
+        )
+    else:
+        lines = '{"text": "a"}\r\n{"text": "b"} \n{"text": "c"}'
+        (tmp_path / name).write_text(lines, encoding="utf-8", newline="")
+        right = (
+            '{"text": "a", "duplicate_of": null, "similarity": null, "cluster_size": 2}\r\n{"text":'
+            ' "\\u00e9", "duplicate_of": "é, \\"a\\"", "similarity": 0.75, "cluster_size": 2} \n'
+        )
+    collection = read([tmp_path / name], uniform=True)
+    output = tmp_path / f"b.{name[2:]}"
+    write_rows(collection, KEPT, str(output), texts={1: "é"}, added=added)
+    assert output.read_bytes().decode() == right
+
+
+def test_more_new_columns_than_the_kernel_looks_for(tmp_path):
+    lines = '{"text": "a"}\n{"text": "b", "%s": 1}\n'
+    types = {f"sum_{n}": "int64" for n in range(20)}
+    columns = AddedColumns(types, {name: [1, 2] for name in types})
+    for name in ("x", "sum_0", "sum_19"):
+        (tmp_path / "a.jsonl").write_text(lines % name, encoding="utf-8")
+        (block,) = read_blocks(expand(tmp_path / "a.jsonl")[0])
+        if name == "x":
+            assert bytes(block.rows(np.ones(2, bool), added=columns)).count(b"sum_") == 40
+        else:
+            with pytest.raises(InputError, match=f"row 2: there is a column '{name}' already"):
+                block.rows(np.ones(2, bool), added=columns)
 
 
 def test_the_last_line_need_not_have_an_end(tmp_path):

@@ -53,6 +53,8 @@ from fastlsh._kernels.json._json import (
     delimited_fields,
     json_lines,
     line_bounds,
+    lines_with_tails,
+    object_ends,
 )
 from fastlsh._kernels.loops._chosen import instruction_sets, use_loops
 from fastlsh._kernels.minhash._signatures import (
@@ -209,12 +211,14 @@ __all__ = [
     "isa",
     "json_lines",
     "line_bounds",
+    "lines_with_tails",
     "link",
     "link_ids",
     "merged",
     "murmur_minima",
     "number_jaccard",
     "numbers_of",
+    "object_ends",
     "pack_numbers",
     "pack_texts",
     "packed_sizes",

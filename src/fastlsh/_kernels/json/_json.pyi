@@ -29,6 +29,23 @@ def json_lines(
 ) -> int: ...
 def line_bounds(data: U8, last: bool, returns: bool = False) -> I64: ...
 def chosen_lines(data: U8, bounds: I64, chosen: U8) -> bytes: ...
+def object_ends(
+    data: U8,
+    bounds: I64,
+    rows: I64,
+    names: tuple[bytes, ...],
+    lowest: int,
+    ends: I64,
+    doubtful: U8,
+) -> None: ...
+def lines_with_tails(
+    data: U8,
+    bounds: I64,
+    rows: I64,
+    ends: I64,
+    tails: U8,
+    tail_bounds: I64,
+) -> bytes: ...
 def delimited_fields(
     data: U8,
     bounds: I64,

@@ -1,6 +1,6 @@
 """Lines of bytes, the members of lines of JSON, and the fields of CSV."""
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memchr, memcpy, memset
@@ -12,7 +12,7 @@ from fastlsh._kernels.json.rows cimport (
     ABSENT as _ABSENT, INTEGER as _INTEGER, LONG_REAL as _LONG_REAL, MESSAGES,
     MOST_JOIN as _MOST_JOIN, MOST_KEYS as _MOST_KEYS, MOST_ROLES as _MOST_ROLES,
     NULL_VALUE as _NULL_VALUE, PADDING as _PADDING, REAL as _REAL, REFUSED as _REFUSED,
-    STRING as _STRING, TOKEN as _TOKEN, Found, Key, Member, Wanted,
+    STRING as _STRING, TOKEN as _TOKEN, Found, Member, Wanted,
 )
 from fastlsh._kernels.loops._chosen cimport loops
 
@@ -30,55 +30,7 @@ MOST_ROLES = _MOST_ROLES
 MOST_JOIN = _MOST_JOIN
 
 
-cdef struct Lines:
-    const uint8_t* data
-    Py_ssize_t size
-    const int64_t* bounds
-    const int64_t* rows
-    Py_ssize_t n
-    uint8_t* scratch            # for a line that does not end as the loop needs it
-    size_t room
-    uint8_t* pieces             # for the texts of a line, if they are several
-    size_t pieces_room
-
-
-cdef int make_key(Key* key, object name) except -1:
-    key.size = -1
-    key.name = NULL
-    if name is not None:
-        key.name = <const uint8_t*> PyBytes_AS_STRING(<bytes?> name)
-        key.size = PyBytes_GET_SIZE(name)
-    return 0
-
-
-cdef bint has_room(uint8_t** memory, size_t* room, size_t needed) noexcept nogil:
-    # Makes memory larger where it must be; False: no memory.
-    if needed <= room[0]:
-        return True
-    larger = <uint8_t*> PyMem_RawRealloc(memory[0], needed)
-    if larger == NULL:
-        return False
-    memory[0] = larger
-    room[0] = needed
-    return True
-
-
-cdef const uint8_t* ready_line(Lines* lines, Py_ssize_t row, Py_ssize_t* size) noexcept nogil:
-    # A line that ends with a line feed and PADDING bytes that can be read; NULL: no memory.
-    cdef Py_ssize_t start = lines.bounds[row]
-    cdef Py_ssize_t stop = lines.bounds[row + 1]
-    size[0] = stop - start
-    if stop > start and lines.data[stop - 1] == c'\n':
-        if lines.size - stop >= _PADDING:
-            return lines.data + start
-        size[0] -= 1
-    if not has_room(&lines.scratch, &lines.room, <size_t> size[0] + 1 + _PADDING):
-        return NULL
-    if size[0]:                     # else there may be no data
-        memcpy(lines.scratch, lines.data + start, size[0])
-    memset(lines.scratch + size[0], c'\n', 1 + _PADDING)
-    size[0] += 1
-    return lines.scratch
+include "json/ready.pxi"
 
 
 cdef Py_ssize_t join_texts(
@@ -389,3 +341,4 @@ def chosen_lines(
 
 
 include "json/fields.pxi"
+include "json/tails.pxi"

@@ -36,6 +36,13 @@ cdef struct Wanted:
     Key[MOST_ROLES] roles   # of the messages that are read
     int n_roles             # 0: all messages are read
 
+cdef struct Names:          # that no key of a line may be
+    Key[MOST_KEYS] keys
+    int n
+    uint8_t[MOST_KEYS] first    # each first character once; a quote for an empty name
+    int n_first
+    uint8_t lowest      # digit d: escapes from \u00d0 on may stand for a character of them; 0: all
+
 cdef struct Member:
     int64_t value       # start of the bytes, or a number
     int64_t size        # of the bytes

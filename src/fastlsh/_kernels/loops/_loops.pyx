@@ -10,6 +10,7 @@ include "compat/permute.pxi"
 include "compat/prime61.pxi"
 include "compat/sha1_rounds.pxi"
 include "json/lines.pxi"
+include "json/names.pxi"
 include "json/numbers.pxi"
 include "json/strings.pxi"
 include "minhash/fss.pxi"
@@ -29,6 +30,7 @@ cdef Loops table
 table.write_words = write_words
 table.write_hashes = write_hashes
 table.json_line = json_line
+table.may_have_name = may_have_name
 table.sign_texts = sign_texts
 table.sign_tokens = sign_tokens
 table.sign_hashes_32 = sign_hashes[uint32_t]

@@ -1,7 +1,7 @@
 """Columns that the rows of an output get beside those that they came with."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -67,23 +67,28 @@ def json_tails(added: AddedColumns, *, plain: bool) -> list[bytes]:
     plain
         Whether to escape everything that is not ASCII.
     """
-    columns = [_json_members(name, added.values[name], plain) for name in added.types]
-    return ["".join(members).encode() for members in zip(*columns, strict=True)]
+    keys = [f", {json.dumps(name)}: " for name in added.types]
+    encode = json.JSONEncoder(ensure_ascii=plain).encode
+    members: list[dict[Any, str]] = [{} for _ in keys]  # equal values of a column are of one type
+    known: dict[tuple[Any, ...], bytes] = {}
+    tails = []
+    for row in added.rows():
+        tail = known.get(row)
+        if tail is None:
+            for key, value, encoded in zip(keys, row, members, strict=True):
+                if value not in encoded:
+                    encoded[value] = key + _json_value(value, encode)
+            tail = "".join(map(dict.__getitem__, members, row)).encode()
+            known[row] = tail
+        tails.append(tail)
+    return tails
 
 
-def _json_members(name: str, values: Sequence[Any], plain: bool) -> Iterator[str]:
-    """Yield each value with its key; equal values are of one type, and encoded once."""
-    key = f", {json.dumps(name)}: "
-    known: dict[Any, str] = {}
-    encode, encode_plain = (json.JSONEncoder(ensure_ascii=each).encode for each in (plain, True))
-    for value in values:
-        member = known.get(value)
-        if member is None:
-            member = key + encode(value)
-            if not member.isascii() and _has_surrogate(member):  # which can only be escaped
-                member = key + encode_plain(value)
-            known[value] = member
-        yield member
+def _json_value(value: Any, encode: Callable[[Any], str]) -> str:
+    text = encode(value)
+    if not text.isascii() and _has_surrogate(text):  # which can only be escaped
+        return json.dumps(value)
+    return text
 
 
 def _has_surrogate(text: str) -> bool:

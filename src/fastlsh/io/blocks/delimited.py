@@ -186,13 +186,11 @@ class DelimitedBlock(RowBlock):
         fields[kind.columns.texts[0]] = text
         return fields_as_row(fields, raw, kind.delimiter, self.source.options.quotes)
 
-    def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
-        return delimited_tails(added, self.source)
-
-    def _tail_position(self, data: bytes, start: int, stop: int) -> int:
-        while stop > start and data[stop - 1] in b"\r\n":
-            stop -= 1
-        return stop
+    def _tails(self, added: AddedColumns, good: Indices) -> tuple[list[bytes], Indices]:
+        starts, ends = self._lines.bounds[good], self._lines.bounds[good + 1]
+        while (more := (ends > starts) & np.isin(self._data[ends - 1], (CR, LF))).any():
+            ends = ends - more
+        return delimited_tails(added, self.source), ends
 
     def _one_by_one(self, rows: Indices) -> Parsed:
         found = []

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from fastlsh._kernels import MOST_KEYS, object_ends
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.added import check_new_keys, json_tails
 from fastlsh.io.blocks.checks import Bytes
@@ -16,12 +17,6 @@ from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.sources import Source
 
 _BRACE = ord("{")
-
-_ESCAPED_LETTER = re.compile(rb"\\u00[567]")
-"""The escape of a lower-case letter or an underscore, of which most names of columns consist."""
-
-_ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
-_ESCAPE = re.compile(rb"\\")
 
 
 class JsonLines:
@@ -97,30 +92,21 @@ class JsonBlock(RowBlock):
         (key,) = self.source.options.texts()
         return json_with_text(raw, key, text, plain=self.head.codec != "utf-8")
 
-    def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
-        data = self._data.tobytes()
-        doubtful = self._rows_with_keys(data, added)
-        if len(doubtful):
-            for number, raw in self._records(good[np.isin(good, doubtful)]):
-                check_new_keys(added, self.source, number, raw)
-        return json_tails(added, plain=self.head.codec != "utf-8")
+    def _tails(self, added: AddedColumns, good: Indices) -> tuple[list[bytes], Indices]:
+        ends, doubtful = np.empty(len(good), np.int64), np.empty(len(good), np.uint8)
+        names = tuple(name.encode() for name in added.types)
+        lowest = _lowest_escape("".join(added.types))
+        object_ends(self._data, self._lines.bounds, good, names[:MOST_KEYS], lowest, ends, doubtful)
+        if len(names) > MOST_KEYS:
+            doubtful[:] = 1
+        for number, raw in self._records(good[doubtful > 0]):
+            check_new_keys(added, self.source, number, raw)
+        return json_tails(added, plain=self.head.codec != "utf-8"), ends
 
-    def _rows_with_keys(self, data: bytes, added: AddedColumns) -> Indices:
-        """Return the rows that may have one of the new keys; an escape may stand for a letter."""
-        found = []
-        for begin in {f'"{name}"'.partition("_")[0] for name in added.types}:
-            at = data.find(begin.encode())
-            while at >= 0:
-                found.append(at)
-                at = data.find(begin.encode(), at + 1)
-        letters = "".join(added.types)
-        if re.fullmatch("[a-z_]+", letters):
-            escape = _ESCAPED_LETTER
-        else:
-            simple = letters.isascii() and letters.isprintable() and not {*letters} & {*'"/\\'}
-            escape = _ESCAPED_ASCII if simple else _ESCAPE
-        found += [match.start() for match in escape.finditer(data)]
-        return np.unique(np.searchsorted(self._lines.bounds, found, "right") - 1)
 
-    def _tail_position(self, data: bytes, start: int, stop: int) -> int:
-        return data.rindex(b"}", start, stop)
+def _lowest_escape(letters: str) -> int:
+    """Return which escapes may stand for one of these letters, as `object_ends` takes it."""
+    if re.fullmatch("[a-z_]*", letters):
+        return ord("5")
+    simple = letters.isascii() and letters.isprintable() and not {*letters} & {*'"/\\'}
+    return ord("2") if simple else 0

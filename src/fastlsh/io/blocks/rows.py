@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import TextColumn, chosen_lines
+from fastlsh._kernels import TextColumn, chosen_lines, lines_with_tails
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import (
@@ -113,29 +113,34 @@ class RowBlock:
         self, kept: Flags, good: Indices, texts: NewTexts, added: AddedColumns | None
     ) -> bytes:
         """Return rows of documents, some with other texts, all with further columns."""
-        data, view, bounds = self._data.tobytes(), self._data.data, self._lines.bounds
-        starts, stops = bounds[good].tolist(), bounds[good + 1].tolist()
-        tails = None if added is None else self._tails(added, good)
+        chosen = np.flatnonzero(kept)
+        rows = good[chosen]
+        starts, stops = self._lines.bounds[rows], self._lines.bounds[rows + 1]
+        if added is None:
+            tails, ends = [b""] * len(rows), stops
+        else:
+            found, positions = self._tails(added, good)
+            tails, ends = [found[n] for n in chosen.tolist()], positions[chosen]
+        if not texts:
+            return lines_with_tails(
+                self._data, self._lines.bounds, rows, ends,
+                np.frombuffer(b"".join(tails), np.uint8),
+                np.cumsum([0, *map(len, tails)], dtype=np.int64),
+            )  # fmt: skip
+        view = self._data.data
         parts: list[memoryview | bytes] = []
-        for n in np.flatnonzero(kept).tolist():
-            start, stop = starts[n], stops[n]
-            if n in texts:
+        numbers, each = chosen.tolist(), (starts.tolist(), stops.tolist(), ends.tolist(), tails)
+        for n, start, stop, end, tail in zip(numbers, *each, strict=True):
+            before: memoryview | bytes = view[start:end]
+            behind: memoryview | bytes = view[end:stop]
+            if n in texts:  # what is behind the end stays as it is
                 raw = self._with_text(str(view[start:stop], "utf-8"), texts[n]).encode()
-                at = len(raw) if tails is None else self._tail_position(raw, 0, len(raw))
-                parts += raw[:at], b"" if tails is None else tails[n], raw[at:]
-            elif tails is None:
-                parts.append(view[start:stop])
-            else:
-                at = self._tail_position(data, start, stop)
-                parts += view[start:at], tails[n], view[at:stop]
+                before, behind = raw[: len(raw) - len(behind)], raw[len(raw) - len(behind) :]
+            parts += before, tail, behind
         return b"".join(parts)
 
-    def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
-        """Return the further columns of each document, as they stand in its row."""
-        raise NotImplementedError
-
-    def _tail_position(self, data: bytes, start: int, stop: int) -> int:
-        """Return where further columns go in a row."""
+    def _tails(self, added: AddedColumns, good: Indices) -> tuple[list[bytes], Indices]:
+        """Return the further columns of each document, and where in the data they go."""
         raise NotImplementedError
 
     def _with_text(self, raw: str, text: str) -> str:
