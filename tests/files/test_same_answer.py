@@ -63,8 +63,14 @@ SEARCHES = [
     {"verify": "none"},
     {"bands": 60, "rows": 1, "threshold": 0.3},
     {"rule": "contained", "containment": 0.9, "threshold": 0.5, "keep": "longest"},
-    {"rule": "contained", "search": "containment", "keep": "longest"},
-    {"rule": "contained", "search": "containment", "containment": 0.7, "max_candidates": 2},
+    {"rule": "contained", "search": "containment", "keep": "longest", "num_perm": 32},
+    {
+        "rule": "contained",
+        "search": "containment",
+        "containment": 0.7,
+        "max_candidates": 2,
+        "num_perm": 32,
+    },
     {"rule": "equal", "shingler": Shingler(lowercase=True), "keep": "last"},
     {"rule": "equal", "priority": "score"},
 ]
