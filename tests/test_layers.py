@@ -39,7 +39,7 @@ NOT_IN = {"compat": {"search"}}
 # Never at import: numpy is the only requirement.
 OPTIONAL = {
     "pyarrow", "pandas", "polars", "matplotlib", "redis", "pyspark", "datasets",
-    "duckdb", "shtab",
+    "duckdb", "shtab", "tokenizers",
 }  # fmt: skip
 
 # What these modules define are classes of the library, which only they need.

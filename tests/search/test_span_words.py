@@ -21,10 +21,17 @@ def pieces(text):
     return re.findall(r"\S+|\s+", text)
 
 
+def places(text):
+    """Return where the letters of a text are, two of them as halves of each, and one empty."""
+    found = [(m.start(), m.end()) for m in re.finditer(r"\S+|\s+", text)]
+    return [pair for begin, end in found for pair in ((begin, end), (begin, begin), (begin, end))]
+
+
 SHINGLERS = [
     Shingler("word"),
     Shingler("word", lowercase=True, words="alphanumeric"),
     Shingler("word", tokenizer=pieces),
+    Shingler("word", tokenizer=places),
 ]
 
 
@@ -67,7 +74,7 @@ def check(documents, length, shingler, n_against):
 
 
 @pytest.mark.parametrize("seed", [0, *MANY])
-@pytest.mark.parametrize("shingler", SHINGLERS, ids=["words", "lowercase", "tokens"])
+@pytest.mark.parametrize("shingler", SHINGLERS, ids=["words", "lowercase", "tokens", "bounds"])
 def test_hostile_collections(seed, shingler):
     draw = random.Random(seed)
     for _ in range(60):
@@ -94,7 +101,10 @@ def test_words_of_equal_hashes_are_not_equal(monkeypatch):
     ("tokenizer", "error", "message"),
     [
         (lambda text: [text[:2].lower()], ValueError, "made 'ab' of 'AB c'.*must be pieces of it"),
-        (lambda text: [b"AB"], TypeError, "tokens of passages must be str, got bytes"),
+        (lambda text: [b"AB"], TypeError, "tokens of passages must be str, .* got bytes"),
+        (lambda text: [(0, 9)], ValueError, "bounds outside a text of 4 code points"),
+        (lambda text: [(2, 3), (0, 1)], ValueError, "not in the order of the text"),
+        (lambda text: [(0, 1), (1,)], TypeError, "must be pairs of int"),
         (
             lambda text, seen=[]: seen.append(0) or text.split()[: len(seen) % 2 + 1],
             ValueError, "other tokens when it was called again.* deterministic",

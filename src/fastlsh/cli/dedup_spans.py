@@ -8,6 +8,10 @@ from fastlsh.cli.engines import engine_keywords, watched
 from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, says_stage, warn_of_rows
 from fastlsh.cli.options import SEARCH, integer, option_of, reading_keywords
 from fastlsh.cli.shingling import shingler_of
+from fastlsh.texts import TokenizerFile
+
+TEXT_OPTIONS = ("tokenizer",)
+"""Options that only passages have, and that say what their units are."""
 
 OPTIONS = ("join", "keep_least", "merge_gap", "snap", "max_share")
 """Options that only passages have."""
@@ -23,6 +27,11 @@ REFUSED = (
 
 def add_span_options(group: Any) -> None:
     """Add the options to the group of those for pieces of documents."""
+    group.add_argument(
+        "--tokenizer",
+        metavar="FILE",
+        help="with --by span --unit token: the tokenizer.json whose tokens are counted",
+    )
     group.add_argument(
         "--join",
         metavar="TEXT",
@@ -59,7 +68,7 @@ def add_span_options(group: Any) -> None:
 
 def refuse_span_options(arguments: argparse.Namespace) -> None:
     """Raise if there are options for passages, but these are not looked for."""
-    for name in OPTIONS:
+    for name in (*TEXT_OPTIONS, *OPTIONS):
         if getattr(arguments, name) is not None:
             raise ValueError(f"{option_of(name)} is for --by span")
 
@@ -77,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.inputs,
             arguments.output,
             against=arguments.against,
-            shingler=shingler_of(arguments, Shingler()),
+            shingler=_shingler(arguments),
             convert_to=arguments.convert_to,
             removed=arguments.removed,
             report=arguments.report,
@@ -92,6 +101,18 @@ def run(arguments: argparse.Namespace) -> None:
     warn_of_rows(result)
     if not arguments.quiet:
         _summarise(arguments, result)
+
+
+def _shingler(arguments: argparse.Namespace) -> Shingler:
+    if arguments.unit != "token":
+        if arguments.tokenizer is not None:
+            raise ValueError("--tokenizer is for --unit token")
+        return shingler_of(arguments, Shingler())
+    if arguments.tokenizer is None:
+        raise ValueError("--unit token needs --tokenizer FILE with --by span: a tokenizer.json")
+    tokenizer: Any = TokenizerFile(arguments.tokenizer)  # of places, which only passages can use
+    default = Shingler("word", tokenizer=tokenizer)
+    return shingler_of(argparse.Namespace(**{**vars(arguments), "unit": None}), default)
 
 
 def _summarise(arguments: argparse.Namespace, result: FileSpanDeduplication) -> None:

@@ -125,7 +125,8 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--unit",
         choices=["char", "word", "byte", "token"],
-        help="unit of the shingles (default: char); token: documents are lists of token ids",
+        help="unit of the shingles (default: char); token: documents are lists of token ids,"
+        " or texts with --tokenizer",
     )
     group.add_argument("--size", metavar="N", type=integer, help="units per shingle (default: 9)")
     add_text_options(parser.add_argument_group("normalisation of texts, in this order"))

@@ -51,8 +51,9 @@ def deduplicate_spans(
         Its steps of normalisation (by default, there are none) decide which passages are equal;
         they are cut in the texts as they came. Its unit, "char", "byte" or "word", is what lengths
         count; cuts lie between characters in any case. Words are compared as text, and what is
-        between them is not: it goes where it lies inside a cut. The tokens of a tokenizer must be
-        pieces of the text. Its size has no effect.
+        between them is not: it goes where it lies inside a cut. A tokenizer may
+        give pieces of the text, or pairs of where each token begins and ends in it; tokens that
+        share a character count as one. Its size has no effect.
     against
         A reference collection, in any form of `texts`: passages that occur in it are removed, too.
         Its documents count as earlier than all others and are not part of the result.

@@ -14,6 +14,7 @@ from fastlsh.texts.pieces import Pieces, pieces_of, texts_without
 from fastlsh.texts.set_steps import shingle_set_steps
 from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.token_ids import TokenIds
+from fastlsh.texts.tokenizer_files import TokenizerFile
 from fastlsh.texts.word_units import (
     WordPieces,
     WordTexts,
@@ -28,6 +29,7 @@ __all__ = [
     "Shingler",
     "Texts",
     "TokenIds",
+    "TokenizerFile",
     "WordPieces",
     "WordTexts",
     "as_texts",

@@ -21,7 +21,7 @@ def check_traceable(shingler: Shingler) -> Shingler:
     if shingler.unit == "token":
         raise ValueError(
             "passages are counted in characters, bytes or words: unit must be 'char', 'byte' or"
-            " 'word', got 'token'"
+            " 'word', got 'token'; for tokens, give Shingler('word', tokenizer=...)"
         )
     if shingler.empty_words:
         raise ValueError("passages have no empty words: leave out empty_words=")

@@ -49,9 +49,9 @@ class WordTexts:
             return cls(texts, *shingler.bounds_of_words(texts))
         strings = texts.strings()
         first = next(filter(None, strings), "")
-        if tokens_of(shingler, first) != tokens_of(shingler, first):
+        if not np.array_equal(bounds_of_tokens(shingler, first), bounds_of_tokens(shingler, first)):
             raise unsteady()
-        found = [token_bounds(text, tokens_of(shingler, text)) for text in strings]
+        found = [bounds_of_tokens(shingler, text) for text in strings]
         starts = offsets_of(np.array(list(map(len, found)), np.int64))
         return cls(texts, starts, np.concatenate([np.empty((0, 2), np.int64), *found]))
 
@@ -151,19 +151,45 @@ def unit_counts(
     return counts
 
 
-def tokens_of(shingler: Shingler, text: str) -> list[str]:
-    """Return what the tokenizer makes of a text."""
+def bounds_of_tokens(shingler: Shingler, text: str) -> NDArray[np.int64]:
+    """Return where the tokens of a text begin and end in it, int64 (n, 2), ascending and apart."""
     assert shingler.tokenizer is not None
-    tokens = []
-    for token in shingler.tokenizer(text):
+    tokens: list[Any] = list(shingler.tokenizer(text))
+    if tokens and isinstance(tokens[0], tuple):
+        return bounds_of_pairs(text, tokens)
+    for token in tokens:
         if not isinstance(token, str):
-            raise TypeError(f"tokens of passages must be str, got {type(token).__name__}")
-        tokens.append(token)
-    return list(filter(None, tokens))
+            raise TypeError(
+                "tokens of passages must be str, or where each begins and ends in the text, got"
+                f" {type(token).__name__}"
+            )
+    return bounds_of_pieces(text, list(filter(None, tokens)))
 
 
-def token_bounds(text: str, tokens: list[str]) -> NDArray[np.int64]:
-    """Return where the tokens of a text begin and end in it, int64 (n, 2)."""
+def bounds_of_pairs(text: str, tokens: list[Any]) -> NDArray[np.int64]:
+    """Return the bounds that a tokenizer gives; tokens that share a character are one unit."""
+    try:
+        bounds = np.array(tokens)
+    except ValueError:  # of different lengths
+        bounds = np.empty(0)
+    if bounds.shape != (len(tokens), 2) or bounds.dtype.kind not in "iu":
+        raise TypeError("the bounds of tokens must be pairs of int, as (begin, end)")
+    bounds = bounds.astype(np.int64)
+    begin, end = bounds.T
+    if (begin < 0).any() or (begin > end).any() or (end > len(text)).any():
+        raise ValueError(f"the tokenizer gave bounds outside a text of {len(text)} code points")
+    bounds = bounds[begin < end]
+    begin, end = bounds.T
+    if (np.diff(begin) < 0).any():
+        raise ValueError("the tokenizer gave tokens that are not in the order of the text")
+    end = np.maximum.accumulate(end)
+    heads = np.flatnonzero(np.concatenate([[True], begin[1:] >= end[:-1]])[: len(begin)])
+    tails = np.append(heads[1:], len(begin)) - 1 if len(heads) else heads
+    return np.column_stack([begin[heads], end[tails]])
+
+
+def bounds_of_pieces(text: str, tokens: list[str]) -> NDArray[np.int64]:
+    """Return where pieces of a text begin and end in it, int64 (n, 2)."""
     bounds = np.empty((len(tokens), 2), np.int64)
     at = 0
     for row, token in enumerate(tokens):
