@@ -33,6 +33,8 @@ SHARES = (0.01, 0.3, 0.99)
 SIZES = (1, 2, 4, 8)
 """Shards."""
 MEMORY = "500M"
+LENGTHS = {"char": 500, "word": 100}
+"""The least length of a passage, by its unit."""
 
 
 def write_shard(path: Path, number: int, share: float, documents: int) -> Path:
@@ -50,22 +52,24 @@ def write_shard(path: Path, number: int, share: float, documents: int) -> Path:
     return path
 
 
-def cost(inputs: Sequence[Path], folder: Path, length: int = 500) -> dict[str, float]:
+def cost(
+    inputs: Sequence[Path], folder: Path, length: int, unit: str = "char", memory: str = MEMORY
+) -> dict[str, float]:
     """Run the command; return what it took."""
     work = folder / "work"
     command = [
         sys.executable, "-m", "fastlsh", "dedup", *map(str, inputs), "-o",
-        str(folder / "kept.jsonl"), "--by", "span", "--min-length", str(length), "--engine", "disk",
-        "--memory", MEMORY, "--work", str(work), "--threads", "1", "--removed",
+        str(folder / "kept.jsonl"), "--by", "span", "--unit", unit, "--min-length", str(length),
+        "--engine", "disk", "--memory", memory, "--work", str(work), "--threads", "1", "--removed",
         str(folder / "removed.tsv"), "-q",
     ]  # fmt: skip
     process = subprocess.Popen(command)
-    memory = gathered = beside = 0
+    anonymous = gathered = beside = 0
     while True:
         ended, status, used = os.wait4(process.pid, os.WNOHANG)
         if ended:
             break
-        memory = max(memory, anonymous_memory(process.pid))
+        anonymous = max(anonymous, anonymous_memory(process.pid))
         texts, others = sizes_of(work)
         gathered, beside = max(gathered, texts), max(beside, others)
         sleep(SAMPLED)
@@ -74,7 +78,7 @@ def cost(inputs: Sequence[Path], folder: Path, length: int = 500) -> dict[str, f
         raise RuntimeError(f"{' '.join(command)} ended with status {process.returncode}")
     return {
         "processor s": round(used.ru_utime + used.ru_stime, 2),
-        "anonymous MB": round(memory / 1e6),
+        "anonymous MB": round(anonymous / 1e6),
         "work MB": round(beside / 1e6),
         "gathered MB": round(gathered / 1e6),
     }
@@ -106,7 +110,7 @@ def with_rates(found: dict[str, float], characters: int) -> dict[str, float]:
     }
 
 
-def growth(folder: Path, share: float, documents: int) -> dict[str, Any]:
+def growth(folder: Path, share: float, documents: int, unit: str) -> dict[str, Any]:
     """Measure each size."""
     shards = [
         write_shard(folder / f"{number}.jsonl", number, share, documents)
@@ -115,8 +119,11 @@ def growth(folder: Path, share: float, documents: int) -> dict[str, Any]:
     characters = documents * (2 * HALF + 1)
     results: dict[str, Any] = {}
     for count in SIZES:
-        results[f"{count} shards"] = with_rates(cost(shards[:count], folder), count * characters)
-    start = cost([write_shard(folder / "one.jsonl", 0, 0, 1)], folder)["processor s"]
+        results[f"{count} shards"] = with_rates(
+            cost(shards[:count], folder, LENGTHS[unit], unit), count * characters
+        )
+    one = write_shard(folder / "one.jsonl", 0, 0, 1)
+    start = cost([one], folder, LENGTHS[unit], unit)["processor s"]
     seconds = [max(results[f"{n} shards"]["processor s"] - start, 0.01) for n in SIZES]
     results["processor s of one document"] = start
     slope = np.polyfit([math.log(count) for count in SIZES], [math.log(s) for s in seconds], 1)[0]
@@ -128,13 +135,14 @@ def main(arguments: Sequence[str]) -> None:
     """Measure and write results/spans.json."""
     parser = common.parser(__doc__)
     parser.add_argument("--corpus", type=Path, help="real texts, JSON lines")
+    parser.add_argument("--unit", choices=LENGTHS, default="char", help="of made texts")
     parser.add_argument("--documents", type=int, default=20_000, help="of a shard")
     options = parser.parse_args(arguments)
     results: dict[str, Any] = {}
     for share in SHARES[1:2] if options.quick else SHARES:
         with tempfile.TemporaryDirectory() as name:
             documents = 20 if options.quick else options.documents
-            results[f"{share:.0%} repeated"] = growth(Path(name), share, documents)
+            results[f"{share:.0%} repeated"] = growth(Path(name), share, documents, options.unit)
     if options.corpus is not None:
         size = sum(len(text.encode()) for text in corpus.read(options.corpus))
         for length in (500, 100):

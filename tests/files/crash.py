@@ -11,6 +11,7 @@ import sys
 import numpy as np
 
 from fastlsh import (
+    Shingler,
     decontaminate_files,
     deduplicate_files,
     deduplicate_line_files,
@@ -63,6 +64,8 @@ def small():
 if __name__ == "__main__":
     events = count_events(int(sys.argv[1]))
     keywords = json.loads(sys.argv[2])
+    if "shingler" in keywords:
+        keywords["shingler"] = Shingler(**keywords["shingler"])
     run = deduplicate_files
     if "by" in keywords:
         run = deduplicate_line_files

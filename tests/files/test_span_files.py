@@ -321,8 +321,12 @@ def prepared(folder, **more):
     "times",
     [3, pytest.param(10, marks=pytest.mark.exhaustive), pytest.param(50, marks=pytest.mark.slow)],
 )
-def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
-    expected, keywords = prepared(tmp_path)
+@pytest.mark.parametrize(
+    ("unit", "length"), [("char", 40), pytest.param("word", 3, marks=pytest.mark.slow)]
+)
+def test_a_kill_in_every_stage_changes_nothing(tmp_path, times, unit, length):
+    expected, keywords = prepared(tmp_path, shingler=Shingler(unit), min_length=length)
+    keywords["shingler"] = {"unit": unit}
     ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
 
 
