@@ -6,7 +6,7 @@ import pytest
 
 import fastlsh
 from contaminated_files import WORDS, collection
-from fastlsh.integrations.spark import contamination, decontaminate, decontamination
+from fastlsh.integrations.spark import boilerplate, contamination, decontaminate, decontamination
 from pages import run_examples
 
 RULES = [
@@ -50,6 +50,7 @@ def test_the_answer_in_memory(spark, rules):
         if kept
     ]
     if "sample" in rules:
+        assert expected.boilerplate == boilerplate(df, items, item_ids=names, **rules)
         assert expected.boilerplate
 
 
@@ -78,6 +79,47 @@ def test_binary_texts(spark):
     out = decontaminate(df, items, text="words", rule="span").sort("id").collect()
     texts = [text for text, kept in zip(expected.texts, expected.kept, strict=True) if kept]
     assert [bytes(row.words or b"").decode() for row in out] == [text or "" for text in texts]
+
+
+@pytest.mark.parametrize("rule", ["document", "annotate"])
+def test_texts_of_several_columns(spark, rule):
+    rows, items, names = data()
+    split = [(n, (text or "")[:90], (text or "")[90:] or None, x) for n, text, x in rows]
+    df = spark.createDataFrame(split, "id bigint, head string, body string, n double")
+    texts = [" | ".join(filter(None, row[1:3])) for row in split]
+    expected = fastlsh.decontaminate(texts, items, item_ids=names)
+    how = {"text": ["head", "body"], "join_with": " | ", "item_ids": names}
+    found = contamination(df, items, **how).collect()
+    assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
+    assert len(found) > 10
+    out = decontaminate(df, items, rule=rule, **how).collect()
+    if rule == "document":
+        kept = [row for row, kept in zip(split, expected.kept, strict=True) if kept]
+        assert sorted(map(tuple, out)) == kept
+    else:
+        assert sorted(tuple(row)[:4] for row in out) == split
+        hit = {document for document, *_ in expected}
+        assert {row.id for row in out if row.contaminated_by} == hit
+    with pytest.raises(ValueError, match="rule='span' cuts one column of texts, not what is joi"):
+        decontaminate(df, items, rule="span", **how)
+
+
+def test_chats(spark):
+    rows, items, _ = data()
+    chats = [(n, [("user", text), ("system", items[0]["question"])]) for n, text, _ in rows]
+    kind = "id bigint, messages array<struct<role: string, content: string>>"
+    df = spark.createDataFrame(chats, kind)
+    expected = fastlsh.decontaminate([text for _, text, _ in rows], items)
+    how = {"text": "messages", "roles": ["user"]}
+    found = contamination(df, items, **how).collect()
+    assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
+    left = sorted(decontaminate(df, items, **how).collect())
+    assert [row.id for row in left] == [
+        row[0] for row, kept in zip(rows, expected.kept, strict=True) if kept
+    ]
+    bad = spark.createDataFrame([(1, [(None, "text")])], kind)
+    with pytest.raises(Exception, match="a message in column 'messages' has no role"):
+        contamination(bad, items, text="messages", boilerplate_share=None).collect()
 
 
 def test_bad_arguments(spark):

@@ -9,7 +9,7 @@ Because only DataFrame operations are used, this also works over Spark Connect. 
 the executors. docs/spark.md describes how to prepare a cluster and what each step costs.
 """
 
-from fastlsh.integrations.spark.decontamination import contamination, decontaminate
+from fastlsh.integrations.spark.decontamination import boilerplate, contamination, decontaminate
 from fastlsh.integrations.spark.functions import (
     annotate,
     clusters,
@@ -21,6 +21,7 @@ from fastlsh.integrations.spark.functions import (
 
 __all__ = [
     "annotate",
+    "boilerplate",
     "clusters",
     "contamination",
     "decontaminate",

@@ -204,6 +204,22 @@ def rows_of(df: Any, against: Any | None, columns: Columns) -> Any:
     return rows.unionAll(shaped(against, True))
 
 
+def text_column(frame: Any, columns: Columns) -> Any:
+    """Return the column of the texts, which raises an error for a message without a role."""
+    from pyspark.sql import functions
+
+    typed = _typed(frame, columns)
+    text = text_of(typed, columns.read)
+    if not any(are_messages(kind) for _, kind in typed):
+        return text
+    error = functions.raise_error(functions.lit(f"{_bad_message(columns)} of df"))
+    return functions.when(are_bad(typed, columns.read), error).otherwise(text)
+
+
+def _bad_message(columns: Columns) -> str:
+    return f"a message in column {columns.shown} has no role, or a part no type"
+
+
 def _typed(frame: Any, columns: Columns) -> list[tuple[Any, Any]]:
     """Return the columns of the texts, and their types."""
     return [(quoted(name), frame.schema[name].dataType) for name in columns.texts]
@@ -268,7 +284,7 @@ def raise_problem(rows: Any, columns: Columns, problems: list[tuple[int, int]]) 
     elif code == BAD_TEXT:
         message = f"{shown}: column {columns.shown} is not UTF-8"
     elif code == BAD_MESSAGE:
-        message = f"{shown}: a message in column {columns.shown} has no role, or a part no type"
+        message = f"{shown}: {_bad_message(columns)}"
     elif code <= NO_VALUE:
         name = list(columns.values.values())[NO_VALUE - code]
         message = f"{shown}: column {name!r} holds no value (null or NaN)"

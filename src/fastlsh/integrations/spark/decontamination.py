@@ -1,19 +1,22 @@
 """Decontamination of Spark DataFrames: the items go to every task, and no row is shuffled."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids
-from fastlsh.integrations.spark.columns import Columns, check_frame, quoted
+from fastlsh.integrations.spark.columns import Columns, check_frame, quoted, text_column
+from fastlsh.integrations.spark.record_texts import are_messages
 from fastlsh.integrations.spark.worker_python import check_workers
 from fastlsh.keywords import made, shares
+from fastlsh.results import Boilerplate
 from fastlsh.search import (
     ContaminationParams,
     Items,
+    boilerplate_of,
     cuts_of,
     grams_of_items,
     items_in,
@@ -40,7 +43,9 @@ def decontaminate(
     df: Any,
     items: Iterable[Any],
     *,
-    text: str = "text",
+    text: str | Sequence[str] = "text",
+    join_with: str = "\n",
+    roles: Sequence[str] | None = None,
     id: str = "id",
     item_ids: Sequence[Any] | None = None,
     **keywords: "Unpack[ContaminationKeywords]",
@@ -58,7 +63,10 @@ def decontaminate(
     items, item_ids
         As in `fastlsh.decontaminate`. They are sent to every task, which makes their table.
     text
-        The column of texts: strings, or binary values in UTF-8. Null is an empty document.
+        The column of texts: strings, or binary values in UTF-8. Null is an empty document. Except
+        by the rule "span", also several columns of strings, or messages, as in `deduplicate`.
+    join_with, roles
+        As in `deduplicate`.
     id
         A column with an order. The sample that tells what is boilerplate has the `sample`
         documents with the smallest values.
@@ -82,8 +90,15 @@ def decontaminate(
     >>> decontaminate(df, [question]).collect()
     [Row(id=1, text='A page.')]
     """
-    search = _searched(df, items, text, id, item_ids, made(ContaminationParams.of, keywords))
+    params = made(ContaminationParams.of, keywords)
+    columns = Columns(text, id, None, join_with, roles)
+    search = _sampled(df, items, columns, item_ids, params).search
     schema = df.schema
+    joined = _is_joined(df, columns)
+    if joined and params.rule == "span":
+        raise ValueError(
+            f"rule='span' cuts one column of texts, not what is joined from {columns.shown}"
+        )
     if search.params.rule == "annotate":
         for name in ANNOTATIONS:
             if name in df.columns:
@@ -93,7 +108,10 @@ def decontaminate(
         schema = StructType(list(schema.fields))  # not to change that of df
         for name, kind in ANNOTATIONS.items():
             schema = schema.add(name, kind)
-    return df.mapInArrow(_Rows(search, df.columns.index(text)), schema)
+    if not joined:
+        return df.mapInArrow(_Rows(search, df.columns.index(columns.texts[0])), schema)
+    with_text = df.select("*", text_column(df, columns).alias("_fastlsh_text"))
+    return with_text.mapInArrow(_Rows(search, len(df.columns), joined=True), schema)
 
 
 @shares(decontaminate)
@@ -118,17 +136,53 @@ def contamination(df: Any, items: Iterable[Any], **options: Any) -> Any:
     >>> contamination(df, [question]).select("id", "item_id", "start", "end").collect()
     [Row(id=2, item_id=0, start=6, end=82)]
     """
-    text, id, item_ids = (  # noqa: A001
-        options.pop("text", "text"), options.pop("id", "id"), options.pop("item_ids", None)
-    )  # fmt: skip
-    search = _searched(df, items, text, id, item_ids, made(ContaminationParams.of, options))
+    columns, item_ids, params = _taken(options)
+    search = _sampled(df, items, columns, item_ids, params).search
     from pyspark.sql.types import StructField, StructType
 
-    rows = df.select(quoted(id).alias("id"), quoted(text).alias("text"))
-    schema = StructType([StructField("id", df.schema[id].dataType)])
+    rows = df.select(quoted(columns.id).alias("id"), text_column(df, columns).alias("text"))
+    schema = StructType([StructField("id", df.schema[columns.id].dataType)])
     schema = schema.add("item_id", "long" if item_ids is None else "string")
     schema = schema.add("share", "double").add("longest_run", "long").add("field", "string")
     return rows.mapInArrow(_Hits(search), schema.add("start", "long").add("end", "long"))
+
+
+@shares(decontaminate)
+def boilerplate(df: Any, items: Iterable[Any], **options: Any) -> list[Boilerplate]:
+    """Return the n-grams of items that do not count, because many documents contain them alone.
+
+    Parameters
+    ----------
+    df, items
+        As in `decontaminate`.
+
+    Returns
+    -------
+    list of (text, documents)
+        As `fastlsh.decontaminate` returns them, with the numbers of documents of the sample.
+
+    Examples
+    --------
+    >>> question = "How many moons does the planet have that is nearest to the sun in our system?"
+    >>> df = spark.createDataFrame([(1, "A page."), (2, f"Quiz. {question}")], ["id", "text"])
+    >>> boilerplate(df, [question])
+    []
+    """
+    sampled = _sampled(df, items, *_taken(options))
+    return boilerplate_of(sampled.grams, sampled.tally)
+
+
+def _taken(options: dict[str, Any]) -> tuple[Columns, Sequence[Any] | None, ContaminationParams]:
+    """Return what the keyword arguments of a function say."""
+    names = {"text": "text", "id": "id", "join_with": "\n", "roles": None, "item_ids": None}
+    given = {name: options.pop(name, value) for name, value in names.items()}
+    item_ids = given.pop("item_ids")
+    return Columns(**given), item_ids, made(ContaminationParams.of, options)
+
+
+def _is_joined(df: Any, columns: Columns) -> bool:
+    """Whether texts are made of several columns or of messages."""
+    return len(columns.texts) > 1 or are_messages(df.schema[columns.texts[0]].dataType)
 
 
 @dataclass(frozen=True)
@@ -154,39 +208,47 @@ class _Search:
         return items if self.ids is None else [self.ids[item] for item in items.tolist()]
 
 
-def _searched(
+class _Sampled(NamedTuple):
+    """A search, and what the sample has shown."""
+
+    search: _Search
+    grams: ItemGrams
+    tally: Tally
+
+
+def _sampled(
     df: Any,
     items: Iterable[Any],
-    text: str,
-    id: str,
+    columns: Columns,
     item_ids: Sequence[Any] | None,
     params: ContaminationParams,
-) -> _Search:
+) -> _Sampled:
     """Check the arguments, and find boilerplate in the sample."""
     given = Items.of(items)
     checked = check_ids(item_ids, given.n_items, "item_ids")
-    check_frame(df, Columns(text, id))
+    check_frame(df, columns)
     check_workers(df)
     grams = grams_of_items(given, params)
     if not grams.sizes.any():
         raise ValueError("no evaluation item can be searched: each has too few words, or only"
                          " n-grams that more items share than max_items allows")  # fmt: skip
-    boilerplate = np.empty(0, np.int64)
-    ids = None if checked is None else [str(each) for each in checked]
-    search = _Search(given, ids, params, boilerplate)
-    if params.boilerplate_share is None:
-        return search
-    sample = df.orderBy(quoted(id)).limit(params.sample).select(quoted(text).alias("text"))
-    counted = sample.mapInArrow(_Counts(search), "text bigint, documents bigint, alone bigint")
     tally, total = Tally.empty(grams), 0
+    ids = None if checked is None else [str(each) for each in checked]
+    search = _Search(given, ids, params, np.empty(0, np.int64))
+    if params.boilerplate_share is None:
+        return _Sampled(search, grams, tally)
+    sample = df.orderBy(quoted(columns.id)).limit(params.sample)
+    sample = sample.select(text_column(df, columns).alias("text"))
+    counted = sample.mapInArrow(_Counts(search), "text bigint, documents bigint, alone bigint")
     for number, documents, alone in counted.collect():
         if number == COUNT:
             total += documents
             continue
         tally.documents[number] += documents
         tally.alone[number] += alone
-    reasons = without_boilerplate(grams, tally, total, params).reasons
-    return _Search(given, ids, params, np.flatnonzero(reasons == BOILERPLATE))
+    grams = without_boilerplate(grams, tally, total, params)
+    search = replace(search, boilerplate=np.flatnonzero(grams.reasons == BOILERPLATE))
+    return _Sampled(search, grams, tally)
 
 
 @dataclass(frozen=True)
@@ -242,6 +304,8 @@ class _Rows:
 
     search: _Search
     column: int
+    joined: bool = False
+    """Whether this column is no column of the rows, but was made for the search."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow
@@ -249,6 +313,8 @@ class _Rows:
         search, grams = self.search, self.search.grams()
         for batch in batches:
             texts = as_texts(batch.column(self.column))
+            if self.joined:
+                batch = batch.select(batch.schema.names[: self.column])
             found = search.found(grams, texts)
             if search.params.rule == "annotate":
                 yield self._annotated(batch, found, grams)
