@@ -116,6 +116,17 @@ def test_the_plan_of_a_decontamination_runs_as_printed(command, tmp_path, capfd,
 
 
 @on_posix
+def test_the_plan_for_passages_runs_as_printed(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    write_shards(tmp_path, rows_of(5, 120), 4)
+    words = ["dedup", "in*.jsonl", "--by", "span", "--min-length", "40", "--threads", "1", "-q"]
+    words += ["--memory", "300M", "--removed"]
+    assert main([*words, "one.tsv", "-o", "one/"]) == 0
+    run(plan_of(capfd, [*words, "two.tsv", "-o", "two/", "--work", "w"], "sh"), tmp_path)
+    assert same()
+
+
+@on_posix
 def test_the_plan_for_slurm(command, tmp_path, capfd):
     """Each job is an array, has its memory, and waits until the one before has succeeded."""
     out, jobs = run(plan_of(capfd, command, "slurm"), tmp_path, sbatch=SBATCH)
@@ -204,7 +215,7 @@ def test_memory_of_stages_that_have_all_documents(command, capfd, monkeypatch):
         (["--stage", "sign", "--index", "i"], "--index and --stage cannot be given together"),
         (["--plan", "slurm"], "--plan needs --parts N"),
         (["--plan", "slurm", "--parts", "2", "-o", "-"], "--plan needs -o, a file or a directory"),
-        (["--plan", "sh", "--parts", "2", "--by", "span"], "leave out --by span"),
+        (["--plan", "sh", "--parts", "2", "--index", "i"], "leave out --index"),
         (["--plan", "sh", "--parts", "2", "--stage", "sign"], "leave out --stage"),
         (["--plan", "sh", "--parts", "2", "--part", "1/2"], "leave out --part"),
         (["--parts", "3"], "--parts is for --plan, and --part I/N for a stage"),

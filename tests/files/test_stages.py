@@ -18,7 +18,7 @@ from fastlsh import (
     deduplicate_span_files,
     near_duplicate_files,
 )
-from fastlsh.files.disk import link, sign, sign_block
+from fastlsh.files.disk import link, sign, sign_block, spans
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun
 from fastlsh.files.run import units
 from fastlsh.files.run.part import STAGES, WHOLE
@@ -639,6 +639,20 @@ def test_families_need_memory_for_each_document(keywords, monkeypatch):
         deduplicate_files(**keywords, stage="unite")
 
 
+def test_passages_need_memory_in_the_stages_that_have_all(keywords, monkeypatch):
+    del keywords["threshold"], keywords["clusters"]
+    keywords["min_length"] = 40
+    in_parts(deduplicate_span_files, keywords, 2, stages=STAGES[:5])
+    for stage in ("merge", "write", "finish"):
+        with monkeypatch.context() as patch:
+            patch.setitem(spans.PER_PASSAGE, stage, 1 << 30)
+            with pytest.raises(
+                ValueError, match=rf"memory must be at least \d+M to {stage} \d+ passages, got 300M"
+            ):
+                deduplicate_span_files(**keywords, stage=stage)
+        deduplicate_span_files(**keywords, stage=stage)
+
+
 def test_a_plan_counts_lines_and_annotations(tmp_path, monkeypatch):
     path = tmp_path / "in.jsonl"
     row = json.dumps({"text": "\n".join(f"line {i}" for i in range(1000))})
@@ -651,6 +665,10 @@ def test_a_plan_counts_lines_and_annotations(tmp_path, monkeypatch):
 
     assert memory()["unite"] == 8 * 125
     assert memory(by="line")["unite"] == 8 * 125_000
+    of_passages = memory(by="span", min_length=100)
+    assert of_passages["merge"] > 100 * 1000 * 10 / 100 * 200  # two keys in each 100 characters
+    assert of_passages["merge"] > of_passages["finish"] > of_passages["write"] > 0
+    assert of_passages["sign"] == 0
     assert memory()["write"] == 0
     assert memory(annotate=True)["write"] == 41 * 125
 

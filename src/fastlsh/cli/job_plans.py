@@ -10,10 +10,12 @@ from typing import Any, NoReturn
 
 from fastlsh.cli.options import integer
 from fastlsh.cli.paths import check_paths
+from fastlsh.cli.shingling import shingler_of
 from fastlsh.files import StageJob, parse_memory, stage_jobs
 from fastlsh.io import InputError, Options, Source, expand, identity
 from fastlsh.parallel import amount
 from fastlsh.stages import SearchParams
+from fastlsh.texts import Shingler
 
 PLANS = ("slurm", "kubernetes", "sh")
 
@@ -96,10 +98,8 @@ def print_plan(
         raise ValueError("--plan needs -o, a file or a directory: no job has this standard output")
     if arguments.first is not None:
         raise ValueError("--limit is for a run in one process, which counts documents")
-    by = getattr(arguments, "by", None)
-    if by == "span" or getattr(arguments, "index", None) is not None:
-        given = "--index" if by is None else "--by span"
-        raise ValueError(f"plans are for documents, lines and paragraphs: leave out {given}")
+    if getattr(arguments, "index", None) is not None:
+        raise ValueError("documents are compared with an index in one process: leave out --index")
     how = Options(split=arguments.split)
     files = [*getattr(arguments, "against", []), *arguments.inputs]
     sources = expand(files, arguments.format, how, recursive=arguments.recursive, mixed=True)
@@ -122,9 +122,15 @@ def search_jobs(
     arguments: argparse.Namespace, *, pairs: bool
 ) -> Callable[[list[Source], int], list[StageJob]]:
     """Return what gives the jobs of a search, for `print_plan`."""
+    by = getattr(arguments, "by", None)
+    spans: dict[str, Any] = {}
+    if by == "span":
+        spans["shingler"] = shingler_of(arguments, Shingler())
+        if arguments.min_length is not None:
+            spans["min_length"] = arguments.min_length
     return lambda sources, memory: stage_jobs(
         sources, SearchParams.of(0.8), memory, arguments.parts, pairs=pairs,
-        by=getattr(arguments, "by", None), annotate=getattr(arguments, "annotate", False),
+        by=by, **spans, annotate=getattr(arguments, "annotate", False),
         counted=any(getattr(arguments, name, None) for name in ("source", "count", "copies_per")),
     )  # fmt: skip
 

@@ -3,12 +3,14 @@
 from typing import NamedTuple
 
 from fastlsh.files.budget import BASE
-from fastlsh.files.cutting import Cutting
+from fastlsh.files.cutting import Cutting, SpanCutting
+from fastlsh.files.disk.spans import PER_PASSAGE
 from fastlsh.files.disk.staged import PER_UNITED
 from fastlsh.files.estimate import estimate
 from fastlsh.files.run.part import OF_DECONTAMINATION, OF_PAIRS, STAGES, WHOLE
 from fastlsh.io import Source
 from fastlsh.parameters import SearchParams
+from fastlsh.texts import Shingler
 
 PER_ANSWERED = {"unite": PER_UNITED, "merge": 2, "finish": 40}
 """Bytes of memory for each document, or piece of one, in the stages that have all in a process."""
@@ -20,6 +22,9 @@ document, and nobody knows before how many these are."""
 PER_COUNTED = 70
 """The same where sources, sums or copies for each value of a column are counted, in the stages
 "merge", "write" and "finish"; measured."""
+
+PER_DOCUMENT = 150
+"""Bytes of memory for each document in a search for passages, in the stages that have all."""
 
 SURPLUS = 1.25
 """The number of documents is estimated, and so many times as many may be there."""
@@ -42,6 +47,8 @@ def stage_jobs(
     *,
     pairs: bool,
     by: str | None = None,
+    min_length: int = 500,
+    shingler: Shingler | None = None,
     annotate: bool = False,
     counted: bool = False,
 ) -> list[StageJob]:
@@ -58,20 +65,31 @@ def stage_jobs(
     pairs
         Whether pairs are searched for.
     by
-        Into which pieces documents are cut: "line" or "paragraph"; None: they are not.
+        Into which pieces documents are cut: "line", "paragraph" or "span"; None: they are not.
+    min_length, shingler
+        Of passages: their least length, and how texts are normalised.
     annotate
         Whether rows are annotated.
     counted
         Whether a column is counted: sources, sums, or copies for each value.
     """
     cutting = None if by is None else Cutting(by, 1)
-    signed = int(estimate(sources, params, cutting).signed * SURPLUS)
+    of_documents = 0
     each = {**PER_ANSWERED, "write": PER_ANNOTATED if annotate else 0}
+    if by == "span":
+        cutting = SpanCutting(by, min_length, shingler or Shingler())
+        of_documents = PER_DOCUMENT
+        # Of each context, about one passage is removed at most, unless a text has a period.
+        each = {"unite": PER_UNITED, **PER_PASSAGE}
+    found = estimate(sources, params, cutting)
+    signed, documents = int(found.signed * SURPLUS), int(found.documents * SURPLUS)
     if counted:
         each |= dict.fromkeys(("merge", "write", "finish"), PER_COUNTED)
     jobs = []
     for stage in OF_PAIRS if pairs else STAGES:
-        least = BASE + each.get(stage, 0) * signed
+        least = BASE
+        if stage in each:
+            least += each[stage] * signed + of_documents * documents
         jobs.append(StageJob(stage, 1 if stage in WHOLE else parts, max(memory, least)))
     return jobs
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
 from fastlsh.files.annotations import SpanColumns
+from fastlsh.files.budget import BASE
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.answers import KEPT, answer_of_all_parts
 from fastlsh.files.disk.decide import ECHOES, GatheredPart, Match, each_part
@@ -22,7 +23,13 @@ from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
 from fastlsh.files.disk.sign import NOTHING, Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
-from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended, write_stage
+from fastlsh.files.disk.staged import (
+    StageDoneError,
+    check_memory,
+    end_of_stage,
+    ended,
+    write_stage,
+)
 from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.memory.documents import left_out
 from fastlsh.files.plan import OutputPlan
@@ -44,6 +51,10 @@ from fastlsh.stages import (
     without_common,
 )
 from fastlsh.texts import Texts, as_texts, counts_originals, original_spans, texts_without_spans
+
+PER_PASSAGE = {"merge": 160, "write": 70, "finish": 90}
+"""Bytes of memory for each passage that is removed, in the stages that have all of them; measured
+as 153, 65 and 84."""
 
 CUT = "cut.npy"
 TRACED = "traced.npy"
@@ -102,6 +113,7 @@ def _run(
                 _trace(job, numbering, rows, rules, cutting.min_length)
             end_of_stage(job, "merge")
             rows, kept = job.work.load(TRACED), job.work.load(KEPT)
+            _check_memory(job, len(rows))
             common = job.work.read(COMMON)["common"]
             dropped = np.flatnonzero(~kept)
         with clock("writing"):
@@ -218,10 +230,18 @@ def _sorted(matches: NDArray[np.int64]) -> NDArray[Any]:
     return np.ascontiguousarray(matches[order]).view(Match).reshape(-1)
 
 
+def _check_memory(job: Job, passages: int) -> None:
+    """Raise ValueError if a stage that is a process of its own has too little memory for them."""
+    if job.stage is not None:
+        needed = BASE + PER_PASSAGE[job.stage] * passages
+        check_memory(job, needed, f"{job.stage} {passages:,} passages")
+
+
 def _cut(job: Job, linked: Linked, numbering: _Numbering) -> NDArray[np.int64]:
     """Return what goes from the normalised texts and where it stays, int64 (m, 5), mapped."""
     if not job.work.has(CUT):
         matches = answer_of_all_parts(job, linked, Match)
+        _check_memory(job, len(matches))
         plain = np.ascontiguousarray(matches).view(np.int64).reshape(-1, 5)
         job.work.save(CUT, cut_rows(plain, numbering.documents, mapped_in(job.work.path)))
     return job.work.load(CUT)

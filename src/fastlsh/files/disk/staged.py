@@ -207,13 +207,8 @@ def early_stage(job: Job, *, different_ids: bool = False) -> None:
         link_units(job)
     elif job.stage == "unite":
         signed = sum(run.documents for run in finished_runs(job))
-        needed = BASE + PER_UNITED * signed
         what = "documents" if job.cutting is None else f"{job.cutting.by}s"
-        if needed > job.request.engine.memory:
-            raise ValueError(
-                f"memory must be at least {-(-needed >> 20)}M to unite {signed:,} {what}, got"
-                f" {job.request.engine.memory >> 20}M"
-            )
+        check_memory(job, BASE + PER_UNITED * signed, f"unite {signed:,} {what}")
         summary = sign_inputs(job)
         if different_ids:
             check_different_ids(job, summary)
@@ -223,6 +218,15 @@ def early_stage(job: Job, *, different_ids: bool = False) -> None:
     else:
         return
     raise StageDoneError
+
+
+def check_memory(job: Job, needed: int, task: str) -> None:
+    """Raise ValueError if a process may take less memory than it needs for a task."""
+    memory = job.request.engine.memory
+    if needed > memory:
+        raise ValueError(
+            f"memory must be at least {-(-needed >> 20)}M to {task}, got {memory >> 20}M"
+        )
 
 
 def end_of_stage(job: Sharing, stage: str) -> None:
