@@ -100,7 +100,15 @@ def test_it_is_that_of_the_kept_documents(engine, ids, output, how):
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
-@pytest.mark.parametrize("rule", [{}, {"rule": "contained", "search": "containment"}])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {},
+        {"rule": "contained", "search": "containment"},
+        {"rule": "contained", "search": "containment", "index_texts": "none"},
+        {"rule": "contained", "search": "containment", "index_texts": "compressed"},
+    ],
+)
 def test_the_next_run_goes_on_with_it(engine, rule):
     put_rows("a.jsonl", *rows_of(1))
     put_rows("b.jsonl", *rows_of(2))
@@ -108,7 +116,8 @@ def test_the_next_run_goes_on_with_it(engine, rule):
     deduplicate_files("a.jsonl", "k1.jsonl", **given)
     with Index.open("seen.ix") as index:
         deduplicate_with_index(index, "b.jsonl", "k2.jsonl")
-    deduplicate_files(["a.jsonl", "b.jsonl"], "both.jsonl", **rule)
+    alone = {name: value for name, value in rule.items() if name != "index_texts"}
+    deduplicate_files(["a.jsonl", "b.jsonl"], "both.jsonl", **alone)
     assert [*rows_in("k1.jsonl"), *rows_in("k2.jsonl")] == rows_in("both.jsonl")
     with Index.open("seen.ix") as index:
         assert list(index) == [row["id"] for row in rows_in("both.jsonl")]
