@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fastlsh import Shingler
-from fastlsh.parallel import mapped_in, scratch
+from fastlsh.parallel import mapped_file, mapped_in, scratch
 from fastlsh.stages import SearchParams, decide_part, find_pairs_of_part
 
 
@@ -43,3 +43,14 @@ def test_the_answer_for_a_part_is_the_same(tmp_path, monkeypatch, verify):
         mapped = search(texts, range(200), params, scratch=tmp_path)
         for ours, theirs in zip(plain, mapped, strict=True):
             assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("by_file", [True, False])
+def test_a_mapped_file_is_filled_piece_by_piece(tmp_path, monkeypatch, by_file):
+    if not by_file:
+        monkeypatch.delattr(os, "pwrite", raising=False)
+    with mapped_file(tmp_path, 10_000) as (write, array):
+        write(memoryview(b"ab"), 9_998)
+        write(memoryview(b"x" * 5000), 3)
+    assert array.tobytes() == b"\0" * 3 + b"x" * 5000 + b"\0" * 4995 + b"ab"
+    assert not list(tmp_path.iterdir())

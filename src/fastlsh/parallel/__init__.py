@@ -5,7 +5,7 @@ from fastlsh.parallel.display import Display, amount, finish_line
 from fastlsh.parallel.options import RunKeywords, RunOptions
 from fastlsh.parallel.ordered import background_calls, ordered_map
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
-from fastlsh.parallel.scratch import Empty, mapped_in
+from fastlsh.parallel.scratch import Empty, Write, mapped_file, mapped_in
 from fastlsh.parallel.threads import (
     Batch,
     batches,
@@ -26,12 +26,14 @@ __all__ = [
     "RunKeywords",
     "RunOptions",
     "Stopwatch",
+    "Write",
     "amount",
     "background_calls",
     "batches",
     "batches_by_work",
     "ending_ignored",
     "finish_line",
+    "mapped_file",
     "mapped_in",
     "ordered_map",
     "run",

@@ -2,6 +2,7 @@
 
 from binascii import crc32
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from fastlsh.files.disk.identities import StoredIds
 from fastlsh.files.disk.signed_runs import SignedRun, finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.seals import UnsealedError, opened
-from fastlsh.parallel import batches, mapped_in, run
+from fastlsh.parallel import Write, batches, mapped_file, mapped_in, run
 
 Row = np.dtype([
     ("number", np.int64), ("size", np.int64), ("priority", np.int64), ("group", np.uint64),
@@ -32,6 +33,9 @@ Stretch = np.dtype([
 It has how many rows and bytes there are and where the first one is, a checksum, and whether all
 texts are strict UTF-8: none has a lone surrogate.
 """
+
+PIECE = 1 << 20
+"""Bytes that are read, and written to a mapped file, at a time."""
 
 ROWS, TEXTS, STRETCHES = "rows", "texts", "stretches.npy"
 
@@ -76,10 +80,26 @@ class GatheredTexts:
         found = [each[each["part"] == number] for each in self._stretches]
         chosen = np.concatenate([np.empty(0, Stretch), *found])
         size = int(chosen["bytes"].sum())
-        mapped = size > self._job.budget.pending // 2
-        empty = mapped_in(self._job.work.path) if mapped else np.empty
-        rows = empty(int(chosen["rows"].sum()), Row)
-        data = empty(size, np.uint8)
+        count = int(chosen["rows"].sum())
+        write: Write | None = None
+        with ExitStack() as stack:
+            if size > self._job.budget.pending // 2:
+                folder = self._job.work.path
+                rows = mapped_in(folder)(count, Row)
+                write, data = stack.enter_context(mapped_file(folder, size))
+            else:
+                rows, data = np.empty(count, Row), np.empty(size, np.uint8)
+            self._read_part(found, rows, data, write)
+        return PartTexts(rows, data, bool(chosen["strict"].all()))
+
+    def _read_part(
+        self,
+        found: list[NDArray[Any]],
+        rows: NDArray[Any],
+        data: NDArray[np.uint8],
+        write: Write | None,
+    ) -> None:
+        """Read the stretches of all runs; `write` fills `data`, if it is mapped."""
         row, byte = (
             np.cumsum([0, *(int(each[column].sum()) for each in found)])
             for column in ("rows", "bytes")
@@ -87,35 +107,52 @@ class GatheredTexts:
 
         def read(start: int, stop: int) -> None:
             for place in range(start, stop):
-                into = rows[row[place] : row[place + 1]], data[byte[place] : byte[place + 1]]
+                own = rows[row[place] : row[place + 1]]
+                text = data[byte[place] : byte[place + 1]]
                 if len(found[place]):
-                    self._read(place, found[place], *into)
+                    self._read(place, found[place], own, text, write, int(byte[place]))
 
         run(read, batches(len(found), 1), self._job.options.threads)
-        return PartTexts(rows, data, bool(chosen["strict"].all()))
 
     def _read(
-        self, place: int, stretches: NDArray[Any], rows: NDArray[Any], data: NDArray[np.uint8]
+        self,
+        place: int,
+        stretches: NDArray[Any],
+        rows: NDArray[Any],
+        data: NDArray[np.uint8],
+        write: Write | None = None,
+        start: int = 0,
     ) -> None:
-        """Read the stretches of a run into arrays, and compare them with their checksums."""
+        """Read the stretches of a run into arrays, and compare them with their checksums.
+
+        If `data` is mapped, `write` fills it, which has it from the byte `start` on.
+        """
         folder = texts_name(self._runs[place])
         name = f"{folder}/{TEXTS}"
         work = self._job.work
         row = byte = 0
+        buffer = bytearray(PIECE if write else 0)
         with (
             work.checking(name), opened(work / f"{folder}/{ROWS}") as of_rows,
             opened(work / name) as of_texts,
         ):  # fmt: skip
             for each in stretches.tolist():
-                _, many, first, size, start, check, _ = each
+                _, many, first, size, begin, check, _ = each
                 own = rows[row : row + many].view(np.uint8)
                 text = data[byte : byte + size]
                 of_rows.seek(first * Row.itemsize)
-                of_texts.seek(start)
-                whole = (
-                    of_rows.readinto(own.data) == len(own) and of_texts.readinto(text.data) == size
-                )
-                if not whole or crc32(text.data, crc32(own.data)) != check:
+                of_texts.seek(begin)
+                if of_rows.readinto(own.data) != len(own):
+                    raise UnsealedError("is damaged")
+                found = crc32(own.data)
+                for low, high in batches(size, PIECE if write else max(size, 1)):
+                    piece = memoryview(buffer)[: high - low] if write else text.data
+                    if of_texts.readinto(piece) != high - low:
+                        raise UnsealedError("is damaged")
+                    found = crc32(piece, found)
+                    if write is not None:
+                        write(piece, start + byte + low)
+                if found != check:
                     raise UnsealedError("is damaged")
                 row, byte = row + many, byte + size
 
