@@ -54,11 +54,11 @@ def parquet_shards(folder, rows, shards):
     return paths
 
 
-def job(folder, kind="jsonl", **more):
+def job(folder, kind="jsonl", *, count=220, **more):
     """Write a collection; return the keywords of its deduplication, without paths of outputs."""
     (folder / "data").mkdir()
     write = {"jsonl": write_shards, "parquet": parquet_shards}[kind]
-    inputs = write(folder / "data", rows_of(3, 220), more.pop("shards", 6))
+    inputs = write(folder / "data", rows_of(3, count), more.pop("shards", 6))
     if more.pop("against", False):
         more["against"] = write_shards(folder, rows_of(4, 60) + rows_of(3, 30), 2, "reference")
     return {"inputs": inputs, "threshold": 0.7, "threads": 2, "memory": "300M", **more}
@@ -247,7 +247,7 @@ def test_pairs_in_parts(tmp_path, of):
 @pytest.mark.parametrize("of", SOME)
 @pytest.mark.parametrize("more", [{}, {"threshold": 0.7, "against": True, "drop_empty": True}])
 def test_lines_in_parts(tmp_path, of, more):
-    keywords = {**job(tmp_path, **more), "threshold": 1.0, **more}
+    keywords = {**job(tmp_path, count=120, **more), "threshold": 1.0, **more}
     keywords.pop("against", None)
     if "against" in more:
         keywords["against"] = [tmp_path / "reference0.jsonl", tmp_path / "reference1.jsonl"]
@@ -613,7 +613,7 @@ SPANS = [
 @pytest.mark.parametrize("of", SOME)
 def test_passages_in_parts(tmp_path, case, of):
     kind, name, more = SPANS[case]
-    keywords = {**job(tmp_path, kind, **more), "min_length": 40}
+    keywords = {**job(tmp_path, kind, count=90, **more), "min_length": 40}
     del keywords["threshold"]
     one = outputs(tmp_path / "one", name)
     two = {**outputs(tmp_path / "two", name), "work": tmp_path / "work"}
