@@ -15,6 +15,8 @@ from fastlsh.cli.wording import with_options
          "--join and --keep-least have no effect with --annotate: no text is cut"),
         ("max_copies has no effect with annotate=True",
          "--max-copies has no effect with --annotate"),
+        ("containment=0.5 needs rule='contained', got rule='jaccard'",
+         "--containment=0.5 needs --rule=contained, got --rule=jaccard"),
         ("max_share must be above 0", "--max-share must be above 0"),
         ("merge_gap must be at least 0", "--merge-gap must be at least 0"),
         ("text must name a column", "--text must name a column"),

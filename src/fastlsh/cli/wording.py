@@ -26,7 +26,7 @@ _WORDS = (
 _WITH_EQUALS = (
     "format", "work", "restart", "recursive", "key", "quotes", "header", "on_known", "steepest",
     "against", "best", "exact", "estimates", "report", "annotate",
-    "source", "count", "clusters", "within", "group", "search",
+    "source", "count", "clusters", "within", "group", "search", "rule", "containment",
 )  # fmt: skip
 _OTHERS = {
     "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",
