@@ -258,7 +258,7 @@ def test_the_rule_of_removal(run):
         assert said in err[-1]
     status, _, err = run("dedup", name, "-o", "kept.jsonl", "--containment", "0.8")
     assert status == 2
-    assert "containment=0.8 needs rule='contained'" in err[-1]
+    assert "--containment=0.8 needs --rule=contained" in err[-1]
 
 
 def test_equal_texts(run):
@@ -301,7 +301,7 @@ def test_repeated_passages(run):
     for wrong, said in (
         (["--threshold", "0.5"], "--threshold has no effect with --by span"),
         (["--clusters", "a.tsv"], "--clusters has no effect with --by span"),
-        (["--unit", "token"], "unit must be 'char', 'byte' or 'word', got 'token'"),
+        (["--unit", "token"], "--unit token needs --tokenizer FILE"),
         (["--words", "alphanumeric"], "words"),
         (["--drop-empty"], "--drop-empty has no effect with --by span"),
     ):

@@ -397,7 +397,7 @@ def test_an_index_of_contained_documents(run, write, place):
     assert run("index", "add", place, "more.jsonl", *rule)[0] == 0
     code, _, err = run("index", "add", place, "short.jsonl", "--rule", "jaccard")
     assert code != 0
-    assert f"{shown(place)}: the index was saved with rule='contained', not 'jaccard'" in err[-1]
+    assert f"{shown(place)}: the index was saved with --rule=contained, not 'jaccard'" in err[-1]
     code, out, _ = run("index", "query", place, "short.jsonl")
     head, *lines = [line.split("\t") for line in out.splitlines()]
     assert head == ["id", "match", "containment"]

@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 
 
 STAGES = [
-    (sign, "_sign", "documents are signed"),
+    (sign, "sign_block", "documents are signed"),
     (link, "_families", "finished are signing; linking follows"),
     (gather, "reread_signed_blocks", "finished are signing, linking; gathering follows"),
     (answers, "answers", "finished are signing, linking, gathering; decisions follows"),

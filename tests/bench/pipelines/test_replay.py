@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.pipelines.width import Piece, Region
+from bench.pipelines.replay import Piece, Region
 
 
 def parts(*times):
