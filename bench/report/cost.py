@@ -92,7 +92,7 @@ def width(records: Records) -> Iterator[str]:
     )
     yield ""
     yield from table(
-        ["job", *(f"{threads} threads, s" for threads in widths), "replay / measured, 1 and 2",
+        ["job", *(f"{n} thread{'s' * (n != '1')}, s" for n in widths), "replay / measured, 1 and 2",
          "lock held, s", "one thread alone of two"],
         ([name, *(f"{time:.2f}" for time in job["replayed s"].values()),
           " and ".join(f"{ratio:.2f}" for ratio in job["replayed / measured"].values()),

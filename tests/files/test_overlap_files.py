@@ -217,3 +217,22 @@ def test_a_file_in_two_data_sets(tmp_path):
     with pytest.raises(InputError, match="is the same file as"):
         overlap_files([inputs[1], tmp_path / "in*.jsonl"])
     assert not (tmp_path / "t.tsv").exists()
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_file_without_rows_has_no_data_set(tmp_path, kind):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    full, empty = tmp_path / "full.jsonl", tmp_path / f"empty.{kind}"
+    rows = [{"id": n, "text": "river stone cloud", "src": "ab"[n]} for n in range(2)]
+    if kind == "jsonl":
+        empty.write_bytes(b"")
+    else:
+        full = tmp_path / "full.parquet"
+        parquet.write_table(pa.Table.from_pylist(rows), full)
+        parquet.write_table(pa.Table.from_pylist(rows)[:0], empty)
+    if kind == "jsonl":
+        full.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    result, _ = both(tmp_path, [str(full), str(empty)], source="src")
+    assert result.documents == 2

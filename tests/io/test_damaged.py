@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fastlsh.io import InputError, read, write_rows
+from fastlsh.io import InputError, Options, Source, read, write_rows
+from fastlsh.io.blocks.parquet import ParquetSource
 from files import put
 
 pa = pytest.importorskip("pyarrow")
@@ -126,3 +127,18 @@ def test_times_that_python_does_not_have(here):
     feather.write_feather(pa.table({"id": times, "text": ["x", "y"]}), "a.arrow")
     with pytest.raises(InputError, match=r"a\.arrow: "):
         read("a.arrow")
+
+
+def test_a_damaged_name_of_a_column(here):
+    """Of the columns that are read as dictionaries, the schema lacks one."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"text": ["one", "two"]}), "a.parquet")
+    file = ParquetSource(Source("a.parquet", "parquet", None, Options()))
+    with (
+        pytest.raises(
+            InputError, match=r"a\.parquet: damaged: the footer lacks the column b'tixt'"
+        ),
+        file.open(None, read_dictionary=["tixt"]),
+    ):
+        pass

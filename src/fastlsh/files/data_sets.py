@@ -52,6 +52,8 @@ class DataSets:
         names: dict[int, str] = {}
         how = replace(read, id=column, labels=(column,))
         for _, documents in each_block(inputs, how):
+            if not len(documents):
+                continue
             found, rows = np.unique(documents.labels[column], return_index=True)
             new = np.array([each not in names for each in found.tolist()], np.bool_)
             order = np.argsort(rows[new])

@@ -170,8 +170,8 @@ def deduplicate_files(
         annotate or save_index is not None or removal.labels or removal.counts
     ):
         raise ValueError(
-            "group= makes documents of several rows, for which there is no annotate, save_index,"
-            " source, count or copies_per"
+            "group= makes documents of several rows, for which there is no annotate=,"
+            " save_index=, source=, count= or copies_per="
         )
     request = Request.of(
         inputs, against, params, keywords, within=within, group=group, priority=priority,

@@ -52,7 +52,8 @@ def check_counted(index: Index, wanted: Counted, *, is_required: bool = True) ->
         sums = "".join(f", count={name!r}" for name in saved.columns)
         given = ("" if saved.source is None else f", source={saved.source!r}") + sums
         raise ValueError(
-            f"{shown(store.location)}: the index counts other columns: give {given[2:]}"
+            f"{shown(store.location)}: the index counts other columns, or in another order:"
+            f" give {given[2:]}"
         )
     return saved
 

@@ -73,9 +73,10 @@ class Options:
         if self.tokens and (several or self.roles):
             raise ValueError("token ids are in one column, and have no roles: text names it")
         if self.editable and (several or self.roles):
+            given = "messages with roles" if self.roles else f"{len(self.texts())} columns"
             raise ValueError(
                 "lines, paragraphs and passages are cut out of one column of strings:"
-                " text names it, and roles has no effect"
+                f" text must name it, got {given}"
             )
         if (self.tokens or self.editable) and self.join_with != "\n":
             raise ValueError("join_with is for texts of several columns or messages, not for one")

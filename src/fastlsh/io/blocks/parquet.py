@@ -95,9 +95,13 @@ class ParquetSource:
         # Only files written with checksums of their pages are checked.
         with open_arrow(self.source) as raw:
             parquet = pyarrow(self.source.path, "pyarrow.parquet")
-            with parquet.ParquetFile(
-                raw, metadata=metadata, page_checksum_verification=True, **more
-            ) as file:
+            try:
+                opened = parquet.ParquetFile(
+                    raw, metadata=metadata, page_checksum_verification=True, **more
+                )
+            except KeyError as error:  # a name in the schema
+                raise self.source.error(f"damaged: the footer lacks the column {error}") from error
+            with opened as file:
                 yield file
 
     def _footer(self) -> int:
