@@ -183,7 +183,7 @@ def working(folder: Path | None, memory: str) -> Iterator[Job]:
     work = WorkDirectory(made / "work")
     try:
         with work.locked():
-            work.begin({"inputs": [], "units": [0]})
+            work.begin({"inputs": [], "units": [(0, 0)]})
             yield Job(request, work, [], 0, budget, False)
     finally:
         shutil.rmtree(made)
