@@ -64,10 +64,17 @@ class ByteProgress:
         if self._whole < self._total:
             self._progress(self._stage, self._whole, self._total)
 
-    def share(self, done: int, parts: int) -> None:
-        """Tell that some of several parts are done, where these have no order."""
-        if self._progress is not None and done < parts:
-            self._progress(self._stage, self._total * done // parts, self._total)
+    def by_parts(self, parts: int) -> Callable[[int], None]:
+        """Return a function that tells that so many more of the parts are done, in any order."""
+        done = 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            if self._progress is not None and done < parts:
+                self._progress(self._stage, self._total * done // parts, self._total)
+
+        return advance
 
     def end(self) -> None:
         """Tell that all is done."""

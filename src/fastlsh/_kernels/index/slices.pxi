@@ -1,5 +1,5 @@
-# Which documents share a bucket. With slices, that depends on the sizes of both: the one that is
-# looked up (asked) and the one in the tables are in groups by the steps of their sizes.
+# Which documents share a bucket. With slices, the sizes of both documents count: the document that
+# is looked up (asked) and a document in the tables are in groups by the steps of their sizes.
 
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcmp

@@ -138,7 +138,7 @@ cdef inline bint take_plain(Line* line, Key* string) noexcept nogil:
 
 
 cdef inline bint take_name(Line* line, Key* name) noexcept nogil:
-    # A key, its colon, and what space is behind them. With an escape, it may be one that is wanted.
+    # A key, its colon, and the space behind them. A key with an escape may be a wanted one: False.
     if not take_plain(line, name) or after_space(line) != c':':
         return False
     line.at += 1

@@ -66,14 +66,7 @@ def gather_runs(job: Job, summary: Summary) -> None:
                             tell(job.sources[pieces.record.source], pieces.record.extent)
                         yield
 
-    done = 0
-
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        tell.share(done, len(runs))
-
-    run(gather, batches(len(runs), 1), wide, advance if wide > 1 else None)
+    run(gather, batches(len(runs), 1), wide, tell.by_parts(len(runs)) if wide > 1 else None)
     tell.end()
 
 

@@ -158,8 +158,7 @@ def _sign_side_by_side(job: Job, units: Mapping[int, Unit], wide: int) -> None:
                     raise
                 except InputError as error:
                     failed[unit] = _counted_in_file(job, units[unit], error)
-                    # Processes with the same part must end their runs behind the same blocks.
-                    broken = None if job.stage else number_of_file(job, error)
+                    broken = _broken_file(job, error)
                     if broken is not None:
                         writer.close(broken)
                     return
@@ -168,15 +167,8 @@ def _sign_side_by_side(job: Job, units: Mapping[int, Unit], wide: int) -> None:
     if wide > 1 and 0 in units:  # a warning names its caller only in the calling thread
         for _ in islice(_first_blocks(job, units[0], done[0], limit), 1):
             pass
-    finished = 0
-
-    def advance(count: int) -> None:
-        nonlocal finished
-        finished += count
-        tell.share(finished, len(units))
-
     try:
-        run(sign, batches(len(units), 1), wide, advance if wide > 1 else None)
+        run(sign, batches(len(units), 1), wide, tell.by_parts(len(units)) if wide > 1 else None)
         if failed:
             _remember_broken(job, failed[min(failed)])
             raise failed[min(failed)]
@@ -193,9 +185,17 @@ def _counted_in_file(job: Job, unit: Unit, error: InputError) -> InputError:
     return with_row_of_file(source, unit.within, error)
 
 
+def _broken_file(job: Job, error: InputError) -> int | None:
+    """Return which file cannot be read, if what was signed before it is to be written.
+
+    Processes with the same part, however, must end their runs behind the same blocks.
+    """
+    return None if job.stage else number_of_file(job, error)
+
+
 def _remember_broken(job: Job, error: InputError) -> None:
     """Write down which file cannot be read, so that the run can go on when it has been mended."""
-    number = None if job.stage else number_of_file(job, error)
+    number = _broken_file(job, error)
     if number is not None:
         job.work.write(BROKEN, {"source": number})
 

@@ -183,8 +183,8 @@ class ParquetSource:
     ) -> Iterator[tuple[int, int, Decoded | None]]:
         """Yield (first row, row behind the last one, sizes if it is large) of row groups not done.
 
-        Small ones come together: they are read as a whole. One that is done in part comes first, by
-        itself.
+        Small row groups come together, and are read as a whole. A row group that is done in part
+        comes first, by itself.
         """
         first = max(self.group_at(done) if done else 0, groups.start)
         start = stop = int(self.ends[first])
