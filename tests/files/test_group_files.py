@@ -1,14 +1,22 @@
 """Rows of one group as one document: the answer for the joined texts, for all its rows."""
 
 import json
+import os
 import random
+import shutil
+import sys
+from functools import partial
 
 import pytest
 
-from fastlsh import InputError, deduplicate_files, near_duplicate_files
+from fastlsh import InputError, Shingler, deduplicate_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files import estimate
-from shards import rows_of
+from fastlsh.files.run import units
+from fastlsh.files.run.part import OF_PAIRS, OF_ROWS, STAGES
+from in_stages import each_stage_at_once, in_parts, killed_until_done
+from killed_runs import ended_again_and_again
+from shards import contents, rows_of, small_budget
 
 REPOSITORIES = 40
 
@@ -49,10 +57,30 @@ def joined(rows, join_with):
     ]
 
 
+ENGINES = ["memory", "disk", "stages"]
+
+
+def engine_of(name, work):
+    """Return what runs a function with an engine, or in stages."""
+
+    def call(function, *arguments, stages=STAGES, **keywords):
+        if name != "stages":
+            return function(*arguments, engine=name, **keywords)
+        return in_parts(
+            partial(function, *arguments), {**keywords, "memory": "300M", "work": work}, 3,
+            stages=(*OF_ROWS, *stages),
+        )  # fmt: skip
+
+    return call
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
 @pytest.mark.parametrize("join_with", ["\n", "", " -- "])
-def test_the_answer_for_the_joined_texts(tmp_path, suffix, join_with):
-    rows, others = files_of_repositories(1), files_of_repositories(2)[:40]
+def test_the_answer_for_the_joined_texts(tmp_path, monkeypatch, suffix, join_with, engine):
+    small_budget(monkeypatch)
+    rows = files_of_repositories(1)
+    others = files_of_repositories(2)[:40] + rows[:10]
     inputs = [write(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
     against = write(tmp_path / f"against.{suffix}", others)
     in_order = rows[0::2] + rows[1::2]
@@ -62,9 +90,9 @@ def test_the_answer_for_the_joined_texts(tmp_path, suffix, join_with):
     expected = {name: tmp_path / f"plain-{name}.tsv" for name in ("removed", "clusters")}
     how = {"threshold": 0.7, "keep": "longest"}
     alone = deduplicate_files(plain, tmp_path / "k.jsonl", against=plain_against, **expected, **how)
-    result = deduplicate_files(
-        inputs, f"{tmp_path}/kept/", against=against, group="repo", join_with=join_with,
-        report=tmp_path / "page.html", **tables, **how,
+    result = engine_of(engine, tmp_path / "work")(
+        deduplicate_files, inputs, f"{tmp_path}/kept/", against=against, group="repo",
+        join_with=join_with, report=tmp_path / "page.html", **tables, **how,
     )  # fmt: skip
     assert (result.documents, result.n_kept) == (alone.documents, alone.n_kept)
     assert result.n_removed > 3
@@ -81,17 +109,21 @@ def test_the_answer_for_the_joined_texts(tmp_path, suffix, join_with):
             assert found == stays
 
 
-def test_pairs_of_repositories(tmp_path):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_pairs_of_repositories(tmp_path, monkeypatch, engine):
+    small_budget(monkeypatch)
+    run = partial(engine_of(engine, tmp_path / "work"), near_duplicate_files, stages=OF_PAIRS)
     rows = files_of_repositories(3)
     path, plain = write(tmp_path / "in.jsonl", rows), tmp_path / "plain.jsonl"
     write(plain, joined(rows, "\n"))
     near_duplicate_files(plain, tmp_path / "plain.tsv", 0.7)
-    found = near_duplicate_files(path, tmp_path / "pairs.tsv", 0.7, group="repo")
+    found = run(path, tmp_path / "pairs.tsv", 0.7, group="repo")
     assert found.n_pairs > 3
     assert (tmp_path / "pairs.tsv").read_text() == (tmp_path / "plain.tsv").read_text()
     some = {"threshold": 0.7, "best": True}
     near_duplicate_files(plain, tmp_path / "plain.tsv", against=plain, **some)
-    near_duplicate_files(path, tmp_path / "pairs.tsv", against=path, group="repo", **some)
+    shutil.rmtree(tmp_path / "work", ignore_errors=True)
+    run(path, tmp_path / "pairs.tsv", against=path, group="repo", **some)
     assert (tmp_path / "pairs.tsv").read_text() == (tmp_path / "plain.tsv").read_text()
 
 
@@ -105,13 +137,6 @@ def test_rows_of_csv_are_joined_too(tmp_path):
         assert (result.documents, result.n_kept) == (2, kept)
 
 
-def test_texts_of_a_group_may_have_surrogates(tmp_path):
-    rows = [{"repo": n % 2, "text": text} for n, text in enumerate("a\ud800\udfff中😀é")]
-    path = write(tmp_path / "in.jsonl", rows)
-    result = deduplicate_files(path, tmp_path / "kept.jsonl", group="repo", join_with="\ud83d")
-    assert result.documents == 2
-
-
 def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
     path = write(tmp_path / "in.jsonl", [{"repo": 1, "text": "a"}, {"repo": None, "text": "b"}])
     output = tmp_path / "kept.jsonl"
@@ -123,9 +148,7 @@ def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
         (["repo", "--within", "x"], "--group and --within cannot be given together: rows would"),
         (["repo", "--priority", "x"], "--group and --priority cannot be given together: rows"),
         (["repo", "--unit", "token"], "--group joins texts, and not token ids"),
-        (["repo", "--engine", "disk"], "--group works in memory only"),
-        (["repo", "--work", "w", "--stage", "sign"], "--group works in memory only"),
-        (["repo", "--work", "w"], "--work has no effect with --group, which works in memory"),
+        (["repo", "--engine", "disk"], f"{path}: row 2: 'repo' is null, not an id"),
         (["repo", "--annotate"], "--group makes documents of several rows"),
         (["repo", "--save-index", "new.fastlsh"], "--group makes documents of several rows"),
         (["repo", "--by", "line"], "--by and --group cannot be given together"),
@@ -137,7 +160,175 @@ def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
         deduplicate_files(write(tmp_path / "a.txt", []), tmp_path / "b.jsonl", group="repo")
     with pytest.raises(InputError, match="plain text has no column 'repo'"):
         near_duplicate_files(tmp_path / "a.txt", tmp_path / "b.tsv", group="repo", exact=True)
-    monkeypatch.setattr(estimate, "PER_DOCUMENT", 1 << 30)
-    with pytest.raises(ValueError, match=r"works in memory, where about .* would be needed, and"):
-        deduplicate_files(path, output, group="repo", memory="300M")
+    for more in ({}, {"group": "repo"}):
+        stage = {"work": tmp_path / "w", "stage": "sign" if more else "rows"}
+        with pytest.raises((InputError, ValueError), match=r"give group=|first stage is .*'rows'"):
+            deduplicate_files(path, output, **more, **stage)
     assert not output.exists()
+    monkeypatch.setattr(estimate, "PER_DOCUMENT", 1 << 30)
+    write(path, [{"repo": 1, "text": "a"}])
+    assert deduplicate_files(path, output, group="repo", memory="300M").engine == "disk"
+
+
+def awkward_rows(seed, n=150):
+    """Return rows with ids of several types, rows that are no rows, and texts of all kinds."""
+    draw = random.Random(seed)
+    ids = [1, 1.0, True, "1", 0, False, -0.0, "", "\ud83d", "é☃", 2**63, 2**70, 1.5, -7, 10**19]
+    texts = [
+        "",
+        None,
+        "a",
+        'quo"te\\ \n\r\t\0\x1f',
+        "\ud83d",
+        "\ude00",
+        "x\ud83d",
+        "\ude00 y",
+        "𝔘𝔫𝔦",
+    ]
+    texts += [row["text"] for row in rows_of(seed, 30)]
+    rows = [{"repo": draw.choice(ids), "text": draw.choice(texts), "n": n} for n in range(n)]
+    for at in range(n - 1, 0, -20):
+        rows.insert(at, draw.choice([[1], {"repo": None, "text": "b"}, {"text": "b"}]))
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("more", [{}, {"limit": 60}, {"keep": "last"}, {"against": True}])
+def test_awkward_rows_give_the_same_bytes(tmp_path, monkeypatch, seed, more):
+    small_budget(monkeypatch)
+    rows = awkward_rows(seed)
+    inputs = [write(tmp_path / f"in{n}.jsonl", rows[n::3]) for n in range(3)]
+    if "against" in more:
+        more = {"against": [write(tmp_path / "other.jsonl", awkward_rows(seed + 9, 40)), inputs[0]]}
+    found = []
+    for engine in ENGINES[: 2 if "limit" in more else 3]:
+        out = tmp_path / engine
+        out.mkdir()
+        result = engine_of(engine, tmp_path / "work")(
+            deduplicate_files, inputs, out / "kept.jsonl", group="repo", on_error="skip",
+            threshold=0.6, shingler=Shingler(size=15), removed=out / "removed.jsonl",
+            clusters=out / "clusters.tsv", **more,
+        )  # fmt: skip
+        counts = result.documents, result.n_kept, result.empty, result.skipped, result.repeated_ids
+        found.append((counts, contents(out)))
+    assert all(each == found[0] for each in found)
+    assert found[0][0][3] > 2
+
+
+@pytest.mark.parametrize("lines", [[], ["[1]"]])
+def test_no_row_at_all(tmp_path, lines):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(line + "\n" for line in lines))
+    for engine in ENGINES:
+        result = engine_of(engine, tmp_path / "work")(
+            deduplicate_files, path, tmp_path / f"{engine}.jsonl", against=path, group="repo",
+            on_error="skip", removed=tmp_path / f"{engine}.tsv",
+        )  # fmt: skip
+        assert (result.documents, result.skipped) == (0, 2 * len(lines))
+        assert (tmp_path / f"{engine}.jsonl").read_bytes() == b""
+        assert (tmp_path / f"{engine}.tsv").read_text() == (tmp_path / "memory.tsv").read_text()
+
+
+def test_a_document_longer_than_memory_allows(tmp_path, monkeypatch):
+    small_budget(monkeypatch, row=900)
+    path = tmp_path / "in.jsonl"
+    rows = [{"repo": "small", "text": "a"}, *({"repo": 'big"', "text": "word " * 60},) * 4]
+    write(path, rows)
+    how = {"group": "repo", "engine": "disk"}
+    reason = r"in\.jsonl: row 2: the rows with this 'repo' have 1.2 KB of text together, and with"
+    with pytest.raises(InputError, match=reason):
+        deduplicate_files(path, tmp_path / "kept.jsonl", **how)
+    write(path, [{**row, "text": "\0" * 60} for row in rows])  # each is six bytes in JSON
+    with pytest.raises(InputError, match=r"in\.jsonl: row 2: .* have 1.47 KB of text"):
+        deduplicate_files(path, tmp_path / "kept.jsonl", **how, restart=True)
+    assert not (tmp_path / "kept.jsonl").exists()
+
+
+def prepared(folder):
+    """Write a collection; return the keywords of a run on disk, and what it must write."""
+    rows = files_of_repositories(5)
+    inputs = [str(write(folder / f"in{n}.jsonl", rows[n::3])) for n in range(3)]
+    keywords = {"inputs": inputs, "threshold": 0.7, "threads": 2, "group": "repo"}
+    for name in ("expected", "out"):
+        (folder / name).mkdir()
+    deduplicate_files(
+        **keywords, output=f"{folder}/expected/", removed=folder / "expected" / "removed.tsv",
+        engine="memory",
+    )  # fmt: skip
+    out = {"output": f"{folder}/out/", "removed": str(folder / "out" / "removed.tsv")}
+    return {**keywords, **out, "work": str(folder / "work")}, contents(folder / "expected")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("times", [3, pytest.param(40, marks=pytest.mark.exhaustive)])
+def test_kills_change_nothing(tmp_path, times):
+    keywords, expected = prepared(tmp_path)
+    keywords["engine"] = "disk"
+    ended_again_and_again(tmp_path, keywords, expected, fewest=150, times=times)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_killed_parts_change_nothing(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    stages = (*OF_ROWS, *STAGES)
+    killed_until_done(
+        deduplicate_files, {**keywords, "memory": "300M"}, stages, 20, tmp_path / "out", expected
+    )
+
+
+def test_each_stage_by_several_processes_at_once(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    each_stage_at_once(deduplicate_files, {**keywords, "memory": "300M"}, (*OF_ROWS, *STAGES))
+    assert contents(tmp_path / "out") == expected
+    assert os.listdir(tmp_path / "work") == ["finished.json"]
+
+
+def test_a_stage_says_what_is_missing(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    monkeypatch.setattr(units, "UNIT", 500)
+    keywords, _ = prepared(tmp_path)
+    keywords["memory"] = "300M"
+    stages, done = (*OF_ROWS, "sign"), []
+    for stage, of in zip(stages, (3, 1, 3, 3, 1), strict=True):
+        for number in range(1, of):
+            deduplicate_files(**keywords, stage=stage, part=(number, of))
+        following = [*stages, ""][len(done) + 1]
+        if following:
+            what = "part 3/3 has not" if of > 1 else "has not"
+            with pytest.raises(InputError, match=rf"the stage {following} cannot.*{stage}.*{what}"):
+                deduplicate_files(**keywords, stage=following)
+        if following:
+            deduplicate_files(**keywords, stage=stage, part=(of, of) if of > 1 else None)
+        done.append(stage)
+
+
+def test_a_plan_has_the_stages_of_rows(tmp_path, capsys):
+    keywords, _ = prepared(tmp_path)
+    words = ["--group", "repo", "--work", "w", "--memory", "300M", "--threads", "1"]
+    more = ["--plan", "sh", "--parts", "2", "-o", f"{tmp_path}/k/", *words]
+    assert main(["dedup", *keywords["inputs"], *more]) == 0
+    script = capsys.readouterr().out
+    found = [script.index(f"--stage {stage} ") for stage in (*OF_ROWS, *STAGES)]
+    assert found == sorted(found)
+
+
+def test_another_output_from_the_same_work(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    messages = []
+    for name in ("one", "out"):
+        keywords["output"] = f"{tmp_path}/{name}/"
+        deduplicate_files(
+            **keywords, engine="disk", keep_work=True, on_message=messages.append
+        )  # fmt: skip
+    assert contents(tmp_path / "out") == expected
+    assert messages[-2].endswith("its documents have been made of their rows")
+    assert messages[-1].endswith("linking, gathering, decisions; writing follows")
+    (tmp_path / "in0.jsonl").write_text("")
+    with pytest.raises(InputError, match=r"in0\.jsonl has changed since"):
+        deduplicate_files(**keywords, engine="disk")
+    with pytest.raises(InputError, match="group was repo, and is path"):
+        deduplicate_files(**{**keywords, "group": "path"}, engine="disk")

@@ -22,7 +22,8 @@ PLANS = ("slurm", "kubernetes", "sh")
 
 def add_stage_options(
     parser: argparse.ArgumentParser,
-    stages: str = "sign, link, unite, gather, decide, merge, write, finish",
+    stages: str = "sign, link, unite, gather, decide, merge, write, finish; before these, with"
+    " --group, rows, group, collect, join",
 ) -> None:
     """Add the options of runs on many machines."""
     group = parser.add_argument_group("many machines")
@@ -131,6 +132,7 @@ def search_jobs(
     return lambda sources, memory: stage_jobs(
         sources, SearchParams.of(0.8), memory, arguments.parts, pairs=pairs,
         by=by, **spans, annotate=getattr(arguments, "annotate", False),
+        group=getattr(arguments, "group", None) is not None,
         counted=any(getattr(arguments, name, None) for name in ("source", "count", "copies_per")),
     )  # fmt: skip
 

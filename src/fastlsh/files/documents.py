@@ -78,7 +78,8 @@ def deduplicate_files(
     group
         A column, as of repositories: rows with the same value are one document, whose text is that
         of its rows in their order, with `join_with` between them, and whose id is the value. All
-        rows of a document are kept or removed. In memory only, which needs three times the text.
+        rows of a document are kept or removed. In memory, this needs three times the text; on disk,
+        twice the text in the work directory, and a document may be as long as a row.
     convert_to
         "parquet", "jsonl" or "csv", the latter with a compression (jsonl.zst): the format of the
         outputs. None: rows are written unchanged.

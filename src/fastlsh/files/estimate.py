@@ -7,7 +7,7 @@ from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, PER_BATCH, PER_ROW, stored_bytes
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import Engine, Request
-from fastlsh.io import SPLIT, Source, expanded, identity, largest_batch, read_blocks
+from fastlsh.io import Source, expanded, identity, largest_batch, read_blocks
 from fastlsh.parallel import amount
 from fastlsh.parameters import SearchParams
 
@@ -202,29 +202,15 @@ def check_exact_fits(request: Request, sources: list[Source]) -> None:
         )
 
 
-def check_group_fits(request: Request, sources: list[Source]) -> None:
-    """Raise an error if rows cannot be put together in memory, which takes their texts thrice."""
-    for source in sources:
-        if source.format in ("txt", *SPLIT):
-            raise source.error(f"plain text has no column {request.group!r}, which group= names")
-    engine = request.engine
-    if engine.engine is Engine.MEMORY or any(identity(source) is None for source in sources):
-        return
-    found = estimate_of(request, sources, 0)
-    needed = found.memory + 2 * found.text
-    if needed > engine.memory:
-        raise ValueError(
-            f"group= works in memory, where about {amount(needed)} would be needed, and"
-            f" {amount(engine.memory)} are allowed: give more as memory=, or try it with"
-            ' engine="memory"'
-        )
-
-
 def estimate_of(request: Request, sources: list[Source], first_input: int) -> Estimate:
     """Estimate what a request needs; `first_input` of the files are of `against`."""
     # Documents of `against` come on top of those that a limit allows.
     limit = None if first_input else request.read.limit
-    return estimate(sources, request.search, request.cutting, request.engine.memory, limit)
+    found = estimate(sources, request.search, request.cutting, request.engine.memory, limit)
+    if request.group is None:
+        return found
+    more = 2 * found.text  # as rows, and as documents
+    return found._replace(memory=found.memory + more, disk=found.disk + more)
 
 
 def _size(source: Source) -> int:

@@ -7,7 +7,7 @@ from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.estimate import check_exact_fits
 from fastlsh.files.memory import pairs as in_memory
-from fastlsh.files.plan import EngineChoice, changing_over, choice_for_group, select_engine
+from fastlsh.files.plan import EngineChoice, changing_over, select_engine
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
@@ -174,15 +174,12 @@ def _pairs(request: Request, target: str | None, wanted: PairSearch, page: str |
         check_report(page)
     sources = [*before, *sources]
     request.check_used(sources)
-    of_groups = None if request.group is None else choice_for_group(request, sources)
     if wanted.exact or page is not None:
         what = "an exact search works" if wanted.exact else "a report on pairs is written"
         reason = f"memory, because {what} there only"
         if wanted.exact:
             check_exact_fits(request, sources)
         choice = EngineChoice(reason, None, ReadBudget.of(request.engine.memory, None))
-    elif of_groups is not None:
-        choice = of_groups
     else:
         choice = select_engine(request, sources, len(before), target, rows_written=False)
     clock = Stopwatch()

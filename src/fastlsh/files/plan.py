@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from fastlsh.errors import InputError, RoomError
 from fastlsh.files.budget import Budget
-from fastlsh.files.estimate import check_group_fits, choose, estimate_of, sampled
+from fastlsh.files.estimate import choose, estimate_of, sampled
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Engine, EngineOptions, Path, Request
 from fastlsh.files.run.job import Job
@@ -220,19 +220,10 @@ def plan_removal(
     run_paths = request.run_paths(sources, before)
     targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables, index=index)
     request.check_used([*before, *sources])
-    if request.group is not None:
-        return targets, choice_for_group(request, [*before, *sources])
     choice = select_engine(
         request, [*before, *sources], len(before), targets.output, uniform=not targets.folders
     )
     return targets, choice
-
-
-def choice_for_group(request: Request, sources: list[Source]) -> EngineChoice:
-    """Return the engine for documents of several rows: memory, or an error if it does not do."""
-    check_group_fits(request, sources)
-    reason = "memory, because rows of one group are put together there only"
-    return EngineChoice(reason, None, ReadBudget.of(request.engine.memory, None))
 
 
 def changing_over(

@@ -15,8 +15,9 @@ from fastlsh.errors import InputError
 from fastlsh.files.budget import LEAST, parse_memory
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.free_memory import free_memory
-from fastlsh.files.run.part import Part, check_stage
+from fastlsh.files.run.part import OF_ROWS, Part, check_stage
 from fastlsh.io import (
+    SPLIT,
     Paths,
     ReadKeywords,
     ReadOptions,
@@ -98,10 +99,11 @@ class EngineOptions:
         stage
             Work on this stage of a run on disk only: "sign", "link", "unite", "gather", "decide",
             "merge", "write" or "finish", in this order. Other processes, on other machines, work
-            on the others, in the same directory `work`. Only "finish" returns counts.
+            on the others, in the same directory `work`. Only "finish" returns counts. With `group`,
+            the stages "rows", "group", "collect" and "join" come before these.
         part
-            With `stage`: (3, 64) is the third of 64 parts of the stage. "unite", "merge" and
-            "finish" have one part only.
+            With `stage`: (3, 64) is the third of 64 parts of the stage. "group", "unite", "merge"
+            and "finish" have one part only.
         """
         share = check_stage(stage, part)
         if memory is None:
@@ -236,6 +238,8 @@ class Request:
         if group is not None:
             _check_group(keywords, within, read)
             read["id"] = group
+        elif keywords.get("stage") in OF_ROWS:
+            raise ValueError(f"stage={keywords['stage']!r} puts rows together: give group=")
         if within is not None:
             read["labels"] = tuple(dict.fromkeys((*read.get("labels", ()), within)))
         return cls(
@@ -311,9 +315,14 @@ class Request:
 
     def check_used(self, sources: list[Source]) -> None:
         """Raise ValueError if an option says how to read what none of the files is or has."""
-        read = self.read if self.group is None else replace(self.read, join_with="\n")
+        read = self.read
+        if self.group is not None:
+            for source in sources:
+                if source.format in ("txt", *SPLIT):
+                    raise source.error(f"plain text has no column {self.group!r}")
+            read = replace(read, join_with="\n")
         check_used(read, sources, cut=self.cutting is not None)
-        if self.engine.stage in (None, "sign"):
+        if self.engine.stage in (None, "sign" if self.group is None else OF_ROWS[0]):
             check_roles(read, sources)
 
 
@@ -326,11 +335,6 @@ def _check_group(keywords: Mapping[str, Any], within: str | None, read: Mapping[
             raise ValueError(f"group= and {name}= cannot be given together: rows would differ")
     if read.get("tokens"):
         raise ValueError("group= joins texts, and not token ids")
-    if keywords.get("stage") is not None or keywords.get("engine") == "disk":
-        raise ValueError("group= works in memory only")
-    for name in ("work", "keep_work", "restart"):
-        if keywords.get(name):
-            raise ValueError(f"{name}= has no effect with group=, which works in memory only")
 
 
 def search_params(threshold: float, keywords: Mapping[str, Any]) -> tuple[SearchParams, bool]:

@@ -4,15 +4,16 @@ from typing import NamedTuple
 
 from fastlsh.files.budget import BASE
 from fastlsh.files.cutting import Cutting, SpanCutting
+from fastlsh.files.disk.grouped import PER_GROUPED
 from fastlsh.files.disk.spans import PER_PASSAGE
 from fastlsh.files.disk.staged import PER_UNITED
 from fastlsh.files.estimate import estimate
-from fastlsh.files.run.part import OF_DECONTAMINATION, OF_PAIRS, STAGES, WHOLE
+from fastlsh.files.run.part import OF_DECONTAMINATION, OF_PAIRS, OF_ROWS, STAGES, WHOLE
 from fastlsh.io import Source
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import Shingler
 
-PER_ANSWERED = {"unite": PER_UNITED, "merge": 2, "finish": 40}
+PER_ANSWERED = {"group": PER_GROUPED, "unite": PER_UNITED, "merge": 2, "finish": 40}
 """Bytes of memory for each document, or piece of one, in the stages that have all in a process."""
 
 PER_ANNOTATED = 41
@@ -51,6 +52,7 @@ def stage_jobs(
     shingler: Shingler | None = None,
     annotate: bool = False,
     counted: bool = False,
+    group: bool = False,
 ) -> list[StageJob]:
     """Return the jobs of a run, in order.
 
@@ -72,6 +74,8 @@ def stage_jobs(
         Whether rows are annotated.
     counted
         Whether a column is counted: sources, sums, or copies for each value.
+    group
+        Whether rows of one group are put together.
     """
     cutting = None if by is None else Cutting(by, 1)
     of_documents = 0
@@ -86,7 +90,7 @@ def stage_jobs(
     if counted:
         each |= dict.fromkeys(("merge", "write", "finish"), PER_COUNTED)
     jobs = []
-    for stage in OF_PAIRS if pairs else STAGES:
+    for stage in (*(OF_ROWS if group else ()), *(OF_PAIRS if pairs else STAGES)):
         least = BASE
         if stage in each:
             least += each[stage] * signed + of_documents * documents

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.files.annotations import Annotations
-from fastlsh.files.disk import gather, link
+from fastlsh.files.disk import gather, grouped, link
 from fastlsh.files.disk.answers import ANSWER, answer_of_all_parts, clusters_of, kept_documents
 from fastlsh.files.disk.decide import (
     EstimatedPair,
@@ -36,6 +36,7 @@ from fastlsh.files.disk.staged import (
     end_of_stage,
     ended,
     planned,
+    row_stage,
     sharing,
     write_stage,
 )
@@ -109,7 +110,7 @@ def _run_deduplication(
         **removal.description,
         "against_files": job.first_input,
     }
-    with begun(job, "dedup", more, targets.given) as job:
+    with begun(job, "dedup", more, targets.given, clock) as job:
         summary, linked, texts = prepared(job, clock, different_ids=targets.index is not None)
         with clock("decisions"):
             decide_parts(job, summary, linked, texts, keep, removal.max_candidates)
@@ -124,8 +125,11 @@ def _run_deduplication(
             kept = kept_documents(job, summary, goes)
             end_of_stage(job, "merge")
         with clock("writing"):
-            check_unchanged(job.work, job.sources[: job.first_input + summary.files])
+            rows = job.rows or job
+            check_unchanged(rows.work, rows.sources[: rows.first_input + summary.files])
             left = Remainder(kept, summary.n_against)
+            if job.rows is not None:
+                left = grouped.remainder_of_rows(job.rows, kept, summary.n_against)
             counts = None
             if removal.annotate or targets.clusters is not None:
                 counts = removal.counts_of(removals, labels, numbers)
@@ -133,8 +137,8 @@ def _run_deduplication(
                 measure = "containment" if job.params.rule == "contained" else "similarity"
                 added = Annotations(removals, counts, proofs["similarity"], measure, texts)
                 left = Remainder(np.ones_like(kept), summary.n_against, added=added)
-            write_stage(job, targets, left)
-            with writing_outputs(job, targets, left) as together:
+            write_stage(rows, targets, left)
+            with writing_outputs(rows, targets, left) as together:
                 if targets.removed is not None:
                     columns = proof_columns(
                         texts, *_columns(goes), job.params.measure,
@@ -190,7 +194,7 @@ def _run_pairs(job: Job, wanted: PairSearch, output: str | None, clock: Stopwatc
     more: dict[str, Any] = {"max_pairs": wanted.max_pairs, "estimates": estimates}
     if job.first_input:
         more |= {"against_files": job.first_input, "best": wanted.best}
-    with begun(job, "pairs", more, {OUTPUT_PATH: output}) as job:
+    with begun(job, "pairs", more, {OUTPUT_PATH: output}, clock) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
             find_pairs(job, linked, texts, wanted, summary.n_against)
@@ -223,12 +227,17 @@ def prepared(
         if job.stage is None and not job.work.has(gather.DONE):
             _check_room(job, summary, linked)
         gather_inputs(job, summary)
-        return summary, linked, GatheredTexts(job, summary.integers)
+        texts = GatheredTexts(job, summary.integers)
+        return grouped.with_rows(job, summary), linked, texts
 
 
 @contextmanager
 def begun(
-    job: Job, kind: str, more: Mapping[str, Any], outputs: Mapping[str, str | None]
+    job: Job,
+    kind: str,
+    more: Mapping[str, Any],
+    outputs: Mapping[str, str | None],
+    clock: Stopwatch | None = None,
 ) -> Iterator[Job]:
     """Hold the work directory of a run, or take part in it with others.
 
@@ -238,19 +247,31 @@ def begun(
         What the run is, and all that its answer depends on.
     outputs
         Where it is written.
+    clock
+        Takes the time in which rows are put together.
     """
     if kind not in ("pairs", "overlap"):
         # Whether the inputs need the same columns is known when they are signed.
         more = {**more, "output": "one file" if job.uniform else "a directory"}
     more = {**more, "limit": job.limit, "within": job.request.within}
+    if job.request.group is not None:
+        more = {**more, "group": job.request.group, "join_with": job.request.read.join_with}
     restart = job.request.engine.restart
     if job.stage is not None:
         more = {**more, **outputs}
         description = described(kind, job.params, job.sources, more, job.surely_read)
         with job.work.resumable(), sharing(job, kind, description) as joined:
-            yield joined
+            if joined.request.group is None:
+                yield joined
+            else:
+                row_stage(joined)
+                joined = grouped.search_in_documents(joined)
+                more = _of_documents(joined, more)
+                search = described(kind, joined.params, joined.sources, more, joined.surely_read)
+                with sharing(joined, kind, search) as joined:
+                    yield joined
             # The stages before "finish" do not come here.
-            job.work.finish({**description, RESULT: job.work.read(ENDED)})
+            job.work.finish({**description, RESULT: joined.work.read(ENDED)})
         return
     with job.work.locked():
         description = described(kind, job.params, job.sources, more, job.surely_read)
@@ -260,7 +281,13 @@ def begun(
         if begin(job.work, description, fixed, restart=restart):
             job.tell(f"continuing the run in {job.work.path}: {_finished(job)}")
         try:
-            yield job
+            if job.request.group is None:
+                yield job
+            else:
+                with (clock or Stopwatch())("grouping"):
+                    documents = grouped.documents_of_rows(job)
+                with begun(documents, kind, _of_documents(documents, more), {}) as documents:
+                    yield documents
         except InputError:
             forget_unless_resumable(job.work)
             raise
@@ -272,12 +299,21 @@ def begun(
             job.work.empty()
 
 
+def _of_documents(job: Job, more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the answer depends on, of a search in documents that were made of rows."""
+    return {**more, "against_files": job.first_input} if "against_files" in more else dict(more)
+
+
 def _finished(job: Job) -> str:
     """Return what a run before has done."""
     stages = {
         "signing": SIGNED, "linking": link.DONE, "gathering": gather.DONE,
         "decisions": ANSWER,
     }  # fmt: skip
+    if job.request.group is not None:
+        if job.work.has(grouped.DONE):
+            return "its documents have been made of their rows"
+        return f"{sum(run.documents for run in finished_runs(job)):,} rows have been read"
     finished = [stage for stage, name in stages.items() if job.work.has(name)]
     if not finished:
         return f"{sum(run.documents for run in finished_runs(job)):,} documents are signed"

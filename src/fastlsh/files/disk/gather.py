@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import TextColumn
 from fastlsh.files.cutting import wanted_of
+from fastlsh.files.disk.encoded import encoded_texts
 from fastlsh.files.disk.gathered import ROWS, STRETCHES, TEXTS, Row, Stretch, texts_name
 from fastlsh.files.disk.identities import as_json
 from fastlsh.files.disk.link import PARTS
@@ -19,7 +19,7 @@ from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun, finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import save_array
-from fastlsh.io import Block, reread_blocks, take
+from fastlsh.io import Block, reread_blocks
 from fastlsh.parallel import batches, ordered_map, run
 
 DONE = "gathered.json"
@@ -159,7 +159,7 @@ def _pieces(
     part, numbers = part[own], first + own
     ids = as_json(documents.ids, job.sources[record.source].path, documents.rows)
     order = np.argsort(part, kind="stable")
-    encoded, sizes_of_texts, strict = _encoded(documents.texts, order)
+    encoded, sizes_of_texts, strict = encoded_texts(documents.texts, order)
     texts = memoryview(encoded)
     rows = np.zeros(len(part), Row)
     rows["number"] = numbers[order]
@@ -179,25 +179,6 @@ def _pieces(
         for start, stop in pairwise(edges)
     }
     return _Pieces(record, numbers, ids, bounds, of_parts, strict)
-
-
-def _encoded(
-    texts: Any, order: NDArray[np.int64]
-) -> tuple[bytes, NDArray[np.int64] | list[int], bool]:
-    """Return texts as UTF-8, in an order of their own, their sizes, and whether all are strict."""
-    chosen, strict = take(texts, order), True
-    if isinstance(chosen, TextColumn):
-        return *chosen.packed(), chosen.strict
-    if hasattr(chosen, "to_pylist"):
-        values = chosen.cast("large_string").cast("large_binary").to_pylist()
-        encoded = [value or b"" for value in values]
-    else:
-        try:
-            encoded = [(text or "").encode() for text in chosen]
-        except UnicodeEncodeError:  # lone surrogates, which JSON may have
-            strict = False
-            encoded = [(text or "").encode("utf-8", "surrogatepass") for text in chosen]
-    return b"".join(encoded), [len(text) for text in encoded], strict
 
 
 def _checksum(pieces: Iterable[bytes | memoryview]) -> int:

@@ -136,7 +136,7 @@ def _sign_side_by_side(job: Job, units: Mapping[int, Unit], wide: int) -> None:
         There are several at a time, and a row must be in memory alone.
     """
     done = {unit: runs_of_unit(job, unit) for unit in units}
-    tell = job.byte_progress("signing")
+    tell = job.byte_progress("signing" if job.request.group is None else "reading")
     limit = _limit(job)
     failed: dict[int, InputError] = {}
 
@@ -364,7 +364,8 @@ def _first_blocks(
 ) -> Iterator[tuple[int, Block]]:
     """Do as `_blocks`, and warn if most comparisons of the first documents will be needless."""
     blocks = _blocks(job, unit, runs, 1, limit)
-    if not runs and job.cutting is None and not job.params.finds_equal:
+    are_documents = job.cutting is None and job.request.group is None
+    if not runs and are_documents and not job.params.finds_equal:
         for number, block in islice(blocks, 1):
             documents = block.documents()
             texts = job.params.shingler.prepared(as_texts(documents.texts[:SAMPLE]))

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import TextColumn
 from fastlsh.candidates import keys_apart
+from fastlsh.files.disk.encoded import encoded_texts
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedBlock, halves_of
 from fastlsh.files.disk.sorted_keys import keep_first_bits
 from fastlsh.files.run.job import Job
@@ -15,6 +16,7 @@ from fastlsh.io import (
     BlockDocuments,
     are_integer_ids,
     identity_hashes,
+    label_hashes,
     without_repetition,
 )
 from fastlsh.parallel import RunOptions
@@ -34,7 +36,10 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         raise documents.bad[0]
     counts = echoes = None
     keys: NDArray[Any]
-    if job.params.partitions:
+    identities = identity_hashes(None if job.request.group else documents.ids)
+    if job.request.group is not None:
+        keys, empty = _groups_and_sizes(documents), 0
+    elif job.params.partitions:
         keys = _minima(documents, job)
         empty = int((keys[job.params.num_perm] == 0).sum())
     elif job.cutting is None:
@@ -53,7 +58,7 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
     return SignedBlock(
         record,
         keys,
-        identity_hashes(documents.ids),
+        identities,
         empty,
         documents.bad,
         block.next_row,
@@ -73,6 +78,14 @@ def _columns(job: Job, source: int, documents: BlockDocuments) -> list[NDArray[A
     read = job.request.read
     labels = [documents.labels[name] for name in read.labels]
     return labels + [documents.numbers[name] for name in read.counts]
+
+
+def _groups_and_sizes(documents: BlockDocuments) -> NDArray[np.uint32]:
+    """Return the halves of the hash of each row's group, and of the size of its text."""
+    n = len(documents)
+    _, sizes, _ = encoded_texts(documents.texts, np.arange(n))
+    groups = label_hashes(documents.ids) if n else np.empty(0, np.uint64)
+    return np.vstack([*halves_of(groups), *halves_of(np.asarray(sizes, np.uint64))])
 
 
 def _keys(documents: BlockDocuments, job: Job) -> NDArray[np.uint64]:

@@ -86,7 +86,8 @@ class SignedBlock(NamedTuple):
     record: BlockRecord
     keys: NDArray[np.uint64] | NDArray[np.uint32]
     """uint64 (bands, n), packed; or uint32 (num_perm + 1, n), the minima and the steps of sizes,
-    with two more rows if there are groups."""
+    with two more rows if there are groups; or, of rows that are put together, uint32 (4, n), the
+    halves of their groups and sizes."""
     identities: NDArray[np.uint64]
     empty: int
     errors: list[InputError]

@@ -7,7 +7,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, Budget
-from fastlsh.files.disk import gather, link
+from fastlsh.files.disk import gather, grouped, link
 from fastlsh.files.disk.answers import ANSWER, KEPT
 from fastlsh.files.disk.decide import answer_name
 from fastlsh.files.disk.gathered import texts_name
@@ -19,7 +19,7 @@ from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import RESULT, join
-from fastlsh.files.run.part import WHOLE, Part
+from fastlsh.files.run.part import OF_ROWS, WHOLE, Part
 from fastlsh.files.run.units import plan_units
 from fastlsh.files.run.workdir import FINISHED, MANIFEST, WorkDirectory
 from fastlsh.io import exists
@@ -37,6 +37,8 @@ LATER = {
     "decide": ANSWER, "merge": KEPT,
 }  # fmt: skip
 """What there is when nobody needs a stage any more."""
+
+LATER_OF_ROWS = {"rows": SIGNED, "group": grouped.FILES}
 
 SHOWN = 10
 """So many missing parts are named."""
@@ -97,14 +99,20 @@ def sharing(job: Job, kind: str, description: dict[str, Any]) -> Iterator[Job]:
     InputError
         The stages before it are not; or the memory is too little for their units.
     """
-    manifest = joined(job, description, planned(job, description), "sign")
+    is_search = job.request.group is None
+    first = "sign" if is_search else OF_ROWS[0]
+    manifest = joined(job, description, planned(job, description), first)
     budget = Budget(**manifest["budget"])
     if any(own < least for own, least in zip(*map(_sizes, (job.budget, budget)), strict=True)):
         raise ValueError(
             f"memory must be at least {budget.memory >> 20}M with {manifest['threads']} threads:"
             " that is for which the units of this run were made; give as much, or fewer threads"
         )
-    with taking_part(job, LATER, manifest["parts"], lambda: _missing_before(job, kind)):
+    later, before = (
+        (LATER, lambda: _missing_before(job, kind)) if is_search
+        else (LATER_OF_ROWS, lambda: _missing_before_of_rows(job))
+    )  # fmt: skip
+    with taking_part(job, later, manifest["parts"], before):
         yield replace(job, budget=budget)
 
 
@@ -220,6 +228,24 @@ def early_stage(job: Job, *, different_ids: bool = False) -> None:
     raise StageDoneError
 
 
+def row_stage(job: Job) -> None:
+    """Do the part of one of the stages that make documents of rows; StageDoneError at its end."""
+    if job.stage == "rows":
+        sign_units(job)
+    elif job.stage == "group":
+        rows = sum(run.documents for run in finished_runs(job))
+        check_memory(job, BASE + grouped.PER_GROUPED * rows, f"group {rows:,} rows")
+        sign_inputs(job)
+        grouped.number_groups(job)
+    elif job.stage == "collect":
+        gather.gather_runs(job, job.work.read_as(Summary, SIGNED))
+    elif job.stage == "join":
+        grouped.write_documents(job)
+    else:
+        return
+    raise StageDoneError
+
+
 def check_memory(job: Job, needed: int, task: str) -> None:
     """Raise ValueError if a process may take less memory than it needs for a task."""
     memory = job.request.engine.memory
@@ -268,10 +294,7 @@ def _missing_before(job: Job, kind: str) -> tuple[str, Any]:
     """Return the stage before, its units, and those of them that are missing; or nothing."""
     work = job.work
     if job.stage == "link":
-        every = range(len(units_of(job)))
-        return "sign", if_missing(
-            every, lambda unit: any(run.last for run in runs_of_unit(job, unit))
-        )
+        return "sign", _missing_units(job)
     if job.stage == "unite":
         documents = sum(run.documents for run in finished_runs(job))
         return "link", if_missing(link_names(job, documents), work.has)
@@ -291,6 +314,28 @@ def _missing_before(job: Job, kind: str) -> tuple[str, Any]:
     if job.stage in ("write", "finish"):
         return "merge", not work.has(KEPT)
     return "", None
+
+
+def _missing_before_of_rows(job: Job) -> tuple[str, Any]:
+    """Return the same where documents are made of rows, and for the stages that search in them."""
+    work = job.work
+    if job.stage == "rows":
+        return "", None
+    if job.stage == "group":
+        return "rows", _missing_units(job)
+    if not work.has(grouped.FILES):
+        return "group", True
+    if job.stage == "collect":
+        return "", None
+    if job.stage == "join":
+        return "collect", if_missing([texts_name(run) for run in finished_runs(job)], work.has)
+    return "join", if_missing(grouped.document_files(job), work.has)
+
+
+def _missing_units(job: Job) -> tuple[Any, Any] | None:
+    """Return the units of signing, and those that are missing; None if none is."""
+    every = range(len(units_of(job)))
+    return if_missing(every, lambda unit: any(run.last for run in runs_of_unit(job, unit)))
 
 
 def if_missing(every: Sequence[Any], has: Callable[[Any], bool]) -> tuple[Any, Any] | None:

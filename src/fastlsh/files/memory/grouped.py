@@ -41,6 +41,8 @@ def grouped(collection: Collection, join_with: str) -> tuple[Collection, NDArray
     collection.texts = None
     data = np.frombuffer(b"".join(pieces), np.uint8)
     strict = all(each == each.decode("utf-8", "ignore").encode() for each in pieces)
+    if not strict:
+        data = _with_joined_surrogates(data, sizes)
     ids = Ids()
     ids.add("", list(numbers), np.arange(len(numbers)))
     texts = TextColumn(data, offsets_of(sizes)[:-1], sizes, strict)
@@ -54,3 +56,16 @@ def _encoded(
     for row in order.tolist():
         if text := collection.text(row):
             yield int(of_row[row]), text.encode("utf-8", "surrogatepass")
+
+
+def _with_joined_surrogates(data: NDArray[np.uint8], sizes: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Make one character of two surrogates that joining has brought together; sizes change, too."""
+    joined = []
+    for number, (start, size) in enumerate(
+        zip(offsets_of(sizes).tolist(), sizes.tolist(), strict=False)
+    ):
+        text = data[start : start + size].tobytes().decode("utf-8", "surrogatepass")
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        joined.append(text.encode("utf-8", "surrogatepass"))
+        sizes[number] = len(joined[-1])
+    return np.frombuffer(b"".join(joined), np.uint8)

@@ -25,6 +25,8 @@ class Job:
     budget: Budget
     uniform: bool
     """Whether the inputs must have the same columns, for their rows go into one file."""
+    rows: "Job | None" = None
+    """The job in whose work directory the documents were made of rows; None: they were not."""
 
     @property
     def params(self) -> SearchParams:

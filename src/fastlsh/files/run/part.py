@@ -8,10 +8,13 @@ T = TypeVar("T")
 STAGES = ("sign", "link", "unite", "gather", "decide", "merge", "write", "finish")
 """All stages, in order."""
 
+OF_ROWS = ("rows", "group", "collect", "join")
+"""The stages before these where documents are made of several rows."""
+
 OF_DECONTAMINATION = ("sample", "find", "write", "finish")
 """The stages of a decontamination."""
 
-WHOLE = ("sample", "unite", "merge", "finish")
+WHOLE = ("sample", "group", "unite", "merge", "finish")
 """The stages that are not divided into parts."""
 
 OF_PAIRS = tuple(stage for stage in STAGES if stage not in ("merge", "write"))
@@ -41,7 +44,7 @@ ALL = Part()
 
 
 def check_stage(
-    stage: str | None, part: tuple[int, int] | None, stages: Sequence[str] = STAGES
+    stage: str | None, part: tuple[int, int] | None, stages: Sequence[str] = (*STAGES, *OF_ROWS)
 ) -> Part:
     """Return the part of a stage that is asked for, or raise ValueError."""
     if stage is None:
@@ -62,5 +65,5 @@ def check_stage(
 
 def check_pair_stage(stage: str | None, what: str) -> None:
     """Raise ValueError if a search that does not write rows has no such stage."""
-    if stage is not None and stage not in OF_PAIRS:
+    if stage is not None and stage not in (*OF_ROWS, *OF_PAIRS):
         raise ValueError(f"{what} has no stage {stage}: its stages are {', '.join(OF_PAIRS)}")

@@ -36,9 +36,10 @@ OVER = "over.json"
 FINISHED = "finished.json"
 """What stays of a run whose stages were worked on by several processes: what it was about."""
 _OWN = re.compile(
-    r"(lock|((run|links|texts|answer|limited|found|written|column)-[0-9-]+(\.npy|\.json)?"
-    r"|(manifest|over|finished|broken|result|signed|linked|gathered|common|families-so-far)\.json"
-    r"|(sample|traced|parts|families-so-far|answer|answer-echoes|kept|cut|totals)\.npy)"
+    r"(lock|search-in-documents|((run|links|texts|answer|limited|found|written|column|documents)"
+    r"-[0-9-]+(\.npy|\.json)?|(manifest|over|finished|broken|result|signed|linked|gathered|common"
+    r"|families-so-far|document-files|grouped)\.json|(sample|traced|parts|document-of-row"
+    r"|families-so-far|answer|answer-echoes|kept|cut|totals)\.npy)"
     r"(\.[0-9a-f]{16})?(\.tmp)?)"
 )
 """The names of everything that a run makes in its directory; files with other names stay."""

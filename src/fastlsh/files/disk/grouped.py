@@ -1,0 +1,259 @@
+"""Rows of one group as one document: the documents are written to files, which are then searched.
+
+The rows are read like documents (see `sign`): of each, the hash of its group and the size of its
+text are saved. Groups are numbered in the order of their first rows, and these numbers divided into
+parts of so much text as fits into the memory. Then the texts are gathered by part, as those of
+families are, and each part becomes a file of JSON lines.
+"""
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from json.encoder import encode_basestring, encode_basestring_ascii
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.errors import InputError
+from fastlsh.files.budget import PER_ROW, Budget, least_memory
+from fastlsh.files.disk.gather import gather_runs, records_of, reread_signed_blocks
+from fastlsh.files.disk.gathered import GatheredTexts, texts_name
+from fastlsh.files.disk.link import PARTS
+from fastlsh.files.disk.sign import Summary, sign_inputs
+from fastlsh.files.disk.signed_runs import (
+    HALF,
+    SIGNED,
+    RunKeys,
+    SignedRun,
+    drop_keys,
+    finished_runs,
+)
+from fastlsh.files.disk.write import Remainder
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.workdir import WorkDirectory, new_array, save_array
+from fastlsh.io import ReadOptions, Source
+from fastlsh.parallel import amount, mapped_in
+
+DOCUMENT_OF_ROW = "document-of-row.npy"
+"""int64 (rows,): the document of each row."""
+FILES = "document-files.json"
+"""How many files of documents there are, and how many of them are of `against`."""
+DONE = "grouped.json"
+WORK = "search-in-documents"
+"""The work directory of the search in the documents."""
+PER_GROUPED = 40
+"""Bytes of memory for each row while groups are numbered, if each row is one."""
+_LINES = "documents.jsonl"
+_STEP = 1 << 20
+"""Rows that are worked on at a time, of those that are mapped."""
+
+
+def documents_of_rows(job: Job) -> Job:
+    """Write the documents, or go on where a run before was ended; return the search in them.
+
+    Raises
+    ------
+    InputError
+        As in `sign_inputs`; or a document is too long for the memory.
+    """
+    summary = sign_inputs(job)
+    if not job.work.has(DONE):
+        number_groups(job)
+        gather_runs(job, summary)
+        write_documents(job)
+        job.work.write(DONE, {})
+        drop_keys(job)
+        job.work.drop(*map(texts_name, finished_runs(job)))
+    return search_in_documents(job)
+
+
+def search_in_documents(job: Job) -> Job:
+    """Return the search in the documents that were made of the rows of a job."""
+    options = ReadOptions(id="id")
+    sources = [
+        Source(str(job.work / name / _LINES), "jsonl", None, options)
+        for name in document_files(job)
+    ]
+    request = replace(job.request, read=options, group=None)
+    engine = job.request.engine
+    budget = Budget.of(engine.memory, job.params, job.request.run.threads)
+    work = WorkDirectory(job.work / WORK, shared=job.stage is not None)
+    against = job.work.read(FILES)["against"]
+    return Job(request, work, sources, against, budget, uniform=False, rows=job)
+
+
+def with_rows(job: Job, summary: Summary) -> Summary:
+    """Return the summary of documents with what is counted in the rows that they are made of."""
+    if job.rows is None:
+        return summary
+    of_rows = job.rows.work.read_as(Summary, SIGNED)
+    return summary._replace(
+        skipped=of_rows.skipped, reasons=of_rows.reasons, slow=of_rows.slow, files=of_rows.files
+    )
+
+
+def remainder_of_rows(job: Job, kept: NDArray[np.bool_], n_against: int) -> Remainder:
+    """Return what is left of the rows; of the documents, these are kept."""
+    rows = job.work.read_as(Summary, SIGNED)
+    own = job.work.load(DOCUMENT_OF_ROW)[rows.n_against :]
+    return Remainder(np.asarray(kept)[own - n_against], rows.n_against)
+
+
+def number_groups(job: Job) -> None:
+    """Give each group of a collection its number, and divide them into parts by their texts."""
+    if job.work.has(FILES):
+        return
+    runs = finished_runs(job)
+    rows = sum(run.documents for run in runs)
+    documents = files = against = 0
+    with job.work.replacing(DOCUMENT_OF_ROW) as of_rows, job.work.replacing(PARTS) as parts:
+        if not rows:  # which cannot be mapped
+            save_array(of_rows, np.empty(0, np.int64))
+            save_array(parts, np.empty(0, np.int32))
+        else:
+            of_row = new_array(of_rows, np.int64, (rows,))
+            part_of_row = new_array(parts, np.int32, (rows,))
+        for of_inputs in (False, True):
+            own = [run for run in runs if (run.blocks[0].source >= job.first_input) == of_inputs]
+            if any(run.documents for run in own):
+                first, stop = own[0].first, own[-1].first + own[-1].documents
+                numbers = of_row[first:stop]
+                sizes = _numbered(job, own, numbers)
+                _check_lengths(job, first, numbers, sizes)
+                part = _parts(sizes, job.budget.pending // 2)
+                for start in range(0, len(numbers), _STEP):
+                    some = part[numbers[start : start + _STEP]] + files
+                    part_of_row[first + start : first + start + len(some)] = some
+                numbers += documents
+                documents += len(sizes)
+                files += int(part[-1]) + 1
+            elif of_inputs or job.first_input:
+                files += 1  # without documents
+            if not of_inputs:
+                against = files
+        if rows:
+            of_row.flush()
+            part_of_row.flush()
+    job.work.write(FILES, {"all": files, "against": against})
+
+
+def _numbered(job: Job, runs: list[SignedRun], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give each group its number, in the order of first rows; return the bytes of its text.
+
+    `numbers`, of the rows, is filled.
+    """
+    count = -(-len(numbers) // job.budget.rows)
+    begin = runs[0].first
+    of_run = [(run.first - begin, *_groups_and_sizes(job, run)) for run in runs]
+    for index in range(count):
+        rows, groups = [], []
+        for first, every, _ in of_run:
+            own = np.flatnonzero(every % np.uint64(count) == index)
+            rows.append(first + own)
+            groups.append(every[own])
+        row = np.concatenate(rows)
+        _, where, inverse = np.unique(
+            np.concatenate(groups), return_index=True, return_inverse=True
+        )
+        numbers[row] = row[where][inverse.reshape(-1)]  # the first row of the group
+    number = mapped_in(job.work.path)(len(numbers), np.int64)
+    n_groups = 0
+    for first, every, _ in of_run:
+        some = slice(first, first + len(every))
+        is_first = numbers[some] == np.arange(some.start, some.stop)
+        number[some] = n_groups + np.cumsum(is_first) - 1
+        n_groups += int(is_first.sum())
+        numbers[some] = number[numbers[some]]
+    sizes = np.zeros(n_groups, np.int64)
+    between = len(job.request.read.join_with.encode("utf-8", "surrogatepass"))
+    for first, every, of_texts in of_run:
+        np.add.at(sizes, numbers[first : first + len(every)], of_texts + between * (of_texts > 0))
+    return sizes
+
+
+def _groups_and_sizes(job: Job, run: SignedRun) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the hash of the group of each row of a run, and the bytes of its text."""
+    low, high, size, much = RunKeys(job, run).rows(0, 4).astype(np.uint64)
+    return high << HALF | low, (much << HALF | size).view(np.int64)
+
+
+def _check_lengths(
+    job: Job, first: int, numbers: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> None:
+    """Raise InputError if the text of a document is too long; `first` is the number of a row."""
+    longest = int(sizes.argmax())
+    if sizes[longest] > job.budget.row:
+        raise _too_long(job, first + int(np.argmax(numbers == longest)), int(sizes[longest]))
+
+
+def _too_long(job: Job, row: int, size: int) -> InputError:
+    """Return the error of a document, of which this is the number of the first row."""
+    first, record = next(each for each in records_of(job) if row < each[0] + each[1].documents)
+    (_, _, block), *_ = reread_signed_blocks(job, [(first, record)])
+    return job.sources[record.source].error(
+        f"the rows with this {job.request.group!r} have {amount(size)} of text together, and with"
+        f" {amount(job.budget.memory)} of memory a document may have {amount(job.budget.row)}: give"
+        f' at least memory="{least_memory(size, PER_ROW)}"',
+        int(block.documents().rows[row - first]),
+    )
+
+
+def _parts(sizes: NDArray[np.int64], most: int) -> NDArray[np.int32]:
+    """Return the part of each document: consecutive ones, with about so many bytes of text."""
+    before = np.cumsum(sizes + 1) - sizes
+    return np.cumsum(np.diff(before // most, prepend=0) > 0).astype(np.int32)
+
+
+def document_files(job: Job) -> list[str]:
+    """Return the names of the folders with the documents of all parts."""
+    return [f"documents-{number:06}" for number in range(job.work.read(FILES)["all"])]
+
+
+def write_documents(job: Job) -> None:
+    """Write the files of this process's part that have not been written."""
+    units = job.part.share(list(enumerate(document_files(job))))
+    advance = job.options.progress.stage("grouping", len(units))
+    texts = GatheredTexts(job, integers=False)
+    of_row = job.work.load(DOCUMENT_OF_ROW)
+    for number, name in units:
+        if not job.work.has(name):
+            with job.work.replacing(name, unsealed=[_LINES]) as folder:
+                folder.mkdir()
+                _write_part(job, texts, number, of_row, folder / _LINES)
+        advance(1)
+
+
+def _write_part(
+    job: Job, texts: GatheredTexts, number: int, of_row: NDArray[np.int64], path: Path
+) -> None:
+    rows, data, _ = texts.part(number)
+    document = of_row[rows["number"]]
+    order = np.argsort(document, kind="stable")
+    edges = np.flatnonzero(np.diff(document[order], prepend=-1, append=-1)).tolist()
+    first_rows = rows["number"][order[edges[:-1]]]
+    ends = np.cumsum(rows["size"])
+    bounds = np.column_stack([ends - rows["size"], ends])[order].tolist()
+    between = _escaped(job.request.read.join_with)
+    with open(path, "wb") as file:
+        documents = zip(first_rows.tolist(), texts.take(first_rows), pairwise(edges), strict=True)
+        for first, name, (start, stop) in documents:
+            begin = file.tell()
+            file.write(b'{"id": %b, "text": "' % json.dumps(name).encode())
+            separator = b""
+            for low, high in bounds[start:stop]:
+                if high > low:
+                    text = data[low:high].tobytes().decode("utf-8", "surrogatepass")
+                    file.write(separator + _escaped(text))
+                    separator = between
+            file.write(b'"}\n')
+            if file.tell() - begin > job.budget.row:
+                raise _too_long(job, first, file.tell() - begin)
+
+
+def _escaped(text: str) -> bytes:
+    """Return a text as it is inside a string of JSON; a lone surrogate as an escape."""
+    try:
+        return encode_basestring(text)[1:-1].encode()
+    except UnicodeEncodeError:
+        return encode_basestring_ascii(text)[1:-1].encode()
