@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from fastlsh.arguments import check_integer, check_number
-from fastlsh.stages import SHORTEST
 from fastlsh.texts import Shingler, check_shingler
 
 DEFAULT_SHINGLER = Shingler("word", 13, words="alphanumeric", lowercase=True)
@@ -109,11 +108,6 @@ class ContaminationParams:
     def unit(self) -> str:
         """What is counted: "word" or "character"."""
         return "word" if self.shingler.unit == "word" else "character"
-
-    @property
-    def shortest(self) -> int:
-        """The units of the shortest item that is searched."""
-        return min(SHORTEST, self.shingler.size)
 
 
 class ContaminationKeywords(TypedDict, total=False):

@@ -30,7 +30,6 @@ from fastlsh.stages.crossing import find_crossing_of_part as find_crossing_of_pa
 from fastlsh.stages.gram_table import BOILERPLATE as BOILERPLATE
 from fastlsh.stages.gram_table import SHARED as SHARED
 from fastlsh.stages.gram_table import SHORT as SHORT
-from fastlsh.stages.gram_table import SHORTEST as SHORTEST
 from fastlsh.stages.gram_table import ItemGrams as ItemGrams
 from fastlsh.stages.gram_table import item_grams as item_grams
 from fastlsh.stages.grouping import groups_of as groups_of

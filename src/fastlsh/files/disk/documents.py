@@ -27,17 +27,17 @@ from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.kept import check_different_ids, reread_kept
 from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
-from fastlsh.files.disk.sign import NOTHING, Summary, sign_inputs
+from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, saved_columns
 from fastlsh.files.disk.staged import (
     ENDED,
-    StageDoneError,
     early_stage,
     end_of_stage,
     ended,
     planned,
     row_stage,
     sharing,
+    staged_run,
     write_stage,
 )
 from fastlsh.files.disk.write import Remainder, writing_outputs
@@ -74,6 +74,7 @@ class PairsFound(NamedTuple):
     pairs: int
 
 
+@staged_run(Deduplicated)
 def run_deduplication(
     job: Job,
     targets: OutputPlan,
@@ -95,15 +96,6 @@ def run_deduplication(
     clock
         Takes the time of each stage.
     """
-    try:
-        return _run_deduplication(job, targets, removal, notes, clock)
-    except StageDoneError as done:
-        return done.of(Deduplicated, NOTHING, 0, 0)
-
-
-def _run_deduplication(
-    job: Job, targets: OutputPlan, removal: Removal, notes: Mapping[str, str], clock: Stopwatch
-) -> Deduplicated:
     keep = None if job.request.read.priority else removal.keep
     more = {
         "keep": keep or "priority",
@@ -175,21 +167,9 @@ def _run_deduplication(
         return ended(job, Deduplicated(summary, len(goes), limited), outputs)
 
 
-def run_pairs(
-    job: Job,
-    *,
-    wanted: PairSearch,
-    output: str | None,
-    clock: Stopwatch,
-) -> PairsFound:
+@staged_run(PairsFound)
+def run_pairs(job: Job, *, wanted: PairSearch, output: str | None, clock: Stopwatch) -> PairsFound:
     """Find all pairs and write them, or go on where a run before was ended."""
-    try:
-        return _run_pairs(job, wanted, output, clock)
-    except StageDoneError as done:
-        return done.of(PairsFound, NOTHING, 0)
-
-
-def _run_pairs(job: Job, wanted: PairSearch, output: str | None, clock: Stopwatch) -> PairsFound:
     estimates = wanted.estimates
     more: dict[str, Any] = {"max_pairs": wanted.max_pairs, "estimates": estimates}
     if job.first_input:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from fastlsh.files.disk.answers import answer_of_all_parts, kept_documents
 from fastlsh.files.disk.decide import decide_parts, limited_documents
 from fastlsh.files.disk.documents import begun, prepared
-from fastlsh.files.disk.sign import NOTHING, Summary
+from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import SignedRun, finished_runs, runs_of_inputs
-from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended, write_stage
+from fastlsh.files.disk.staged import end_of_stage, ended, staged_run, write_stage
 from fastlsh.files.disk.write import PieceRemainder, writing_outputs
 from fastlsh.files.line_pages import line_run_on_disk, removal_page
 from fastlsh.files.plan import OutputPlan
@@ -34,6 +34,7 @@ class Found(NamedTuple):
     limited: int
 
 
+@staged_run(Found)
 def run_on_disk(
     job: Job,
     targets: OutputPlan,
@@ -44,20 +45,6 @@ def run_on_disk(
     clock: Stopwatch,
 ) -> Found:
     """Remove what repeats, or go on where a run before was ended."""
-    try:
-        return _run(job, targets, drop_empty, max_candidates, notes, clock)
-    except StageDoneError as done:
-        return done.of(Found, NOTHING, 0, 0, 0, 0, 0, 0, 0)
-
-
-def _run(
-    job: Job,
-    targets: OutputPlan,
-    drop_empty: bool,
-    max_candidates: int,
-    notes: Mapping[str, str],
-    clock: Stopwatch,
-) -> Found:
     cutting = job.cutting
     assert cutting is not None
     more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}

@@ -21,13 +21,13 @@ from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
-from fastlsh.files.disk.sign import NOTHING, Summary
+from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
 from fastlsh.files.disk.staged import (
-    StageDoneError,
     check_memory,
     end_of_stage,
     ended,
+    staged_run,
     write_stage,
 )
 from fastlsh.files.disk.write import Remainder, writing_outputs
@@ -73,6 +73,7 @@ class Found(NamedTuple):
     common: int
 
 
+@staged_run(Found)
 def run_on_disk(
     job: Job,
     targets: OutputPlan,
@@ -83,20 +84,6 @@ def run_on_disk(
     clock: Stopwatch,
 ) -> Found:
     """Remove repeated passages, or go on where a run before was ended; `notes` are for the page."""
-    try:
-        return _run(job, targets, rules, annotate, notes, clock)
-    except StageDoneError as done:
-        return done.of(Found, NOTHING, 0, 0, 0, 0, 0, 0)
-
-
-def _run(
-    job: Job,
-    targets: OutputPlan,
-    rules: CutRules,
-    annotate: bool,
-    notes: Mapping[str, str],
-    clock: Stopwatch,
-) -> Found:
     cutting = job.cutting
     assert isinstance(cutting, SpanCutting)
     more = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import Any, NoReturn, Protocol, TypeVar
+from functools import wraps
+from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
 
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, Budget
@@ -13,7 +14,7 @@ from fastlsh.files.disk.decide import answer_name
 from fastlsh.files.disk.gathered import texts_name
 from fastlsh.files.disk.kept import check_different_ids
 from fastlsh.files.disk.link import Linked, link_inputs, link_names, link_units
-from fastlsh.files.disk.sign import Summary, sign_inputs, sign_units
+from fastlsh.files.disk.sign import NOTHING, Summary, sign_inputs, sign_units
 from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, runs_of_unit, units_of
 from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
@@ -25,6 +26,8 @@ from fastlsh.files.run.workdir import FINISHED, MANIFEST, WorkDirectory
 from fastlsh.io import exists
 
 T = TypeVar("T")
+Found = TypeVar("Found", bound=tuple[Any, ...])
+P = ParamSpec("P")
 
 ENDED = "result.json"
 """What the last process has found, before the run is over."""
@@ -61,6 +64,29 @@ class StageDoneError(Exception):
         """Return what the run has found, or `nothing`, as a named tuple."""
         summary, *counts = nothing if self.found is None else self.found
         return kind(Summary(*summary), *counts)
+
+
+def staged_run(kind: type[Found]) -> Callable[[Callable[P, Found]], Callable[P, Found]]:
+    """Let a run return what it has found, or zeros, when nothing is left to do for this process.
+
+    Parameters
+    ----------
+    kind
+        The named tuple that the run returns: a summary and counts.
+    """
+    counts = [0] * (len(kind.__annotations__) - 1)
+
+    def decorated(run: Callable[P, Found]) -> Callable[P, Found]:
+        @wraps(run)
+        def call(*arguments: P.args, **keywords: P.kwargs) -> Found:
+            try:
+                return run(*arguments, **keywords)
+            except StageDoneError as done:
+                return done.of(kind, NOTHING, *counts)
+
+        return call
+
+    return decorated
 
 
 class Sharing(Protocol):

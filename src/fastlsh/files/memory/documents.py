@@ -28,10 +28,12 @@ from fastlsh.index import (
 )
 from fastlsh.io import (
     Collection,
+    Lookup,
     Replacements,
     cluster_columns,
     proof_columns,
     replacing_together,
+    span_columns,
     take,
     write_rows,
     write_table,
@@ -39,7 +41,13 @@ from fastlsh.io import (
 )
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.reporting import report_page
-from fastlsh.results import ClusterCounts, Deduplication, Removals
+from fastlsh.results import (
+    ClusterCounts,
+    Deduplication,
+    LineDeduplication,
+    Removals,
+    SpanDeduplication,
+)
 from fastlsh.search import deduplicate_texts
 
 
@@ -248,6 +256,21 @@ def with_against(
     """
     ids = both_ids(collection, others)
     return ids, np.where(outside < 0, kept, len(collection) + outside)
+
+
+def span_table(
+    request: Request,
+    result: LineDeduplication | SpanDeduplication,
+    collection: Collection,
+    others: Collection,
+    last: dict[str, NDArray[Any]],
+) -> dict[str, Any]:
+    """Return the columns of the table of removed spans, with `last` behind the others."""
+    ids, kept = with_against(collection, others, result.kept_document, result.against_document)
+    return span_columns(
+        Lookup(ids, result.document), result.start, result.end, Lookup(ids, kept), last,
+        against=result.against_document >= 0 if request.against else None,
+    )  # fmt: skip
 
 
 def both_ids(collection: Collection, others: Collection) -> Sequence[Any]:

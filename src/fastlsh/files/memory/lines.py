@@ -1,26 +1,17 @@
 """Lines or paragraphs in memory: read everything, remove, write."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.line_pages import removal_page
-from fastlsh.files.memory.documents import read_both, threads_and_progress, with_against
+from fastlsh.files.memory.documents import read_both, span_table, threads_and_progress
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Request
-from fastlsh.io import (
-    Collection,
-    Lookup,
-    replacing_together,
-    span_columns,
-    write_rows,
-    write_table,
-    write_text,
-)
+from fastlsh.io import Collection, replacing_together, write_rows, write_table, write_text
 from fastlsh.parallel import Stopwatch
 from fastlsh.reporting import line_run
 from fastlsh.results import LineDeduplication
@@ -63,8 +54,8 @@ def run_in_memory(
     with replacing_together() as together:
         with clock("writing"):
             if targets.removed is not None:
-                outside = result.against_document >= 0 if request.against else None
-                spans = _spans(result, collection, others, outside)
+                measure = {"jaccard": result.similarity}
+                spans = span_table(request, result, collection, others, measure)
                 write_table(targets.removed, spans, together)
             changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
             write_rows(
@@ -81,16 +72,3 @@ def run_in_memory(
             skipped = collection.skipped + others.skipped
             write_text(targets.report, removal_page(run, skipped, notes, clock), together)
     return Found(result, collection, others, int(kept.sum()))
-
-
-def _spans(
-    result: LineDeduplication,
-    collection: Collection,
-    others: Collection,
-    outside: NDArray[np.bool_] | None,
-) -> dict[str, Any]:
-    ids, kept = with_against(collection, others, result.kept_document, result.against_document)
-    return span_columns(
-        Lookup(ids, result.document), result.start, result.end, Lookup(ids, kept),
-        {"jaccard": result.similarity}, against=outside,
-    )  # fmt: skip

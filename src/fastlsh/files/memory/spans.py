@@ -8,24 +8,11 @@ from numpy.typing import NDArray
 
 from fastlsh.files.annotations import SpanColumns
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.memory.documents import (
-    left_out,
-    read_both,
-    threads_and_progress,
-    with_against,
-)
+from fastlsh.files.memory.documents import left_out, read_both, span_table, threads_and_progress
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Request
-from fastlsh.io import (
-    Collection,
-    Lookup,
-    replacing_together,
-    span_columns,
-    write_rows,
-    write_table,
-    write_text,
-)
+from fastlsh.io import Collection, replacing_together, write_rows, write_table, write_text
 from fastlsh.parallel import Stopwatch
 from fastlsh.reporting import Excerpt, PassageRun, passages_page
 from fastlsh.results import SpanDeduplication
@@ -102,15 +89,9 @@ def run_in_memory(
     kept[result.dropped] = False
     with clock("writing"), replacing_together() as together:
         if targets.removed is not None:
-            ids, there = with_against(
-                collection, others, result.kept_document, result.against_document
-            )
-            columns = span_columns(
-                Lookup(ids, result.document), result.start, result.end, Lookup(ids, there),
-                {"kept_start": result.kept_start},
-                against=result.against_document >= 0 if request.against else None,
-            )  # fmt: skip
-            write_table(targets.removed, columns, together)
+            there = {"kept_start": result.kept_start}
+            spans = span_table(request, result, collection, others, there)
+            write_table(targets.removed, spans, together)
         changed, added = None, None
         if annotate:
             added = SpanColumns(np.column_stack([result.document, result.start, result.end]))
