@@ -3,6 +3,7 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
@@ -134,3 +135,31 @@ def test_what_cannot_be_grouped(tmp_path, capsys):
         in capsys.readouterr().err
     )
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "dictionary.parquet", "half.parquet"])
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize(
+    "option",
+    [{"within": "x"}, {"group": "x"}, {"source": "x", "annotate": True}, {"copies_per": ("x", 1)}],
+)
+def test_nan_is_no_value(tmp_path, suffix, engine, option):
+    path, output = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix.split('.')[-1]}"
+    values = [0.5, float("nan"), None, 0.5]
+    if suffix == "jsonl":
+        rows = [{"text": "a few words", "x": value} for value in [*values, True, float("inf")]]
+        write(path, rows)
+    else:
+        missing = np.array([value is None for value in values])
+        column = pa.array(np.array([value or 0 for value in values], np.float16), mask=missing)
+        if suffix != "half.parquet":
+            column = column.cast(pa.float64())
+        if suffix == "dictionary.parquet":
+            column = column.dictionary_encode()
+        parquet.write_table(pa.table({"text": ["a few words"] * 4, "x": column}), path)
+    how = {"engine": engine, **option}
+    with pytest.raises(InputError, match="row 2: 'x' is NaN, not a text or a number"):
+        deduplicate_files(path, output, **how)
+    result = deduplicate_files(path, output, on_error="skip", **how)
+    assert result.skipped == 2
+    assert result.skipped_reasons[1].endswith("row 3: 'x' is null, not a text or a number")

@@ -240,8 +240,9 @@ class Request:
             read["id"] = group
         elif keywords.get("stage") in OF_ROWS:
             raise ValueError(f"stage={keywords['stage']!r} puts rows together: give group=")
-        if within is not None:
-            read["labels"] = tuple(dict.fromkeys((*read.get("labels", ()), within)))
+        for name in (within, group):
+            if name is not None:
+                read["labels"] = tuple(dict.fromkeys((*read.get("labels", ()), name)))
         return cls(
             paths(inputs), paths(against), search, made(ReadOptions, {**keywords, **read}),
             made(EngineOptions.of, keywords), made(RunOptions.of, keywords), cutting,
@@ -251,7 +252,7 @@ class Request:
     @property
     def read_against(self) -> ReadOptions:
         """How the reference collection is read: with no other column than that of the groups."""
-        labels = () if self.within is None else (self.within,)
+        labels = tuple(name for name in (self.within, self.group) if name is not None)
         return replace(self.read, priority=None, counts=(), labels=labels, limit=None)
 
     def groups(self, labels: Mapping[str, NDArray[np.uint64]]) -> NDArray[np.uint64] | None:

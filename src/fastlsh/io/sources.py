@@ -136,7 +136,7 @@ class ReadOptions(Options):
         Further columns of numbers.
     labels
         Columns by whose values documents are distinguished: texts, numbers, dates... A row with
-        null is a bad row.
+        null or NaN is a bad row.
     tokens
         Whether the documents are lists of token ids, in Parquet, Arrow or JSON lines. Each becomes
         a text of its ids as decimal numbers, a space between them.

@@ -16,7 +16,6 @@ from fastlsh.io import (
     BlockDocuments,
     are_integer_ids,
     identity_hashes,
-    label_hashes,
     without_repetition,
 )
 from fastlsh.parallel import RunOptions
@@ -38,7 +37,7 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
     keys: NDArray[Any]
     identities = identity_hashes(None if job.request.group else documents.ids)
     if job.request.group is not None:
-        keys, empty = _groups_and_sizes(documents), 0
+        keys, empty = _groups_and_sizes(documents, job.request.group), 0
     elif job.params.partitions:
         keys = _minima(documents, job)
         empty = int((keys[job.params.num_perm] == 0).sum())
@@ -73,19 +72,18 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
 
 def _columns(job: Job, source: int, documents: BlockDocuments) -> list[NDArray[Any]]:
     """Return the columns that are saved; documents of `against` have none."""
-    if source < job.first_input:
+    if source < job.first_input or job.request.group is not None:
         return []
     read = job.request.read
     labels = [documents.labels[name] for name in read.labels]
     return labels + [documents.numbers[name] for name in read.counts]
 
 
-def _groups_and_sizes(documents: BlockDocuments) -> NDArray[np.uint32]:
+def _groups_and_sizes(documents: BlockDocuments, group: str) -> NDArray[np.uint32]:
     """Return the halves of the hash of each row's group, and of the size of its text."""
-    n = len(documents)
-    _, sizes, _ = encoded_texts(documents.texts, np.arange(n))
-    groups = label_hashes(documents.ids) if n else np.empty(0, np.uint64)
-    return np.vstack([*halves_of(groups), *halves_of(np.asarray(sizes, np.uint64))])
+    _, sizes, _ = encoded_texts(documents.texts, np.arange(len(documents)))
+    halves = halves_of(documents.labels[group]), halves_of(np.asarray(sizes, np.uint64))
+    return np.vstack([*halves[0], *halves[1]])
 
 
 def _keys(documents: BlockDocuments, job: Job) -> NDArray[np.uint64]:

@@ -84,6 +84,8 @@ class JsonRows:
         label = self._member(row, value, key)
         if label is None or isinstance(label, (list, dict)):
             raise self._not(row, key, label, LABEL)
+        if label != label:
+            raise self.source.error(f"{key!r} is NaN, not {LABEL}", row)
         return label
 
     def _member(self, row: int, value: dict[str, Any], key: str) -> Any:

@@ -1,6 +1,6 @@
 """Parts of Parquet and Arrow files: texts and ids stay in Arrow's memory."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from copy import copy
 from typing import Any
 
@@ -216,19 +216,30 @@ class TableBlock:
         return [_plain(value) for value in column.to_pylist()], {}
 
     def _no_labels(self, table: Any, name: str) -> dict[int, str]:
-        nulls = dict.fromkeys(
+        values, bad = self._values(table, name)
+        bad |= dict.fromkeys(
             _nulls(self._columns.of(table, name)), f"{name!r} is null, not {LABEL}"
         )
-        return {**self._values(table, name)[1], **nulls}
+        return bad | self._nans(name, values, LABEL, bad)
 
     def _no_numbers(self, table: Any, name: str) -> dict[int, str]:
         column = self._columns.of(table, name)
         bad = dict.fromkeys(_nulls(column), f"{name!r} is null, not a number")
-        if pyarrow("").types.is_floating(column.type):
-            values = column.to_numpy()
-            isnan = set(np.flatnonzero(np.isnan(values)).tolist()) - set(bad)
-            bad |= dict.fromkeys(isnan, f"{name!r} is NaN, not a number")
-        return bad
+        return bad | self._nans(name, column, "a number", bad)
+
+    @staticmethod
+    def _nans(name: str, values: Any, wanted: str, nulls: Container[int]) -> dict[int, str]:
+        """Return what is wrong with the rows of a column of floats that have NaN and are no nulls.
+
+        Nulls are NaN, too, once they are numpy's.
+        """
+        if isinstance(values, list):
+            rows = [row for row, value in enumerate(values) if value != value]
+        elif pyarrow("").types.is_floating(values.type):
+            rows = np.flatnonzero(np.isnan(np.asarray(values))).tolist()
+        else:
+            return {}
+        return {row: f"{name!r} is NaN, not {wanted}" for row in rows if row not in nulls}
 
     def _numbers(self, table: Any, name: str) -> NDArray[Any]:
         """Return the numbers of rows that all have one."""
