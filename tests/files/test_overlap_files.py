@@ -166,8 +166,10 @@ def test_sources_that_cannot_be_compared(tmp_path):
         (put("null.jsonl", "a", None), "row 2: 'from' is null, not a text or a number"),
         (put("twice.jsonl", "1", 1), "the text '1' and the number 1, which are different values"),
     ]:
-        with pytest.raises((ValueError, InputError), match=message):
-            overlap_files(path, tmp_path / "t.tsv", source="from")
+        for engine in ("memory", "disk"):
+            with pytest.raises((ValueError, InputError), match=message):
+                overlap_files(path, tmp_path / "t.tsv", source="from", engine=engine)
+            assert not (tmp_path / "t.tsv.work").exists()
         assert not (tmp_path / "t.tsv").exists()
     with pytest.raises(InputError, match="row 1: no key 'absent'"):
         overlap_files(path, source="absent")
@@ -198,13 +200,37 @@ def test_in_stages(tmp_path, monkeypatch, of):
     assert (nothing.documents, nothing.overlap.shared_documents.sum()) == (0, 0)
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize("of", [1, 3])
+def test_sources_in_stages(tmp_path, monkeypatch, kind, of):
+    small_budget(monkeypatch, block=1, run=8, rows=50, part=1, pending=0)
+    rows = [{**row, "from": "aabcde"[n % 41 // 7]} for n, row in enumerate(rows_of(46, 150))]
+    if kind == "jsonl":
+        rows.insert(3, {"text": "no source", "from": None})
+        inputs = write_shards(tmp_path, rows, 3)
+    else:
+        pa = pytest.importorskip("pyarrow")
+        inputs = [tmp_path / "in.parquet"]
+        table = pa.Table.from_pylist(rows)
+        pytest.importorskip("pyarrow.parquet").write_table(table, inputs[0], row_group_size=9)
+    how = {"inputs": inputs, "threshold": 0.6, "source": "from", "on_error": "skip"}
+    one = overlap_files(**how, output=tmp_path / "one.jsonl", engine="memory")
+    keywords = {
+        **how, "output": tmp_path / "two.jsonl", "work": tmp_path / "work", "memory": "300M",
+    }  # fmt: skip
+    result = in_parts(overlap_files, keywords, of, stages=OF_PAIRS)
+    assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
+    again = overlap_files(**keywords, stage="finish")
+    assert again.overlap.names == result.overlap.names == one.overlap.names == list("abcde")
+    assert (again.documents, again.skipped) == (150, one.skipped)
+    assert os.listdir(tmp_path / "work") == ["finished.json"]
+
+
 def test_stages_that_are_refused(tmp_path):
     inputs = write_shards(tmp_path, rows_of(46, 20), 2)
     how = {"work": tmp_path / "work", "output": tmp_path / "t.tsv", "memory": "300M"}
     with pytest.raises(ValueError, match="an overlap has no stage merge: its stages are sign"):
         overlap_files(inputs, stage="merge", **how)
-    with pytest.raises(ValueError, match="source= are found by one process"):
-        overlap_files(inputs, stage="sign", source="id", **how)
     with pytest.raises(InputError, match="no run has begun here: the first stage"):
         overlap_files(inputs, stage="decide", **how)
 

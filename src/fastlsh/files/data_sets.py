@@ -1,6 +1,6 @@
 """Which data set each document is of: by its input, or by the value of a column."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,12 +60,27 @@ class DataSets:
             values = map(str, as_list(take(documents.ids, rows[new][order])))
             names.update(zip(found[new][order].tolist(), values, strict=True))
             if most is not None and len(names) > most:
-                raise InputError(inputs[0], f"the column {column} has more than {most} values")
+                break
+        return cls.of_values(names, inputs[0], column, most)
+
+    @classmethod
+    def of_values(
+        cls, names: Mapping[int, str], path: str, column: str, most: int | None = None
+    ) -> "DataSets":
+        """Return the data sets of the values of a column, by their hashes.
+
+        Raises
+        ------
+        InputError
+            There are more than `most`, or, if that is given, a text and a number look alike.
+        """
+        if most is not None and len(names) > most:
+            raise InputError(path, f"the column {column} has more than {most} values")
         found_names = list(names.values())
         twice = next((name for name in found_names if found_names.count(name) > 1), None)
         if most is not None and twice is not None:
             raise InputError(
-                inputs[0],
+                path,
                 f"the column {column} has the text {twice!r} and the number {twice}, which are"
                 " different values: write all of them as texts or as numbers",
             )

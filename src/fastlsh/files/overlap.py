@@ -82,7 +82,7 @@ def overlap_files(
         Raise once more pairs of different texts have been compared; on disk, in one part.
     source
         A column: its values are the data sets, in the order in which they occur, instead of the
-        inputs. These are read once more before the search.
+        inputs. In memory, these are read once more before the search.
     report
         An HTML file that shows both counts as matrices, and the order of the data sets in which
         least is lost.
@@ -119,10 +119,6 @@ def overlap_files(
     labels = () if source is None else (source,)
     request = Request.of(inputs, (), params, keywords, labels=labels)
     check_pair_stage(request.engine.stage, "an overlap")
-    if source is not None and request.engine.stage is not None:
-        raise ValueError(
-            "the data sets of source= are found by one process, before the search: leave out stage="
-        )
     if source is None:
         check_data_sets(request.inputs)
     target, page = (None if path is None else paths(path)[0] for path in (output, report))
@@ -163,17 +159,17 @@ def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
     sources = [source for files in each for source in files]
     _check_paths(request, wanted, sources)
     request.check_used(sources)
+    data_sets = None
     if wanted.source is None:
         _check_different_files(wanted.names, each)
         data_sets = DataSets.of_inputs(wanted.names, each)
-    else:
-        data_sets = DataSets.of_column(request.inputs, request.read, wanted.source, MOST_DATA_SETS)
-        check_data_sets(data_sets.names)
     choice = select_engine(request, sources, 0, wanted.output, rows_written=False)
     clock = Stopwatch()
     shared = shared_fields(request, choice.reason, clock)
     if choice.job is None:
         engine = "memory"
+        if data_sets is None:
+            data_sets = _of_column(request, wanted)
         found, collection = _in_memory(request, choice.read_budget, wanted, data_sets, clock)
         counts = counts_of(collection)
         with clock("writing"):
@@ -189,6 +185,14 @@ def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
         documents=int(found.documents.sum()), empty=found.empty, overlap=found, engine=engine,
         **counts, **shared,
     )  # fmt: skip
+
+
+def _of_column(request: Request, wanted: OverlapSearch) -> DataSets:
+    """Return the values of the column as data sets."""
+    assert wanted.source is not None
+    found = DataSets.of_column(request.inputs, request.read, wanted.source, MOST_DATA_SETS)
+    check_data_sets(found.names)
+    return found
 
 
 def _check_different_files(names: list[str], files: list[list[Source]]) -> None:

@@ -12,42 +12,48 @@ from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prep
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.sign import NOTHING, Summary
-from fastlsh.files.disk.signed_runs import saved_columns
+from fastlsh.files.disk.signed_runs import column_name, finished_runs, saved_columns
 from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH
+from fastlsh.io import as_list, reread_blocks, take
 from fastlsh.parallel import Stopwatch, ordered_map
 from fastlsh.results import Overlap
-from fastlsh.stages import Shared, added_up, characters_of, shared_counts_of_part
+from fastlsh.search import check_data_sets
+from fastlsh.stages import MOST_DATA_SETS, Shared, added_up, characters_of, shared_counts_of_part
 from fastlsh.texts import as_texts
 
 Numbers = NDArray[np.int64]
 
 TOTALS = "totals.npy"
 """Documents and characters of each data set."""
+DATA_SETS = "data-sets.json"
+"""The hashes and names of the values of a column, in the order in which they occur."""
 
 
 class CountsFound(NamedTuple):
     """What a run has counted, as JSON can have it."""
 
     summary: Summary
+    names: list[str]
     totals: Sequence[Sequence[int]]
     """Documents and characters of each data set."""
     counts: Sequence[Sequence[int]]
     """Rows of `Shared`."""
 
-    def overlap(self, job: Job, names: list[str]) -> Overlap:
-        """Return the overlap of these data sets."""
+    def overlap(self, job: Job) -> Overlap:
+        """Return the overlap of the data sets."""
         documents, characters = np.array(self.totals, np.int64).reshape(2, -1)
         counts = np.array([tuple(row) for row in self.counts], Shared)
         return Overlap(
-            names, documents, characters, counts, empty=self.summary.empty, params=job.params.lsh
+            self.names, documents, characters, counts, empty=self.summary.empty,
+            params=job.params.lsh,
         )  # fmt: skip
 
 
 def run_overlap(
     job: Job,
-    data_sets: DataSets,
+    data_sets: DataSets | None,
     max_pairs: int,
     output: str | None,
     page: str | None,
@@ -59,7 +65,7 @@ def run_overlap(
     Parameters
     ----------
     data_sets
-        Which one each document is of.
+        Which one each document is of; None: the values of the column that is read.
     max_pairs
         As for `overlap_files`.
     output, page
@@ -77,24 +83,36 @@ def run_overlap(
     try:
         found = _run_overlap(job, data_sets, max_pairs, output, page, write, clock)
     except StageDoneError as done:
-        zeros = np.zeros((2, len(data_sets.names)), np.int64)
-        found = done.of(CountsFound, NOTHING, zeros, [])
-    return found.overlap(job, data_sets.names), found.summary
+        names = [] if data_sets is None else data_sets.names
+        zeros = np.zeros((2, len(names)), np.int64)
+        found = done.of(CountsFound, NOTHING, names, zeros, [])
+    return found.overlap(job), found.summary
 
 
 def _run_overlap(
     job: Job,
-    data_sets: DataSets,
+    data_sets: DataSets | None,
     max_pairs: int,
     output: str | None,
     page: str | None,
     write: Callable[[Overlap, int], None],
     clock: Stopwatch,
 ) -> CountsFound:
-    sizes = np.bincount(data_sets.of_file, minlength=len(data_sets.names)).tolist()
-    more = {"max_pairs": max_pairs, "source": data_sets.column, "files of each data set": sizes}
+    more: dict[str, Any] = {"max_pairs": max_pairs, "source": None}
+    if data_sets is None:
+        (more["source"],) = job.request.read.labels
+    else:
+        sizes = np.bincount(data_sets.of_file, minlength=len(data_sets.names)).tolist()
+        more["files of each data set"] = sizes
     with begun(job, "overlap", more, {OUTPUT_PATH: output}) as job:
         summary, linked, texts = prepared(job, clock)
+        if data_sets is None:
+            try:
+                data_sets = _of_column(job, more["source"])
+            except ValueError:  # with this column, no run can go on
+                if job.stage is None:
+                    job.work.empty()
+                raise
         of_documents = _of_documents(job, data_sets)
 
         def count(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -113,10 +131,40 @@ def _run_overlap(
         with clock("counting"):
             totals = _totals(job, len(data_sets.names), of_documents)
         counts = added_up(np.concatenate([np.empty(0, Shared), *tables]))
-        found = CountsFound(summary, totals.tolist(), counts.tolist())
+        found = CountsFound(summary, data_sets.names, totals.tolist(), counts.tolist())
         with clock("writing"):
-            write(found.overlap(job, data_sets.names), summary.skipped)
+            write(found.overlap(job), summary.skipped)
         return ended(job, found, [path for path in (output, page) if path is not None])
+
+
+def _of_column(job: Job, column: str) -> DataSets:
+    """Return the values of a column as data sets; their names are read where each is first."""
+    path = job.sources[0].path
+    if not job.work.has(DATA_SETS):
+        firsts: dict[int, int] = {}
+        for run in finished_runs(job):
+            values = job.work.load(f"{run.name}/{column_name(0)}")
+            found, rows = np.unique(values, return_index=True)
+            for value, row in zip(found.tolist(), rows.tolist(), strict=True):
+                firsts.setdefault(value, run.first + row)
+            if len(firsts) > MOST_DATA_SETS:
+                DataSets.of_values(dict.fromkeys(firsts, ""), path, column, MOST_DATA_SETS)
+        ordered = sorted(firsts, key=firsts.__getitem__)
+        job.work.write(DATA_SETS, {value: _value(job, column, firsts[value]) for value in ordered})
+    names = {int(value): name for value, name in job.work.read(DATA_SETS).items()}
+    data_sets = DataSets.of_values(names, path, column, MOST_DATA_SETS)
+    check_data_sets(data_sets.names)
+    return data_sets
+
+
+def _value(job: Job, column: str, number: int) -> str:
+    """Return the value that a column has in a document."""
+    first, record = next(each for each in records_of(job) if number < each[0] + each[1].documents)
+    source = job.sources[record.source]
+    of_column = replace(source, options=replace(source.options, id=column))
+    (block,) = reread_blocks(of_column, [record.extent], set(record.bad))
+    ids = block.documents().ids
+    return str(as_list(take(ids, np.array([number - first])))[0])
 
 
 def _of_documents(job: Job, data_sets: DataSets) -> Callable[[Numbers], Numbers]:

@@ -38,7 +38,7 @@ FINISHED = "finished.json"
 _OWN = re.compile(
     r"(lock|search-in-documents|((run|links|texts|answer|limited|found|written|column|documents)"
     r"-[0-9-]+(\.npy|\.json)?|(manifest|over|finished|broken|result|signed|linked|gathered|common"
-    r"|families-so-far|document-files|grouped)\.json|(sample|traced|parts|document-of-row"
+    r"|families-so-far|document-files|grouped|data-sets)\.json|(sample|traced|parts|document-of-row"
     r"|families-so-far|answer|answer-echoes|kept|cut|totals)\.npy)"
     r"(\.[0-9a-f]{16})?(\.tmp)?)"
 )
