@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from fastlsh.io import read
+from fastlsh.errors import InputError
+from fastlsh.io import ReadOptions, read, read_files
 from files import refusal
 
 # --- JSON lines
@@ -70,6 +71,43 @@ def test_columns_are_chosen(write):
 def test_first_reasons_are_kept_and_all_are_counted(write):
     found = read(write("a.jsonl", "x\n" * 25), on_error="skip")
     assert (len(found), found.skipped, len(found.skipped_reasons)) == (0, 25, 10)
+
+
+# --- Several files
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_small_files_are_read_side_by_side_as_one_behind_the_other(write, threads):
+    rows = [f'{{"text": "{i}"}}\n' + "x\n" * (i % 3 == 0) for i in range(40)]
+    names = [write(f"{i:02}.jsonl", row * (i % 4)) for i, row in enumerate(rows)]
+    found = read(names, on_error="skip", threads=threads)
+    alone = [read(name, on_error="skip") for name in names]
+    assert found.texts == [text for each in alone for text in each.texts]
+    assert list(found.ids) == [name for each in alone for name in each.ids]
+    assert [part.counts for part in found.parts] == [each.parts[0].counts for each in alone]
+    assert [part.bad for part in found.parts] == [each.parts[0].bad for each in alone]
+    reasons = [str(error) for each in alone for error in each.skipped_reasons]
+    assert [str(error) for error in found.skipped_reasons] == reasons[:10]
+    assert found.skipped == sum(each.skipped for each in alone)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("rows", [1, 30_000])  # a file of one block, and of several
+def test_the_first_error_of_several_files_is_raised(write, threads, rows):
+    bad = "text,id\n" + "a,1\n" * rows + "b\n" + '"c,'
+    names = [write(f"{i}.csv", "text,id\na,1\n") for i in range(8)]
+    names += [write(f"{i}.csv", bad) for i in (8, 9)]
+    assert refusal(names, threads=threads).startswith(f"8.csv: row {rows + 2}: ")
+    cut = refusal(names, threads=threads, on_error="skip")
+    assert cut.startswith(f"8.csv: row {rows + 3}: ")
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_columns_are_compared_with_those_of_the_first_file(write, threads):
+    names = [write(f"{i}.csv", ("text\na\n", "text,id\na,1\n")[i > 5]) for i in range(9)]
+    options = ReadOptions.of() if hasattr(ReadOptions, "of") else ReadOptions()
+    with pytest.raises(InputError, match=r"6\.csv: its columns differ from those of 0\.csv"):
+        read_files(names, options, uniform=True, threads=threads)
 
 
 # --- CSV and TSV
@@ -186,7 +224,8 @@ def test_a_deep_row_fits_the_stack_of_each_thread(run_python, write):
     name = write("a.jsonl", (good + deep) * 4)
     done = run_python(f"""
 import threading
-from fastlsh.io import read
+from fastlsh.errors import InputError
+from fastlsh.io import ReadOptions, read, read_files
 threading.stack_size(128 << 10)
 found = read({name!r}, threads=4, on_error="skip")
 print(found.skipped, found.skipped_reasons[0], threading.stack_size() >> 10)

@@ -1,6 +1,6 @@
 """Reading: several files become one collection of documents."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from fastlsh.io.arrays import join
 from fastlsh.io.blocks import (
     Block,
     BlockDocuments,
+    BlockExtent,
+    Head,
     Limit,
     identity,
     read_blocks,
@@ -26,6 +28,9 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import ordered_map, thread_count
 
 _REASONS = 10
+
+_SMALL = 1 << 26
+"""Bytes of a file that one thread reads as a whole, in less than a second."""
 
 
 class Room:
@@ -98,8 +103,13 @@ def read_files(
     sources = expand(inputs, options.format, options, recursive=options.recursive, mixed=mixed)
     strict = options.on_error == "fail"
     reader = _Reader(sources, strict, uniform, progress, max_row, room, options.limit)
-    for part, block, found in ordered_map(reader.blocks(), _parsed, thread_count(threads)):
-        reader.take(part, block, found)
+    for part, blocks, error in ordered_map(reader.pieces(), _parsed, thread_count(threads)):
+        reader.take(part, blocks)
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error  # in a cycle with its traceback, it would keep files open
     return reader.collection()
 
 
@@ -126,12 +136,22 @@ def read(inputs: Paths, **keywords: Any) -> Collection:
     return made(read_files, keywords, inputs, made(ReadOptions, keywords))
 
 
-Cut = tuple[InputFile, Block]
+Piece = tuple[InputFile, Iterable[Block]]
+"""Some blocks of a file, or all of them, which are then cut where they are parsed."""
+
+Parsed = list[tuple[BlockExtent, Head, BlockDocuments]]
 
 
-def _parsed(cut: Cut) -> tuple[InputFile, Block, BlockDocuments]:
-    part, block = cut
-    return part, block, block.documents()
+def _parsed(piece: Piece) -> tuple[InputFile, Parsed, InputError | None]:
+    """Parse blocks; an error in the file as a whole is returned with the blocks before it."""
+    part, blocks = piece
+    found: Parsed = []
+    try:
+        for block in blocks:
+            found.append((block.extent, block.head, block.documents()))
+    except InputError as error:
+        return part, found, error
+    return part, found, None
 
 
 class _Reader:
@@ -160,19 +180,35 @@ class _Reader:
         self._numbers: list[Mapping[str, NDArray[Any]]] = []
         self._labels: list[Mapping[str, NDArray[Any]]] = []
 
-    def blocks(self) -> Iterator[Cut]:
-        """Cut all files."""
+    def pieces(self) -> Iterator[Piece]:
+        """Yield what is parsed by a thread at a time: small files whole, of others each block.
+
+        Behind the last piece of a file comes one without blocks.
+        """
         for part in self._parts:
             if self._limit.reached:
                 return
             part.identity = identity(part.source)
             blocks = read_blocks(part.source, expected=part.identity, max_row=self._max_row)
-            for block in self._limit.first(blocks):
-                if self._room is not None and part.source.format not in COLUMNAR:
-                    self._room.take(part.source, block.extent.stop - block.extent.start, 0)
-                part.head = block.head
-                yield part, block
-            self._check_columns(part)
+            if self._is_small(part):
+                self._take_room(part, part.size)
+                yield part, blocks
+            else:
+                for block in self._limit.first(blocks):
+                    self._take_room(part, block.extent.stop - block.extent.start)
+                    yield part, [block]
+            yield part, ()
+
+    def _is_small(self, part: InputFile) -> bool:
+        """Whether a file is read by one thread while others read other files."""
+        source = part.source
+        is_whole = len(self._parts) > 1 and not self._limit.is_given
+        is_plain = source.compression is None and source.format not in COLUMNAR
+        return is_whole and is_plain and part.size <= _SMALL
+
+    def _take_room(self, part: InputFile, size: int) -> None:
+        if self._room is not None and part.source.format not in COLUMNAR:
+            self._room.take(part.source, size, 0)
 
     def _check_columns(self, part: InputFile) -> None:
         # A CSV file without header and rows has no columns to compare.
@@ -182,21 +218,25 @@ class _Reader:
         if first.head.layout != part.head.layout:
             raise part.source.error(f"its columns differ from those of {first.source.path}")
 
-    def take(self, part: InputFile, block: Block, found: BlockDocuments) -> None:
-        """Append the documents of a block."""
-        part.extents.append(block.extent)
-        part.counts.append(len(found))
-        if self._room is not None:
-            in_arrow = part.source.format in COLUMNAR
-            self._room.take(part.source, found.texts.nbytes if in_arrow else 0, len(found))
-        for error in found.bad:
-            self._refuse(part, error)
-        self._found.slow_rows += found.slow
-        self._texts.append(found.texts)
-        self._found.ids.add(part.source.path, found.ids, found.rows)
-        self._numbers.append(found.numbers)
-        self._labels.append(found.labels)
-        self._tell(part.source, block.extent)
+    def take(self, part: InputFile, blocks: Parsed) -> None:
+        """Append the documents of some blocks of a file."""
+        if not blocks:
+            self._check_columns(part)
+        for extent, head, found in blocks:
+            part.head = head
+            part.extents.append(extent)
+            part.counts.append(len(found))
+            if self._room is not None:
+                in_arrow = part.source.format in COLUMNAR
+                self._room.take(part.source, found.texts.nbytes if in_arrow else 0, len(found))
+            for error in found.bad:
+                self._refuse(part, error)
+            self._found.slow_rows += found.slow
+            self._texts.append(found.texts)
+            self._found.ids.add(part.source.path, found.ids, found.rows)
+            self._numbers.append(found.numbers)
+            self._labels.append(found.labels)
+            self._tell(part.source, extent)
 
     def _refuse(self, part: InputFile, error: InputError) -> None:
         if self._strict:

@@ -18,6 +18,11 @@ class Limit:
         self._left = documents
 
     @property
+    def is_given(self) -> bool:
+        """Whether there is a limit."""
+        return self._left is not None
+
+    @property
     def reached(self) -> bool:
         """Whether all of these documents have been read."""
         return self._left == 0
