@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh import InputError, deduplicate_files
+from fastlsh.files.disk.identities import StoredIds, as_json
 from fastlsh.files.disk.sorted_keys import repetitions
 from fastlsh.io import identity_hashes
 from fastlsh.io.ids import Ids
@@ -37,6 +38,29 @@ def test_repeated_ids_are_counted_as_a_set_counts_them(ids):
     different = len({each for each in named if each == each}) + sum(e != e for e in named)
     hashes = np.sort(identity_hashes(ids))
     assert repetitions([hashes], 1000) == len(named) - different
+
+
+@given(
+    st.one_of(
+        st.lists(st.integers(0, 2**62), min_size=1),
+        st.lists(st.one_of(st.integers(-(2**70), 2**70), st.text(), st.none()), min_size=1),
+    ),
+    st.randoms(),
+)
+@example([10**18 - 1, 0, 7], None)
+@example([10**18, 5], None)
+@example([-5, 5], None)
+def test_stored_ids_are_found_again(ids, random):
+    rows = np.arange(1, len(ids) + 1)
+    pieces = as_json(ids, "a.jsonl", rows)
+    data = np.frombuffer(b"".join(pieces), np.uint8)
+    stored = StoredIds(3 * rows, np.cumsum([len(piece) for piece in pieces]), data)
+    order = list(range(len(ids))) * 2
+    if random is not None:
+        random.shuffle(order)
+    named = [f"a.jsonl:{i + 1}" if each is None else each for i, each in enumerate(ids)]
+    assert stored.take(3 * rows[order]) == [named[i] for i in order]
+    assert all(type(each) in (int, str) for each in stored.take(3 * rows))
 
 
 PROGRAM = """

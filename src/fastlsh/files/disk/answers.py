@@ -9,6 +9,7 @@ from fastlsh.files.disk.decide import Proof, answer_rows, answers
 from fastlsh.files.disk.link import Linked
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.run.job import Job
+from fastlsh.files.run.seals import complete
 from fastlsh.files.run.workdir import new_array, save_array
 
 ANSWER = "answer.npy"
@@ -37,7 +38,7 @@ def answer_of_all_parts(job: Job, linked: Linked, kind: Any = Proof) -> NDArray[
                 for block in answers(job, linked):
                     array[done : done + len(block)] = block
                     done += len(block)
-                array.flush()
+                complete(array)
     return job.work.load(ANSWER)
 
 

@@ -276,7 +276,7 @@ def begun(
             error.args = (f"run {again}, which goes on with the finished work in {job.work.path}",)
             raise
         if not job.request.engine.keep_work:
-            job.work.empty()
+            job.work.empty(job.options.threads)
 
 
 def _of_documents(job: Job, more: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,9 +55,28 @@ class StoredIds:
         """Return the ids of some documents, which must be in families."""
         wanted, where = np.unique(numbers, return_inverse=True)
         rows = np.searchsorted(self._numbers, wanted)
-        stops = self._ends[rows].tolist()
-        starts = np.where(rows > 0, self._ends[rows - 1], 0).tolist()
+        stops = self._ends[rows]
+        starts = np.where(rows > 0, self._ends[rows - 1], 0)
+        integers = _integers(self._data, starts, stops - starts)
+        if integers is not None:
+            return list(integers[where].tolist())
         data = self._data.data  # a slice of it makes no array
-        pieces = [data[a:b] for a, b in zip(starts, stops, strict=True)]
+        pieces = [data[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
         values = json.loads(b"[" + b",".join(pieces) + b"]")
         return [values[i] for i in where.tolist()]
+
+
+def _integers(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return JSON values if all consist of at most 18 digits; None if not."""
+    if not len(starts) or int(lengths.max()) > 18:
+        return None
+    found = np.zeros(len(starts), np.int64)
+    for place in range(int(lengths.max())):
+        longer = lengths > place
+        digit = data[np.where(longer, starts + place, 0)] - np.uint8(ord("0"))
+        if (longer & (digit > 9)).any():
+            return None
+        found = np.where(longer, found * 10 + digit, found)
+    return found

@@ -191,9 +191,10 @@ def _divided(roots: NDArray[np.int32], max_documents: int) -> tuple[NDArray[np.i
     take the place of `roots`, and of each family's size: 8 bytes per document, and 40 per family.
     """
     n = len(roots)
-    sizes = np.zeros(n, np.int32)
+    sizes = np.ones(n, np.int32)
     for start, stop in batches(n, BATCH):
-        np.add.at(sizes, roots[start:stop], 1)
+        some = roots[start:stop]
+        np.add.at(sizes, some[some != np.arange(start, stop, dtype=np.int32)], 1)
     heads = np.flatnonzero(sizes > 1)
     members = sizes[heads].astype(np.int64)
     n_linked, families, largest = int(members.sum()), len(heads), int(members.max(initial=0))

@@ -18,11 +18,11 @@ from fastlsh.candidates import MAX_DOCUMENTS, keys_apart, keys_of_one_band
 from fastlsh.errors import InputError
 from fastlsh.files.disk.sorted_keys import SortedRun, sorted_in_range
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.seals import UnsealedError
+from fastlsh.files.run.seals import UnsealedError, complete
 from fastlsh.files.run.units import Unit, units_in
 from fastlsh.files.run.workdir import new_array, save_array
 from fastlsh.io import COLUMNAR, BlockExtent
-from fastlsh.parallel import ordered_map
+from fastlsh.parallel import batches, ordered_map, run
 
 SIGNED = "signed.json"
 """Counts of all documents, when every file has been signed."""
@@ -165,7 +165,7 @@ class RunWriter:
                 return crc32(row.data)
 
             bands = list(ordered_map(range(len(keys)), write, job.options.threads // self._wide))
-            keys.flush()
+            complete(keys)
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()
             save_array(folder / "identities.npy", identities)
@@ -216,7 +216,7 @@ def saved_columns(job: Job) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[
                 else:
                     column = new_array(temporary, np.result_type(*runs), (documents,))
                     np.concatenate(runs, out=column)
-                    column.flush()
+                    complete(column)
         found.append(job.work.load(name))
     numbers = found[len(labels) :]
     return dict(zip(labels, found, strict=False)), dict(zip(counts, numbers, strict=True))
@@ -349,8 +349,13 @@ def halves_of(groups: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[n
 
 def drop_keys(job: Job) -> None:
     """Remove the keys, which take most of the work directory."""
-    for run in finished_runs(job):
-        job.work.drop(f"{run.name}/keys.npy", f"{run.name}/identities.npy")
+    names = [run.name for run in finished_runs(job)]
+
+    def drop(first: int, last: int) -> None:
+        for name in names[first:last]:
+            job.work.drop(f"{name}/keys.npy", f"{name}/identities.npy")
+
+    run(drop, batches(len(names), 1), job.options.threads)
 
 
 def run_name(unit: int, number: int) -> str:

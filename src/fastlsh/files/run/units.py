@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
 from fastlsh.io import ALL_BYTES, ByteRange, Source, is_divisible
 
-UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 26, 1 << 30
+UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 25, 1 << 30
 """There are about so many units, none of fewer bytes than the second number says, if there are
 more, and none of more bytes than the third one, unless it is a file that cannot be divided."""
 

@@ -25,6 +25,7 @@ from fastlsh.files.run.seals import (
     seal,
 )
 from fastlsh.io import STANDARD, try_lock
+from fastlsh.parallel import batches, run
 
 T = TypeVar("T")
 
@@ -335,7 +336,7 @@ class WorkDirectory:
                     os.replace(self / name, path)
                 _remove(path)
 
-    def empty(self) -> None:
+    def empty(self, threads: int = 1) -> None:
         """Remove everything that a run has made but the lock, and what `finish` has left.
 
         First of all the manifest gets another name, which takes no room on a full disk: what a kill
@@ -347,7 +348,8 @@ class WorkDirectory:
             with suppress(FileNotFoundError):
                 os.replace(self / MANIFEST, self / OVER)
             synchronise(self.path)
-        self.drop(*(set(self._own()) - {LOCK, OVER, FINISHED}))
+        names = sorted(set(self._own()) - {LOCK, OVER, FINISHED})
+        run(lambda first, last: self.drop(*names[first:last]), batches(len(names), 1), threads)
         self.drop(OVER)
 
     def _forget(self, name: str) -> None:
@@ -394,7 +396,4 @@ def synchronise(path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
