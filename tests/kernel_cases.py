@@ -707,7 +707,7 @@ CASES = {
         "previous": PREVIOUS.copy(), "totals": np.zeros(3, INT64),
     }),
     "roots": lambda: (_kernels.roots, {
-        "previous": PREVIOUS.copy(), "root": np.zeros(6, INT32),
+        "previous": PREVIOUS[None].copy(), "first": 0, "last": 6, "root": np.zeros((6, 1), INT32),
     }),
     "unite": lambda: (_kernels.unite, {
         "parent": np.arange(6, dtype=INT32), "left": np.array([0, 3], INT32),

@@ -195,7 +195,7 @@ def test_bad_pairs(changes):
 @pytest.mark.parametrize("previous", [[0], [-1, 1], [-1, -2], [-1, 5]])
 def test_bad_links(previous):
     with pytest.raises(ValueError, match="earlier"):
-        _kernels.roots(int32(*previous), np.empty(len(previous), np.int32))
+        _kernels.roots(int32(*previous)[None], 0, len(previous), int32(*previous)[:, None] + 1)
     with pytest.raises(ValueError, match="earlier"):
         _kernels.chain_depths(int32(*previous), np.empty(3, np.int64))
 

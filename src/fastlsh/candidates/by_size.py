@@ -70,7 +70,7 @@ def find_families_by_size(
 
     bands = sum(part.params.bands for part in partitions)
     n = len(signatures) if order is None else len(order)
-    families = families_of(link, bands, n, order, empty)
+    families = families_of(link, bands, n, order, threads, empty)
     roles = empty((len(families.documents), bands), np.uint8)
     chosen = steps[families.documents]
     first = 0

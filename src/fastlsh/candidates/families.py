@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
 from fastlsh.candidates.links import Links, link_bands
-from fastlsh.parallel import Empty
+from fastlsh.parallel import Empty, batches, run
 
 Use = Callable[[int, Links], None]
 
@@ -57,7 +57,7 @@ def find_families(
             signatures, params, use, order, keys=keys, groups=groups, threads=threads, empty=empty
         )
 
-    return families_of(link, params.bands, n, order, empty)
+    return families_of(link, params.bands, n, order, threads, empty)
 
 
 def families_of(
@@ -65,6 +65,7 @@ def families_of(
     bands: int,
     n: int,
     order: NDArray[np.int64] | None,
+    threads: int,
     empty: Empty,
 ) -> Families:
     """Gather what `link` finds, band by band; see `find_families`."""
@@ -84,11 +85,14 @@ def families_of(
     row_of = family  # of no further use
     row_of[rows] = np.arange(len(rows), dtype=np.int32)
     previous = empty((bands, len(rows)), np.int32)
-    previous.fill(-1)
-    for band in range(bands):
+
+    def place(band: int, _: int) -> None:
         later, earlier = links[band]
         links[band] = none, none
+        previous[band] = -1
         previous[band, row_of[later]] = row_of[earlier]
+
+    run(place, batches(bands, 1), threads)
     documents = rows if order is None else order[rows]
     return Families(documents, starts, previous, without)
 

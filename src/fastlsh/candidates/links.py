@@ -74,11 +74,11 @@ def repeated(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.in
         int64 arrays, `row` ascending.
     """
     (later, earlier), _ = Linker(len(keys)).link(keys)
-    previous = np.full(len(keys), -1, np.int32)
-    previous[later] = earlier
-    root = np.empty(len(keys), np.int32)
-    _kernels.roots(previous, root)
-    return later.astype(np.int64), root[later].astype(np.int64)
+    previous = np.full((1, len(keys)), -1, np.int32)
+    previous[0, later] = earlier
+    root = np.empty((len(keys), 1), np.int32)
+    _kernels.roots(previous, 0, len(keys), root)
+    return later.astype(np.int64), root[later, 0].astype(np.int64)
 
 
 def link_bands(

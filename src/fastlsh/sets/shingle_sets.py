@@ -71,7 +71,8 @@ class ShingleSets:
         self._spare: list[_kernels.Numbers] = []  # for small groups, one for each thread
         self._appending = RLock()
         self._end = 0
-        self.words = np.empty(0, np.uint64)
+        # Room for all sets that are mostly held together: what is not written takes no memory.
+        self.words = np.empty(min(2 * int(self._max_size.sum()), 2 * ROOM), np.uint64)
         self.start, self.count = (empty(len(documents), np.int64) for _ in range(2))
         self.start.fill(0)
         self.count.fill(-1)

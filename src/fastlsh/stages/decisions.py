@@ -1,12 +1,13 @@
 """The keep-or-drop step: documents in priority order against the kept ones of their buckets."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.parallel import RunOptions, batches_by_work, run
+from fastlsh.parallel import RunOptions, batches, batches_by_work, run
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import ShingleSets
 from fastlsh.stages.parts import Part
@@ -16,6 +17,12 @@ BLOCK = 4096
 
 The sets of short documents are made in groups of many, so that fewer give no work for all threads.
 """
+
+FAMILIES = 1 << 10
+"""Families whose buckets a thread prepares at a time."""
+
+SETTLED = 1 << 5
+"""Families on which a thread decides at a time."""
 
 COMPARED = 1 << 26
 """Elements of sets, or 16 values of signatures each, that are compared at a time; 0.1 s."""
@@ -64,10 +71,12 @@ def keep_or_drop(
     documents = families.documents  # families are independent: one after the other will do
     bands = len(families.previous)
     root = options.empty((len(documents), bands), np.int32)
-    by_row = np.empty(len(documents), np.int32)
-    for band, previous in enumerate(families.previous):
-        _kernels.roots(previous, by_row)
-        root[:, band] = by_row
+    edges = [*families.starts[::FAMILIES].tolist(), len(documents)]
+
+    def find_roots(start: int, stop: int) -> None:
+        _kernels.roots(families.previous, edges[start], edges[stop], root)
+
+    run(find_roots, batches(len(edges) - 1, 1), options.threads)
     sets = part.sets(params, options)
     max_candidates = min(max_candidates, max(len(documents), 1))  # there are no more
     keeper = _kernels.Keeper(
@@ -85,7 +94,7 @@ def keep_or_drop(
     advance = options.progress.stage("decisions", len(documents))
     first = 0
     while first < len(documents):
-        last = _decide_block(keeper, sets, decisions, first, room, params, options)
+        last = _decide_block(keeper, sets, decisions, families.starts, first, room, params, options)
         advance(last - first)
         first = last
     return decisions
@@ -95,6 +104,7 @@ def _decide_block(
     keeper: _kernels.Keeper,
     sets: ShingleSets,
     decisions: Decisions,
+    families: NDArray[np.int64],
     first: int,
     room: NDArray[np.int32],
     params: SearchParams,
@@ -128,12 +138,22 @@ def _decide_block(
     each = 2 * sets.count[first:end] if exact else np.int64(1 + params.num_perm // 16)
     parts = batches_by_work(np.diff(offsets) * each, COMPARED, 128)
     run(compare, parts, options.threads)
-    done = 0
-    while done < end - first:
-        done = keeper.settle(
-            first, end, sets.words, sets.start, sets.count, hit, found,
-            decisions.unsure[first:end].view(np.uint8), done,
-        )  # fmt: skip
+    unsure = decisions.unsure[first:end].view(np.uint8)
+
+    def settle(start: int, stop: int) -> Iterator[None]:
+        start, stop = edges[start], edges[stop]
+        done = 0
+        while done < stop - start:
+            done = keeper.settle(
+                first + start, first + stop, sets.words, sets.start, sets.count, hit[start:stop],
+                found[start:stop], unsure[start:stop], done,
+            )  # fmt: skip
+            yield
+
+    # No document of a family shares a bucket with one of another family.
+    inner = families[slice(*np.searchsorted(families, (first, end)))] - first
+    edges = np.concatenate([[0], inner[inner > 0], [end - first]]).tolist()
+    run(settle, batches(len(edges) - 1, SETTLED), options.threads)
     dropped = np.flatnonzero(hit >= 0)
     decisions.proof[first + dropped] = decisions.documents[hit[dropped]]
     decisions.similarity[first + dropped] = np.nan if params.verify == "none" else found[dropped]

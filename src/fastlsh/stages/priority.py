@@ -67,7 +67,10 @@ def priority_order(
             lengths = _code_points(texts, asked, params.shingler)
         else:
             lengths = lengths[asked]
-        order = np.argsort(-lengths, kind="stable")
+        ranks = int(lengths.max(initial=0)) - lengths
+        if int(ranks.max(initial=0)) < 1 << 16:  # then numpy counts instead of comparing
+            ranks = ranks.astype(np.uint16)
+        order = np.argsort(ranks, kind="stable")
     else:
         order = np.arange(n) if keep == "first" else np.arange(n)[::-1]
     return np.concatenate([np.flatnonzero(fixed), asked[order]])

@@ -5,7 +5,9 @@ from libc.string cimport memset
 
 import numpy as np
 
-from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_apart, check_range, memory_of, memory_of_rows,
+)
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
 
@@ -137,18 +139,23 @@ cdef bint count_chains(
     return True
 
 
-cdef bint find_roots(const int32_t* previous, Py_ssize_t n, int32_t* root) noexcept nogil:
-    cdef Py_ssize_t i
+cdef bint find_roots(
+    const int32_t* previous, Py_ssize_t n, Py_ssize_t bands, Py_ssize_t first, Py_ssize_t last,
+    int32_t* root
+) noexcept nogil:
+    cdef Py_ssize_t i, b
     cdef int32_t before
-    for i in range(n):
-        before = previous[i]
-        if not is_earlier(before, i):
-            return False
-        root[i] = -1
-        if before >= 0:
-            if root[before] < 0:                # it has company now
-                root[before] = before
-            root[i] = root[before]
+    for i in range(first, last):
+        for b in range(bands):
+            before = previous[b * n + i]
+            root[i * bands + b] = -1
+            if before == -1:
+                continue
+            if not first <= before < i:
+                return False
+            if root[before * bands + b] < 0:        # it has company now
+                root[before * bands + b] = before
+            root[i * bands + b] = root[before * bands + b]
     return True
 
 
@@ -171,17 +178,33 @@ def chain_depths(const int32_t[::1] previous not None, int64_t[::1] totals not N
     totals[2] = found[2]
 
 
-def roots(const int32_t[::1] previous not None, int32_t[::1] root not None):
-    """Write the first document of each one's bucket into `root`, int32 (n,); -1 if it is alone."""
-    cdef Py_ssize_t n = previous.shape[0]
+def roots(
+    const int32_t[:, ::1] previous not None, Py_ssize_t first, Py_ssize_t last,
+    int32_t[:, ::1] root not None,
+):
+    """Write the first document of each one's buckets into `root`; -1 where it is alone.
+
+    Parameters
+    ----------
+    previous
+        int32 (bands, n): the document before it in the same bucket, -1: none.
+    first, last
+        Only these documents, among which are the ones before them.
+    root
+        int32 (n, bands), written.
+    """
+    cdef Py_ssize_t bands = previous.shape[0], n = previous.shape[1]
     cdef bint sound
-    memory_of(previous, "previous")
-    memory_of(root, "root")
-    if root.shape[0] != n:
-        raise ValueError(f"root has {root.shape[0]} elements, expected {n}")
-    if n == 0:
+    cdef Memory parts[2]
+    parts[0] = memory_of_rows(root, "root")
+    parts[1] = memory_of_rows(previous, "previous")
+    check_apart(parts, 2, 1, "root and previous")
+    if root.shape[0] != n or root.shape[1] != bands:
+        raise ValueError(f"root has shape ({root.shape[0]}, {root.shape[1]}), not ({n}, {bands})")
+    check_range(first, last, n)
+    if first == last or bands == 0:
         return
     with nogil:
-        sound = find_roots(&previous[0], n, &root[0])
+        sound = find_roots(&previous[0, 0], n, bands, first, last, &root[0, 0])
     if not sound:
         raise ValueError("previous must point to earlier documents")

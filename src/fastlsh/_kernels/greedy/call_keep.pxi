@@ -40,11 +40,11 @@ cdef int hold_input(
     return 0
 
 
-cdef int clear_state(
+cdef int check_state(
     int32_t[:, ::1] chain, uint8_t[:, ::1] filled, Py_ssize_t bands,
     const int64_t[::1] document, Py_ssize_t signed_rows, const Memory* held,
 ) except -1:
-    # Clears what a Keeper writes, made by others, once it is checked, and so are the documents.
+    # Checks the documents and what a Keeper writes, made by others; empties the buckets.
     cdef Memory parts[7]
     cdef Py_ssize_t i, n = document.shape[0]
     if not chain.shape[0] == filled.shape[0] == n or not chain.shape[1] == filled.shape[1] == bands:
@@ -56,8 +56,15 @@ cdef int clear_state(
         if not 0 <= document[i] < signed_rows:
             raise ValueError("document points outside the signatures")
     check_apart(parts, 7, 2, "what empty made and what the Keeper holds")
-    chain[:] = -1
     filled[:] = 0
+    return 0
+
+
+cdef int check_outcome(const Buckets* s) except -1:
+    if s.changed:
+        raise ValueError("document was changed: it points outside the signatures")
+    if s.incomplete:
+        raise ValueError("a set that is needed has not been made")
     return 0
 
 
@@ -98,8 +105,8 @@ cdef class Keeper:
         empty=np.empty,
     ):
         cdef Buckets* s = &self.s
-        cdef Py_ssize_t room, wrong, n = document.shape[0]
-        cdef int32_t[:, ::1] chain, scratch
+        cdef Py_ssize_t wrong, n = document.shape[0]
+        cdef int32_t[:, ::1] chain
         cdef uint8_t[:, ::1] filled
         cdef int32_t[::1] position
         if not root.shape[0] == n == fixed.shape[0] or n > 0x7FFFFFFF:
@@ -124,16 +131,11 @@ cdef class Keeper:
             wrong = check_roots(s)
         if wrong >= 0:
             raise ValueError(f"root points outside the documents, or to no root, at {wrong}")
-        room = n if REMEMBERED >= n // s.bands else REMEMBERED * s.bands
         chain = empty((n, s.bands), np.int32)
         filled = empty((n, s.bands), np.uint8)
-        clear_state(chain, filled, s.bands, document, s.signed, self.held)
+        check_state(chain, filled, s.bands, document, s.signed, self.held)
         position = np.full(n, -1, np.int32)
-        scratch = np.empty((2, room), np.int32)
-        self.owners = root, signatures, document, fixed, role, chain, filled, position, scratch
-        s.candidates.ranks = <Rank*> malloc(room * sizeof(Rank))
-        if s.candidates.ranks == NULL:
-            raise MemoryError()
+        self.owners = root, signatures, document, fixed, role, chain, filled, position
         s.chain = &chain[0, 0]
         s.filled = &filled[0, 0]
         s.signatures = &signatures[0, 0]
@@ -142,11 +144,6 @@ cdef class Keeper:
         if role is not None:  # NULL until then
             s.role = &role[0, 0]
         s.position = &position[0]
-        s.candidates.found = &scratch[0, 0]
-        s.candidates.shared = &scratch[1, 0]
-
-    def __dealloc__(self):
-        free(self.s.candidates.ranks)
 
     cdef int check_held(self, Memory written, str name) except -1:
         cdef Memory parts[6]
@@ -154,14 +151,18 @@ cdef class Keeper:
         memcpy(&parts[1], self.held, 5 * sizeof(Memory))
         return check_apart(parts, 6, 1, f"{name} and what the Keeper holds")
 
-    cdef int check_outcome(self) except -1:
-        cdef Buckets was = self.s
-        self.s.changed = self.s.incomplete = False
-        if was.changed:
-            raise ValueError("document was changed: it points outside the signatures")
-        if was.incomplete:
-            raise ValueError("a set that is needed has not been made")
-        return 0
+    cdef Buckets begin(self, Py_ssize_t steps) except *:
+        # A call's own view, so that several threads can decide on different families: with room for
+        # all candidates that `gather` can find, whatever the arrays contain by now.
+        cdef Buckets s = self.s
+        cdef size_t room = <size_t> (REMEMBERED * s.bands)
+        s.steps = steps
+        s.candidates.ranks = <Rank*> malloc(room * (sizeof(Rank) + 2 * sizeof(int32_t)) + 1)
+        if s.candidates.ranks == NULL:
+            raise MemoryError()
+        s.candidates.found = <int32_t*> (s.candidates.ranks + room)
+        s.candidates.shared = s.candidates.found + room
+        return s
 
     cdef Sets sets(
         self, const uint64_t[::1] words, const int64_t[::1] start, const int64_t[::1] count
@@ -199,13 +200,13 @@ cdef class Keeper:
         check_apart(parts, 2, 2, "out and offsets")
         self.check_held(parts[0], "out")
         self.check_held(parts[1], "offsets")
-        self.s.steps = steps
+        cdef Buckets s = self.begin(steps)
         with nogil:
             done = put_candidates(
-                &self.s, first, last, &out[0] if out.shape[0] else NULL, out.shape[0], most,
-                &offsets[0],
+                &s, first, last, &out[0] if out.shape[0] else NULL, out.shape[0], most, &offsets[0],
             )
-        self.check_outcome()
+            free(s.candidates.ranks)
+        check_outcome(&s)
         return done
 
     def first_hits(
@@ -246,14 +247,15 @@ cdef class Keeper:
             if not 0 <= candidates[i] < self.s.n:
                 raise ValueError("candidates point outside the documents")
         cdef Sets sets = self.sets(words, start, count)
+        cdef Buckets s = self.s
         if first == last:
             return
         with nogil:
             find_hits(
-                &self.s, first, last, &candidates[0] if candidates.shape[0] else NULL, &offsets[0],
+                &s, first, last, &candidates[0] if candidates.shape[0] else NULL, &offsets[0],
                 &sets, &hit[0], &similarity[0],
             )
-        self.check_outcome()
+        check_outcome(&s)
 
     def settle(
         self, Py_ssize_t first, Py_ssize_t last,
@@ -264,7 +266,8 @@ cdef class Keeper:
     ):
         """Decide on documents first ... last - 1 in order; return on how many.
 
-        Not on all after about `steps`, for Ctrl-C: `done` tells on how many it was before.
+        Not on all after about `steps`, for Ctrl-C: `done` tells on how many it was before. Several
+        threads may settle documents of different buckets at the same time.
 
         `hit` and `similarity` come from `first_hits`, made when none of these documents was
         decided on; here they become final: -1 = kept. `unsure`, uint8 (last - first,), is
@@ -289,8 +292,9 @@ cdef class Keeper:
             raise ValueError(f"done must lie between 0 and {last - first}, got {done}")
         if done == last - first:
             return done
-        self.s.steps = steps
+        cdef Buckets s = self.begin(steps)
         with nogil:
-            done = decide(&self.s, first, last, done, &sets, &hit[0], &similarity[0], &unsure[0])
-        self.check_outcome()
+            done = decide(&s, first, last, done, &sets, &hit[0], &similarity[0], &unsure[0])
+            free(s.candidates.ranks)
+        check_outcome(&s)
         return done

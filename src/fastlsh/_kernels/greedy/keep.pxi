@@ -49,7 +49,7 @@ cdef Py_ssize_t gather(Buckets* s, Py_ssize_t d) noexcept nogil:
             left = REMEMBERED
         c = s.chain[root * s.bands + b]
         s.steps -= PER_CANDIDATE * left
-        while left and c >= 0:
+        while left and <size_t> c < <size_t> s.n:
             if s.position[c] < 0:
                 s.position[c] = <int32_t> n
                 candidates.found[n] = c
