@@ -1,8 +1,11 @@
 """The examples in the docstrings of the Spark functions are true."""
 
-from fastlsh.integrations.spark import functions
+import pytest
+
+from fastlsh.integrations.spark import functions, overlapping
 from pages import run_examples
 
 
-def test_docstrings(spark, tmp_path):
-    assert run_examples(functions, tmp_path, spark=spark) > 0
+@pytest.mark.parametrize("module", [functions, overlapping])
+def test_docstrings(spark, tmp_path, module):
+    assert run_examples(module, tmp_path, spark=spark) > 0

@@ -14,7 +14,7 @@ from pages import run_here
 
 def test_the_page_runs(spark, tmp_path):
     page = run_here("docs/spark.md", tmp_path)
-    assert page.ran == 3
+    assert page.ran == 4
     assert not page.left_out
 
 

@@ -18,6 +18,7 @@ from fastlsh.integrations.spark.functions import (
     near_duplicates,
     proofs,
 )
+from fastlsh.integrations.spark.overlapping import overlap
 
 __all__ = [
     "annotate",
@@ -28,5 +29,6 @@ __all__ = [
     "deduplicate",
     "limited_documents",
     "near_duplicates",
+    "overlap",
     "proofs",
 ]

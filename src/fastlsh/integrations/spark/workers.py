@@ -52,7 +52,7 @@ def signer(params: SearchParams) -> Worker:
             if batch.num_columns > 3:
                 keys = _in_groups(keys, batch.column(3))
             band, row = np.nonzero(keys)
-            yield _batch(
+            yield batch_of(
                 key=np.concatenate([keys[band, row], number, number[problem < 0]]),
                 number=np.concatenate([number[row], number, problem[problem < 0]]),
             )
@@ -100,7 +100,7 @@ def link(batches: Iterable[Any]) -> Iterator[Any]:
         problem = number < 0
         reported = np.unique(number[repeated & ~problem])
         if problem.any() or len(reported):
-            yield _batch(
+            yield batch_of(
                 later=np.concatenate([key[problem], reported]),
                 earlier=np.concatenate([number[problem], np.full(len(reported), REPEATED)]),
             )
@@ -120,7 +120,7 @@ def _joined(union: stages.UnionFind) -> Iterator[Any]:
     apart = number != family
     for start in range(0, len(number), ROWS):
         part = slice(start, start + ROWS)
-        yield _batch(later=number[part][apart[part]], earlier=family[part][apart[part]])
+        yield batch_of(later=number[part][apart[part]], earlier=family[part][apart[part]])
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Decider:
             for start in range(0, len(reported), ROWS):
                 chosen = reported[start : start + ROWS]
                 kept = answer.kept_number[chosen]
-                yield _batch(
+                yield batch_of(
                     id=_taken(rows["id"], chosen),
                     kept_id=_taken(rows["id"], kept),
                     similarity=answer.similarity[chosen],
@@ -194,7 +194,7 @@ class Decider:
                 is_kept = documents[part] == clusters[part]
                 similarity = np.where(is_kept, np.nan, answer.similarity[chosen])
                 of = pyarrow.array(cluster.order[clusters[part]], mask=is_kept)
-                yield _batch(
+                yield batch_of(
                     id=_taken(rows["id"], chosen),
                     duplicate_of=_taken(rows["id"], of),
                     similarity=pyarrow.array(similarity, from_pandas=True),
@@ -267,7 +267,7 @@ def pairer(params: SearchParams, max_pairs: int, part: int, spill: int) -> Worke
                 raise TooManyPairsError(f"{error} (in the part from id {first!r} on)") from None
             for start in range(0, len(pairs.left), ROWS):
                 chosen = slice(start, start + ROWS)
-                yield _batch(
+                yield batch_of(
                     left_id=_taken(rows["id"], pairs.left[chosen]),
                     right_id=_taken(rows["id"], pairs.right[chosen]),
                     similarity=pairs.similarity[chosen],
@@ -284,7 +284,7 @@ def _taken(column: Any, rows: Any) -> Any:
     return taken.combine_chunks() if isinstance(taken, pyarrow.ChunkedArray) else taken
 
 
-def _batch(**columns: Any) -> Any:
+def batch_of(**columns: Any) -> Any:
     """Return an Arrow batch of arrays."""
     import pyarrow
 
