@@ -18,7 +18,8 @@ from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.disk import spans as passages
 from fastlsh.files.disk import write as disk_writing
 from fastlsh.files.run import workdir
-from fastlsh.files.run.workdir import WorkDirectory, new_array, save_array
+from fastlsh.files.run.arrays import new_array, save_array
+from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import rewriting
 from shards import contents, rows_of, small_budget, write_shards
 
@@ -98,7 +99,7 @@ STAGES = {
     "later while gathering": (gather._RunWriter, "_write", 4),
     "deciding": (decide, "decide_part", 1),
     "a later part": (decide, "decide_part", 4),
-    "the whole answer": (answers, "new_array", 1),
+    "the whole answer": (answers, "save_blocks", 1),
     "who is kept": (on_disk, "kept_documents", 1),
     "tables": (on_disk, "write_table", 1),
     "clusters": (on_disk, "write_table", 2),

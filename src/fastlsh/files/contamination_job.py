@@ -15,6 +15,7 @@ from fastlsh.files.evaluation_items import ItemFiles
 from fastlsh.files.findings import BlockFindings, Findings
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import OnMessage
+from fastlsh.files.run.arrays import save_array
 from fastlsh.files.run.manifest import (
     OUTPUT_PATH,
     RESULT,
@@ -25,7 +26,7 @@ from fastlsh.files.run.manifest import (
 from fastlsh.files.run.part import OF_DECONTAMINATION, Part
 from fastlsh.files.run.repair import forget_unless_resumable
 from fastlsh.files.run.units import Unit, plan_units, units_in
-from fastlsh.files.run.workdir import WorkDirectory, save_array
+from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import (
     Block,
     BlockExtent,

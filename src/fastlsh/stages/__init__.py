@@ -57,6 +57,7 @@ from fastlsh.stages.passage_cuts import kept_units as kept_units
 from fastlsh.stages.passage_cuts import removed_spans as removed_spans
 from fastlsh.stages.passage_cuts import snapped_rows as snapped_rows
 from fastlsh.stages.passage_cuts import too_short as too_short
+from fastlsh.stages.passage_cuts import united_matches as united_matches
 from fastlsh.stages.passage_cuts import with_gaps as with_gaps
 from fastlsh.stages.passage_cuts import without_common as without_common
 from fastlsh.stages.passages import Anchors as Anchors

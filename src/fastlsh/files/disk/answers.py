@@ -1,16 +1,16 @@
 """The answer of all parts in one order: which proofs or pairs there are, and the clusters."""
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.files.disk.decide import Proof, answer_rows, answers
+from fastlsh.files.disk.decide import Proof, answers
 from fastlsh.files.disk.link import Linked
 from fastlsh.files.disk.sign import Summary
+from fastlsh.files.run.arrays import save_blocks
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.seals import complete
-from fastlsh.files.run.workdir import new_array, save_array
 
 ANSWER = "answer.npy"
 KEPT = "kept.npy"
@@ -25,20 +25,19 @@ class Clusters(NamedTuple):
     """int64 (m,): of which cluster, counted from 0 in order of the kept documents."""
 
 
-def answer_of_all_parts(job: Job, linked: Linked, kind: Any = Proof) -> NDArray[Any]:
-    """Return the rows of all parts, `Proof` or another kind, sorted by (left, right), mapped."""
+def answer_of_all_parts(
+    job: Job,
+    linked: Linked,
+    kind: Any = Proof,
+    reduced: Callable[[Iterator[NDArray[Any]]], Iterator[NDArray[Any]]] = iter,
+) -> NDArray[Any]:
+    """Return the rows of all parts, `Proof` or another kind, sorted by (left, right), mapped.
+
+    `reduced` may take the blocks of rows in this order, and yield fewer rows.
+    """
     if not job.work.has(ANSWER):
-        rows = answer_rows(job, linked)
         with job.work.replacing(ANSWER) as temporary:
-            if not rows:  # which cannot be mapped
-                save_array(temporary, np.empty(0, kind))
-            else:
-                array = new_array(temporary, kind, (rows,))
-                done = 0
-                for block in answers(job, linked):
-                    array[done : done + len(block)] = block
-                    done += len(block)
-                complete(array)
+            save_blocks(temporary, kind, reduced(answers(job, linked)))
     return job.work.load(ANSWER)
 
 

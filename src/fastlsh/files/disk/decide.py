@@ -14,6 +14,7 @@ from fastlsh.files.budget import BASE
 from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
 from fastlsh.files.disk.link import Linked
 from fastlsh.files.disk.long_texts import check_comparable
+from fastlsh.files.disk.matches import is_match
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.job import Job
@@ -29,9 +30,6 @@ EstimatedPair = np.dtype([*FoundPair.descr, ("estimate", np.float64)])
 
 Proof = np.dtype([*FoundPair.descr, ("copy", np.int64)])
 """(removed document, kept one, similarity), and the number that `PartDecisions.copy_number` has."""
-
-Match = np.dtype([(name, np.int64) for name in ("left", "begin", "end", "right", "kept_begin")])
-"""Dtype of a stretch of a document that occurred before, as the kernel `repeats` finds it."""
 
 ECHOES = "answer-echoes.npy"
 """The stretches that were found while documents were signed: an answer beside those of parts."""
@@ -190,20 +188,20 @@ def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
             [part[start:stop] for part, start, stop in zip(parts, at, stops, strict=True)]
         )
         at = stops
-        order = [rows["begin"], rows["left"]] if rows.dtype == Match else [rows["left"]]
+        order = [rows["begin"], rows["left"]] if is_match(rows) else [rows["left"]]
         yield rows[np.lexsort(order)]
 
 
 def _order(row: Any) -> tuple[int, int]:
     """Return what the rows of all parts are brought in order by."""
-    return int(row["left"]), int(row["begin"]) if row.dtype == Match else 0
+    return int(row["left"]), int(row["begin"]) if is_match(row) else 0
 
 
 def _rows_until(rows: NDArray[Any], last: tuple[int, int]) -> int:
     """Return how many of these sorted rows are not behind one."""
     left, begin = last
     stop = int(np.searchsorted(rows["left"], left, "right"))
-    if rows.dtype != Match:
+    if not is_match(rows):
         return stop
     start = int(np.searchsorted(rows["left"], left))
     return start + int(np.searchsorted(rows["begin"][start:stop], begin, "right"))
@@ -212,6 +210,12 @@ def _rows_until(rows: NDArray[Any], last: tuple[int, int]) -> int:
 def _answers(job: Job, linked: Linked) -> list[str]:
     names = [ECHOES, *map(answer_name, range(linked.parts))]
     return [name for name in names if job.work.has(name)]
+
+
+def drop_answers(job: Job, linked: Linked) -> None:
+    """Remove the answers of the parts, which are of no further use."""
+    limited = [f"limited-{part_name(number)}.npy" for number in range(linked.parts)]
+    job.work.drop(*_answers(job, linked), *limited)
 
 
 def each_part(

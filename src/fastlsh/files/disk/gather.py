@@ -17,8 +17,8 @@ from fastlsh.files.disk.identities import as_json
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun, finished_runs
+from fastlsh.files.run.arrays import save_array
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.workdir import save_array
 from fastlsh.io import Block, reread_blocks
 from fastlsh.parallel import batches, ordered_map, run
 

@@ -30,8 +30,9 @@ from fastlsh.files.disk.signed_runs import (
     finished_runs,
 )
 from fastlsh.files.disk.write import Remainder
+from fastlsh.files.run.arrays import new_array, save_array
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.workdir import WorkDirectory, new_array, save_array
+from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import ReadOptions, Source
 from fastlsh.parallel import amount, mapped_in
 

@@ -15,12 +15,18 @@ from fastlsh.arrays import unique
 from fastlsh.files.annotations import SpanColumns
 from fastlsh.files.budget import BASE
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.disk.answers import KEPT, answer_of_all_parts
-from fastlsh.files.disk.decide import ECHOES, GatheredPart, Match, each_part
+from fastlsh.files.disk.answers import ANSWER, KEPT, answer_of_all_parts
+from fastlsh.files.disk.decide import (
+    ECHOES,
+    GatheredPart,
+    drop_answers,
+    each_part,
+)
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
+from fastlsh.files.disk.matches import Match, sorted_matches, united
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
 from fastlsh.files.disk.staged import (
@@ -92,7 +98,8 @@ def run_on_disk(
         warn_of_short_passages(cutting.min_length, summary.text, cutting.shingler.unit)
         numbering = _numbering(job)
         with clock("decisions"):
-            _decide(job, linked, texts, numbering, rules.n_whole(numbering.n_against))
+            if not job.work.has(ANSWER):
+                _decide(job, linked, texts, numbering, rules.n_whole(numbering.n_against))
             end_of_stage(job, "decide")
             rows = _cut(job, linked, numbering) if not job.work.has(KEPT) else None
         with clock("tracing"):
@@ -182,12 +189,12 @@ def _decide(
             contexts, document, begin, job_length(job), job.options,
             words=shingler if shingler.unit == "word" else None,
         )  # fmt: skip
-        return _sorted(found[found[:, 0] >= n_whole]), nothing
+        return sorted_matches(found[found[:, 0] >= n_whole]), nothing
 
     each_part(job, linked, texts, compare, "comparing")
     if not job.work.has(ECHOES):
         echoes = echoes_of(job)
-        job.work.save(ECHOES, _sorted(echoes[echoes[:, 0] >= n_whole]))
+        job.work.save(ECHOES, sorted_matches(echoes[echoes[:, 0] >= n_whole]))
 
 
 def _trace(
@@ -211,12 +218,6 @@ def job_length(job: Job) -> int:
     return job.cutting.min_length
 
 
-def _sorted(matches: NDArray[np.int64]) -> NDArray[Any]:
-    """Return matches in order, `Match`."""
-    order = np.lexsort((matches[:, 1], matches[:, 0]))
-    return np.ascontiguousarray(matches[order]).view(Match).reshape(-1)
-
-
 def _check_memory(job: Job, passages: int) -> None:
     """Raise ValueError if a stage that is a process of its own has too little memory for them."""
     if job.stage is not None:
@@ -227,7 +228,9 @@ def _check_memory(job: Job, passages: int) -> None:
 def _cut(job: Job, linked: Linked, numbering: _Numbering) -> NDArray[np.int64]:
     """Return what goes from the normalised texts and where it stays, int64 (m, 5), mapped."""
     if not job.work.has(CUT):
-        matches = answer_of_all_parts(job, linked, Match)
+        matches = answer_of_all_parts(job, linked, Match, united)
+        if job.stage is None:  # else late processes may still read them
+            drop_answers(job, linked)
         _check_memory(job, len(matches))
         plain = np.ascontiguousarray(matches).view(np.int64).reshape(-1, 5)
         job.work.save(CUT, cut_rows(plain, numbering.documents, mapped_in(job.work.path)))

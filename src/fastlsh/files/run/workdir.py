@@ -9,13 +9,13 @@ import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
+from fastlsh.files.run.arrays import save_array
 from fastlsh.files.run.seals import (
     UnsealedError,
     content_length,
@@ -360,28 +360,6 @@ class WorkDirectory:
     def size(self) -> int:
         """Return how many bytes it takes on the disk."""
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
-
-
-def save_array(path: Path, array: NDArray[Any]) -> None:
-    """Write an array; OSError if the disk is full.
-
-    Into a file itself, numpy would write without the system's number of that error.
-    """
-    with open(path, "wb") as file:
-        stream: Any = SimpleNamespace(write=file.write)
-        np.save(stream, array, allow_pickle=False)
-
-
-def new_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> "np.memmap[Any, Any]":
-    """Make an array in a file, mapped; OSError if the disk has no room for all of it.
-
-    Without room, it would be a signal that ends the process, once the array is written to.
-    """
-    array = np.lib.format.open_memmap(path, "w+", dtype, shape)
-    if hasattr(os, "posix_fallocate"):
-        with open(path, "r+b") as file:
-            os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
-    return array
 
 
 def synchronise(path: Path) -> None:
