@@ -127,6 +127,34 @@ def test_pairs_of_repositories(tmp_path, monkeypatch, engine):
     assert (tmp_path / "pairs.tsv").read_text() == (tmp_path / "plain.tsv").read_text()
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_get_the_columns_of_their_document(tmp_path, monkeypatch, suffix, engine):
+    small_budget(monkeypatch)
+    rows = files_of_repositories(1)
+    others = rows[:12]
+    inputs = [write(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
+    against = write(tmp_path / f"against.{suffix}", others)
+    plain = write(tmp_path / "plain.jsonl", joined(rows[0::2] + rows[1::2], "\n"))
+    plain_against = write(tmp_path / "plain-against.jsonl", joined(others, "\n"))
+    how = {"threshold": 0.7, "annotate": True}
+    deduplicate_files(plain, tmp_path / "k.jsonl", against=plain_against, **how)
+    found = map(json.loads, (tmp_path / "k.jsonl").read_text().splitlines())
+    added = ("duplicate_of", "similarity", "cluster_size")
+    expected = {row["id"]: {name: row[name] for name in added} for row in found}
+    assert sum(row["duplicate_of"] is not None for row in expected.values()) > 3
+    engine_of(engine, tmp_path / "work")(
+        deduplicate_files, inputs, f"{tmp_path}/kept/", against=against, group="repo", **how
+    )
+    for n, path in enumerate(inputs):
+        written = tmp_path / "kept" / path.name
+        if suffix == "jsonl":
+            found = [json.loads(line) for line in written.read_text().splitlines()]
+        else:
+            found = pytest.importorskip("pyarrow.parquet").read_table(written).to_pylist()
+        assert found == [{**row, **expected[row["repo"]]} for row in rows[n::2]]
+
+
 def test_rows_of_csv_are_joined_too(tmp_path):
     path = tmp_path / "in.csv"
     path.write_text("repo,text\na,some words\nb,some wordsmore words\na,more words\n")
@@ -149,7 +177,7 @@ def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
         (["repo", "--priority", "x"], "--group and --priority cannot be given together: rows"),
         (["repo", "--unit", "token"], "--group joins texts, and not token ids"),
         (["repo", "--engine", "disk"], f"{path}: row 2: 'repo' is null, not a text or a number"),
-        (["repo", "--annotate"], "--group makes documents of several rows"),
+        (["repo", "--source", "x", "--annotate"], "--group makes documents of several rows"),
         (["repo", "--save-index", "new.fastlsh"], "--group makes documents of several rows"),
         (["repo", "--by", "line"], "--by and --group cannot be given together"),
         (["repo", "--index", "i"], "--index and --group cannot be given together"),
@@ -193,7 +221,7 @@ def awkward_rows(seed, n=150):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("more", [{}, {"limit": 60}, {"keep": "last"}, {"against": True}])
+@pytest.mark.parametrize("more", [{}, {"limit": 60}, {"annotate": True}, {"against": True}])
 def test_awkward_rows_give_the_same_bytes(tmp_path, monkeypatch, seed, more):
     small_budget(monkeypatch)
     rows = awkward_rows(seed)

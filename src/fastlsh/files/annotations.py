@@ -1,6 +1,7 @@
 """Annotations: columns that say, in the row of each document, what was found of it."""
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class Annotations:
     ) -> None:
         self._removed, self._kept, inputs = removals
         self._counts, self._similarity, self._first = counts, similarity, inputs.start
-        self._ids = Lookup(ids, self._kept)
+        self._ids = ids
         self._integers = are_integers(ids)
         kind = "int64" if self._integers else "string"
         self._types = {"duplicate_of": kind, measure: "double", **counts.types}
@@ -49,12 +50,22 @@ class Annotations:
     def __call__(self, start: int, stop: int) -> AddedColumns:
         """Return the columns of the documents of the inputs from `start` to `stop` - 1."""
         start, stop = start + self._first, stop + self._first
-        documents = np.arange(start, stop)
+        rows = np.arange(*np.searchsorted(self._removed, (start, stop)))
+        return self._columns(np.arange(start, stop), self._removed[rows] - start, rows)
+
+    def of_documents(self, documents: NDArray[np.int64]) -> AddedColumns:
+        """Return the columns of any documents of the inputs, of each as often as it is given."""
+        at = np.searchsorted(self._removed, documents)
+        gone = np.flatnonzero(at < np.searchsorted(self._removed, documents, "right"))
+        return self._columns(documents, gone, at[gone])
+
+    def _columns(
+        self, documents: NDArray[np.int64], gone: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> AddedColumns:
+        """Return the columns of documents; `gone` of these are removed, by `rows`."""
         cluster = documents.copy()
-        rows = slice(*np.searchsorted(self._removed, (start, stop)))
-        gone = self._removed[rows] - start
         cluster[gone] = self._kept[rows]
-        ids, similarity = self._ids[rows], self._similarity[rows].tolist()
+        ids, similarity = Lookup(self._ids, self._kept[rows])[:], self._similarity[rows].tolist()
         counts = self._counts.columns(documents, cluster)
         values = (
             _spread(ids if self._integers else texts_of_ids(ids), gone, len(cluster)),
@@ -62,6 +73,19 @@ class Annotations:
             *(_finite(column) for column in counts.values()),
         )
         return AddedColumns(self._types, dict(zip(self._types, values, strict=True)))
+
+
+@dataclass(frozen=True)
+class RowAnnotations:
+    """The columns about clusters of documents that are made of rows, by row."""
+
+    added: Annotations
+    documents: NDArray[np.int64]
+    """The document of each row of the inputs."""
+
+    def __call__(self, start: int, stop: int) -> AddedColumns:
+        """Return the columns of the rows from `start` to `stop` - 1."""
+        return self.added.of_documents(self.documents[start:stop])
 
 
 def _finite(column: NDArray[Any]) -> list[Any]:

@@ -167,12 +167,10 @@ def deduplicate_files(
         keep, max_candidates, annotate, max_copies, copies_per, source, count,
         has_clusters=clusters is not None or save_index is not None,
     )  # fmt: skip
-    if group is not None and (
-        annotate or save_index is not None or removal.labels or removal.counts
-    ):
+    if group is not None and (save_index is not None or removal.labels or removal.counts):
         raise ValueError(
-            "group= makes documents of several rows, for which there is no annotate=,"
-            " save_index=, source=, count= or copies_per="
+            "group= makes documents of several rows, for which there is no save_index=, source=,"
+            " count= or copies_per="
         )
     request = Request.of(
         inputs, against, params, keywords, within=within, group=group, priority=priority,

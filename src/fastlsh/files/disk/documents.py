@@ -119,16 +119,16 @@ def run_deduplication(
         with clock("writing"):
             rows = job.rows or job
             check_unchanged(rows.work, rows.sources[: rows.first_input + summary.files])
-            left = Remainder(kept, summary.n_against)
-            if job.rows is not None:
-                left = grouped.remainder_of_rows(job.rows, kept, summary.n_against)
-            counts = None
+            added = counts = None
             if removal.annotate or targets.clusters is not None:
                 counts = removal.counts_of(removals, labels, numbers)
             if counts is not None and removal.annotate:
                 measure = "containment" if job.params.rule == "contained" else "similarity"
                 added = Annotations(removals, counts, proofs["similarity"], measure, texts)
-                left = Remainder(np.ones_like(kept), summary.n_against, added=added)
+                kept = np.ones_like(kept)
+            left = Remainder(kept, summary.n_against, added=added)
+            if job.rows is not None:
+                left = grouped.remainder_of_rows(job.rows, left)
             write_stage(rows, targets, left)
             with writing_outputs(rows, targets, left) as together:
                 if targets.removed is not None:

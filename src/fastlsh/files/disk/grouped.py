@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
+from fastlsh.files.annotations import Annotations, RowAnnotations
 from fastlsh.files.budget import PER_ROW, Budget, least_memory
 from fastlsh.files.disk.gather import gather_runs, records_of, reread_signed_blocks
 from fastlsh.files.disk.gathered import GatheredTexts, texts_name
@@ -94,11 +95,16 @@ def with_rows(job: Job, summary: Summary) -> Summary:
     )
 
 
-def remainder_of_rows(job: Job, kept: NDArray[np.bool_], n_against: int) -> Remainder:
-    """Return what is left of the rows; of the documents, these are kept."""
-    rows = job.work.read_as(Summary, SIGNED)
-    own = job.work.load(DOCUMENT_OF_ROW)[rows.n_against :]
-    return Remainder(np.asarray(kept)[own - n_against], rows.n_against)
+def remainder_of_rows(job: Job, left: Remainder) -> Remainder:
+    """Return what is left of the rows, given what is left of the documents."""
+    n_against = job.work.read_as(Summary, SIGNED).n_against
+    documents = job.work.load(DOCUMENT_OF_ROW)[n_against:]
+    added = None
+    if left.added is not None:
+        assert isinstance(left.added, Annotations)
+        added = RowAnnotations(left.added, documents)
+    kept = np.asarray(left.kept)[documents - left.n_against]
+    return Remainder(kept, n_against, added=added)
 
 
 def number_groups(job: Job) -> None:

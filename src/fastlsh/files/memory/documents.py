@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._version import __version__
-from fastlsh.files.annotations import Annotations
+from fastlsh.files.annotations import Annotations, RowAnnotations
 from fastlsh.files.memory.grouped import grouped
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
@@ -27,6 +27,7 @@ from fastlsh.index import (
     published,
 )
 from fastlsh.io import (
+    Added,
     Collection,
     Lookup,
     Replacements,
@@ -124,11 +125,14 @@ def run_deduplication(
                 write_table(targets.removed, proofs, together)
             if counts is not None and targets.clusters is not None:
                 write_table(targets.clusters, _clusters(result, collection, counts), together)
-            kept, added = stays, None
+            kept: NDArray[np.bool_] = stays
+            added: Added | None = None
             if counts is not None and removal.annotate:
                 ids = both_ids(collection, others)
                 added = Annotations(removals, counts, result.similarity[gone], result.measure, ids)
                 kept = np.ones_like(stays)
+                if request.group is not None:
+                    added = RowAnnotations(added, of_row)
             write_rows(
                 rows, kept[of_row], targets.output, convert=targets.convert, added=added,
                 together=together, **how,
