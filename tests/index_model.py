@@ -7,6 +7,8 @@ import math
 import oracle
 
 M32 = 2**32 - 1
+KINDS = ["memory", "sqlite", "sqlite, many runs"]
+"""The kinds of an index that need no server."""
 
 
 class Model:

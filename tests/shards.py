@@ -45,6 +45,10 @@ def write_shards(folder, rows, shards, name="in"):
     return paths
 
 
+OF_PASSAGES = {"part": 100, "run": 200}
+"""Sizes for passages, as a document has many contexts."""
+
+
 def small_budget(monkeypatch, **sizes):
     """Let stages cut their work: blocks of 700 bytes, runs of 40 documents, parts of 10.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from combinations import every
 from fastlsh.cli import main
 from shards import contents, rows_of, write_shards
 
@@ -97,7 +98,7 @@ def test_the_plan_for_sh_runs_as_printed(command, tmp_path, capfd):
 
 
 @on_posix
-@pytest.mark.parametrize("kind", ["sh", "slurm"])
+@pytest.mark.parametrize("kind", every(2, ["sh", "slurm"]))
 def test_the_plan_of_a_decontamination_runs_as_printed(command, tmp_path, capfd, kind):
     rows = map(json.loads, Path("in1.jsonl").read_text("utf-8").splitlines())
     question = max((row["text"] or "" for row in rows), key=len)

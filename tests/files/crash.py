@@ -19,7 +19,7 @@ from fastlsh import (
 )
 from fastlsh.cli import main
 from fastlsh.files.run import workdir
-from shards import small_budget
+from shards import OF_PASSAGES, small_budget
 
 EVENTS = ["replace", "fsync", "truncate", "unlink"]
 
@@ -30,7 +30,7 @@ class Patches:
     setattr = staticmethod(setattr)
 
 
-def count_events(last):
+def count_events(last, sizes):
     """Kill this process just before its event number `last`; say how many there were."""
     seen = 0
 
@@ -45,7 +45,7 @@ def count_events(last):
         return call
 
     synchronise = workdir.synchronise
-    small_budget(Patches())
+    small_budget(Patches(), **sizes)
     workdir.synchronise = synchronise
     for name in EVENTS:
         setattr(os, name, counted(getattr(os, name)))
@@ -62,8 +62,8 @@ def small():
 
 
 if __name__ == "__main__":
-    events = count_events(int(sys.argv[1]))
     keywords = json.loads(sys.argv[2])
+    events = count_events(int(sys.argv[1]), OF_PASSAGES if "join" in keywords else {})
     if "shingler" in keywords:
         keywords["shingler"] = Shingler(**keywords["shingler"])
     run = deduplicate_files

@@ -132,7 +132,7 @@ def test_a_run_that_annotates_is_another_one(tmp_path):
 @pytest.mark.parametrize("more", [{}, {"keep": "last"}, {"priority": "score"}], ids=str)
 def test_some_documents_of_each_cluster_stay(tmp_path, monkeypatch, more):
     small_budget(monkeypatch)
-    inputs = write_shards(tmp_path, rows_of(8, 150), 2)
+    inputs = write_shards(tmp_path, rows_of(8, 100), 2)
     _, place = annotated(tmp_path, inputs, threshold=0.6, **more)
     rows = rows_in(place / "all.jsonl")
     score = {"keep": lambda n: n, "priority": lambda n: (rows[n]["score"], -n)}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from combinations import covering
 from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
 from fastlsh.files.disk import link
 from fastlsh.files.run.part import STAGES, WHOLE
@@ -64,8 +65,7 @@ def everywhere(folder, inputs, output="all.jsonl", **keywords):
     return results["disk"], folder / "disk"
 
 
-@pytest.mark.parametrize("keep", ["first", "last"])
-@pytest.mark.parametrize("outside", [False, True])
+@pytest.mark.parametrize(("keep", "outside"), covering(["first", "last"], [False, True]))
 def test_sources_and_sums_as_by_hand(tmp_path, keep, outside):
     inputs = write_shards(tmp_path, sites(3, 150), 3)
     against = write_shards(tmp_path, rows_of(3, 60)[20:], 1, "old") if outside else ()
@@ -99,9 +99,10 @@ def test_sources_and_sums_as_by_hand(tmp_path, keep, outside):
             assert row[f"cluster_{name}"] == by_id[row["id"]][f"cluster_{name}"]
 
 
-@pytest.mark.parametrize("most", [None, 2])
-@pytest.mark.parametrize("per", [1, 2])
-@pytest.mark.parametrize("more", [{}, {"priority": "score"}, {"against": True}])
+@pytest.mark.parametrize(
+    ("more", "per", "most"),
+    covering([{}, {"priority": "score"}, {"against": True}], [1, 2], [None, 2]),
+)
 def test_copies_for_each_value(tmp_path, most, per, more):
     rows = sites(8, 150)
     inputs = write_shards(tmp_path, rows, 2)

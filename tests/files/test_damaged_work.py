@@ -11,6 +11,7 @@ import shutil
 
 import pytest
 
+from combinations import covering
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files
 from fastlsh.files.disk import decide, gather, link, sign_block
 from fastlsh.files.disk import documents as on_disk
@@ -136,7 +137,7 @@ def goes_on(folder, keywords, expected):
 @pytest.mark.parametrize(
     "tries",
     [
-        6,
+        3,
         pytest.param(30, marks=pytest.mark.exhaustive),
         pytest.param(100_000, marks=pytest.mark.slow),
     ],
@@ -169,8 +170,9 @@ def test_damage(tmp_path, monkeypatch, stage, tries):
     assert done > min(tries, len(cases)) // 2
 
 
-@pytest.mark.parametrize("now", ["missing", "a file"])
-@pytest.mark.parametrize("stage", ["gathering", "deciding", "writing"])
+@pytest.mark.parametrize(
+    ("stage", "now"), covering(["gathering", "deciding", "writing"], ["missing", "a file"])
+)
 def test_a_directory_that_is_none(tmp_path, monkeypatch, stage, now):
     keywords, expected = stopped(tmp_path, monkeypatch, stage)
     work, sound = tmp_path / "work", tmp_path / "sound"

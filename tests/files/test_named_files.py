@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from combinations import covering
 from fastlsh import Index, Shingler, deduplicate_files, deduplicate_with_index
 from fastlsh.errors import InputError
 from files import put_rows
@@ -53,8 +54,10 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk"])
-@pytest.mark.parametrize("suffix", ["jsonl", "jsonl.gz", "csv", "parquet", "arrow"])
+@pytest.mark.parametrize(
+    ("suffix", "engine"),
+    covering(["jsonl", "jsonl.gz", "csv", "parquet", "arrow"], ["memory", "disk"]),
+)
 def test_the_answers_are_those_of_an_index_with_texts(engine, suffix):
     for day in range(4):
         write(f"{day}.{suffix}", rows_of(day))

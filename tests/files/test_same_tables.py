@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from combinations import covering
 from fastlsh import deduplicate_files, deduplicate_line_files, near_duplicate_files, stages
 from fastlsh.files.disk import sign_block
 from fastlsh.io import batches
@@ -81,9 +82,9 @@ def all_the_same(folder, monkeypatch, job):
     return found[0]
 
 
-@pytest.mark.parametrize("ids", ["words", "numbers"])
-@pytest.mark.parametrize("output", ["kept", "kept/"])
-@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize(
+    ("kind", "output", "ids"), covering(INPUTS, ["kept", "kept/"], ["words", "numbers"])
+)
 def test_kept_rows_and_proofs(tmp_path, monkeypatch, kind, output, ids):
     inputs = write_inputs(tmp_path, kind, ids)
     name = output if output.endswith("/") else f"{output}.{kind}"
@@ -99,8 +100,7 @@ def test_kept_rows_and_proofs(tmp_path, monkeypatch, kind, output, ids):
     assert str(removed.schema.field("id").type) == ("int64" if numbers else "string")
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "jsonl", "csv"])
-@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize(("kind", "suffix"), covering(INPUTS, ["parquet", "jsonl", "csv"]))
 def test_converted_rows(tmp_path, monkeypatch, kind, suffix):
     if kind == suffix:
         pytest.skip("not converted")
@@ -118,8 +118,7 @@ def test_pairs(tmp_path, monkeypatch, kind):
     ))  # fmt: skip
 
 
-@pytest.mark.parametrize("output", ["kept", "kept/"])
-@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize(("kind", "output"), covering(INPUTS, ["kept", "kept/"]))
 def test_lines(tmp_path, monkeypatch, kind, output):
     inputs = write_inputs(tmp_path, kind, "numbers")
     name = output if output.endswith("/") else f"{output}.{kind}"

@@ -15,6 +15,7 @@ from fastlsh import Index, Shingler, deduplicate_files, deduplicate_with_index
 from fastlsh.errors import InputError
 from fastlsh.index.memory import IndexDocuments, packed
 from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite import store
 from fastlsh.index.sqlite.records import CompressedRecords
 from fastlsh.texts import as_texts
 from files import put_rows
@@ -200,9 +201,10 @@ def test_what_is_refused(how, said):
 
 
 @pytest.mark.parametrize("texts", ["full", "compressed"])
-def test_an_index_that_is_built(run, texts):
-    """So large that it has runs, and documents that are in none."""
-    put_rows("a.jsonl", *rows_of(1, 9000))
+def test_an_index_that_is_built(run, monkeypatch, texts):
+    """It has runs, and documents that are in none."""
+    monkeypatch.setattr(store, "RECENT", 2300)
+    put_rows("a.jsonl", *rows_of(1, 2600))
     build = ["index", "build", "built.ix", "a.jsonl", "--threshold", 0.7, "--texts", texts]
     assert run(*build)[0] == 0
     with Index.open("usual.ix", 0.7) as index:

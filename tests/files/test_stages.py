@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from combinations import every
 from fastlsh import (
     InputError,
     deduplicate_files,
@@ -27,7 +28,7 @@ from fastlsh.files.scheduling import stage_jobs
 from fastlsh.io import BlockExtent, Replacements, expand
 from fastlsh.parameters import SearchParams
 from in_stages import each_stage_at_once, in_parts, killed_until_done
-from shards import contents, rows_of, small_budget, write_shards
+from shards import OF_PASSAGES, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
@@ -54,7 +55,7 @@ def parquet_shards(folder, rows, shards):
     return paths
 
 
-def job(folder, kind="jsonl", *, count=220, **more):
+def job(folder, kind="jsonl", *, count=150, **more):
     """Write a collection; return the keywords of its deduplication, without paths of outputs."""
     (folder / "data").mkdir()
     write = {"jsonl": write_shards, "parquet": parquet_shards}[kind]
@@ -85,7 +86,7 @@ CASES = [
 @pytest.mark.parametrize(
     ("case", "of"),
     [
-        pytest.param(case, of, marks=() if of == 4 or not case else pytest.mark.exhaustive)
+        pytest.param(case, of, marks=[pytest.mark.exhaustive] * (of != 4 and (case, of) != (0, 1)))
         for case in range(len(CASES)) for of in PARTS
     ],
 )  # fmt: skip
@@ -104,7 +105,7 @@ def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of)
 
 def one_file(folder, kind):
     """Write a collection into one file, with a bad row behind each 30; return it, and how many."""
-    rows = rows_of(3, 220)
+    rows = rows_of(3, 150)
     for row in rows:
         row["text"] = (row["text"] or "nothing").replace("\0", "").replace("\t", " ")
     path = folder / f"in.{kind}"
@@ -133,15 +134,22 @@ ONE_FILE = [
     ("function", "given", "kind", "more"),
     [
         *((deduplicate_files, {"threshold": 0.7}, *each) for each in ONE_FILE),
-        *((near_duplicate_files, {"threshold": 0.7}, *each) for each in ONE_FILE[:2]),
-        *((deduplicate_line_files, {}, *each) for each in ONE_FILE[:2]),
+        (near_duplicate_files, {"threshold": 0.7}, *ONE_FILE[0]),
+        (deduplicate_line_files, {}, *ONE_FILE[1]),
         (deduplicate_span_files, {"min_length": 40}, *ONE_FILE[1]),
-        pytest.param(
-            deduplicate_span_files, {"min_length": 40}, *ONE_FILE[0], marks=pytest.mark.exhaustive
+        *(
+            pytest.param(function, given, *each, marks=pytest.mark.exhaustive)
+            for function, given, each in (
+                (near_duplicate_files, {"threshold": 0.7}, ONE_FILE[1]),
+                (deduplicate_line_files, {}, ONE_FILE[0]),
+                (deduplicate_span_files, {"min_length": 40}, ONE_FILE[0]),
+            )
         ),
     ],
 )  # fmt: skip
 def test_one_large_file_is_divided(tmp_path, monkeypatch, function, given, kind, more):
+    if function is deduplicate_span_files:
+        small_budget(monkeypatch, **OF_PASSAGES)
     monkeypatch.setattr(units, "UNIT", 2000)
     inputs, bad = one_file(tmp_path, kind)
     keywords = {"inputs": inputs, "threads": 2, "memory": "300M", **more, **given}
@@ -268,7 +276,7 @@ def test_lines_in_parts(tmp_path, of, more):
 @pytest.fixture
 def keywords(tmp_path):
     """The keywords of a run in stages."""
-    return {**job(tmp_path), **outputs(tmp_path / "two"), "work": tmp_path / "work"}
+    return {**job(tmp_path, count=220), **outputs(tmp_path / "two"), "work": tmp_path / "work"}
 
 
 @pytest.fixture
@@ -279,7 +287,7 @@ def staged(tmp_path, keywords):
     return keywords, contents(tmp_path / "one")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", every(3, range(3)))
 def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
     keywords, expected = staged
     draw = random.Random(seed)
@@ -611,7 +619,8 @@ SPANS = [
     "case", [1, *(pytest.param(case, marks=pytest.mark.exhaustive) for case in (0, 2, 3))]
 )
 @pytest.mark.parametrize("of", SOME)
-def test_passages_in_parts(tmp_path, case, of):
+def test_passages_in_parts(tmp_path, monkeypatch, case, of):
+    small_budget(monkeypatch, **OF_PASSAGES)
     kind, name, more = SPANS[case]
     keywords = {**job(tmp_path, kind, count=90, **more), "min_length": 40}
     del keywords["threshold"]
@@ -640,6 +649,7 @@ def test_families_need_memory_for_each_document(keywords, monkeypatch):
 
 
 def test_passages_need_memory_in_the_stages_that_have_all(keywords, monkeypatch):
+    small_budget(monkeypatch, **OF_PASSAGES)
     del keywords["threshold"], keywords["clusters"]
     keywords["min_length"] = 40
     in_parts(deduplicate_span_files, keywords, 2, stages=STAGES[:5])
@@ -774,15 +784,19 @@ def test_writers_leave_each_other_alone_without_locks(staged, tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("function", "shards", "kills"),
     [
-        (deduplicate_files, 6, 12), (deduplicate_files, 1, 12), (deduplicate_span_files, 1, 6),
+        (deduplicate_files, 6, 6), (deduplicate_files, 1, 6), (deduplicate_span_files, 1, 3),
+        pytest.param(deduplicate_files, 6, 12, marks=pytest.mark.exhaustive),
+        pytest.param(deduplicate_files, 1, 12, marks=pytest.mark.exhaustive),
+        pytest.param(deduplicate_span_files, 1, 6, marks=pytest.mark.exhaustive),
         pytest.param(deduplicate_files, 6, 100, marks=pytest.mark.slow),
         pytest.param(deduplicate_files, 1, 100, marks=pytest.mark.slow),
         pytest.param(deduplicate_span_files, 1, 50, marks=pytest.mark.slow),
     ],
 )  # fmt: skip
-def test_kills(tmp_path, function, shards, kills):
+def test_kills(tmp_path, monkeypatch, function, shards, kills):
     keywords = {**job(tmp_path, shards=shards), **outputs(tmp_path / "two")}
     if function is deduplicate_span_files:
+        small_budget(monkeypatch, **OF_PASSAGES)
         del keywords["threshold"], keywords["clusters"]
         keywords |= {"min_length": 40, "join": ""}
     function(**keywords, engine="disk")

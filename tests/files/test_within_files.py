@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files.run.part import STAGES
@@ -39,14 +40,16 @@ def rows_in(path):
         return list(csv.DictReader(table, delimiter="\t"))
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-@pytest.mark.parametrize(
-    "how",
-    [
-        {}, {"rule": "equal"}, {"keep": "last"}, {"priority": "score"},
-        {"rule": "contained", "search": "containment", "containment": 0.9, "keep": "longest"},
-    ],
-)  # fmt: skip
+HOW = [
+    {}, {"rule": "equal"}, {"keep": "last"}, {"priority": "score"},
+    {
+        "rule": "contained", "search": "containment", "containment": 0.9, "keep": "longest",
+        "num_perm": 48, "recall": 0.8,
+    },
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("how", "suffix"), covering(HOW, ["jsonl", "parquet"]))
 def test_the_answer_of_each_group(tmp_path, monkeypatch, suffix, how):
     small_budget(monkeypatch)
     rows, others = grouped(3, 150), grouped(4, 30) + grouped(3, 12)

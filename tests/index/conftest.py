@@ -9,8 +9,8 @@ import pytest
 from fastlsh import Index
 from fastlsh.index import database
 from fastlsh.index.sqlite import levels, store
+from index_model import KINDS
 
-KINDS = ["memory", "sqlite", "sqlite, many runs", "redis"]
 ON_SERVERS = ("test_backends.py", "test_contained.py", "test_errors.py")
 
 
@@ -28,7 +28,7 @@ class Backend:
     Parameters
     ----------
     kind
-        One of `KINDS`.
+        One of `KINDS`, or "redis".
     place
         A folder, or the address of a server.
     """
@@ -58,7 +58,7 @@ class Backend:
         return " ".join(map(str, parts)) if self.stored else parts
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=[*KINDS, "redis"])
 def backend(request, tmp_path_factory):
     """A function that makes an empty index: `Backend`."""
     kind = request.param

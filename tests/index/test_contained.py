@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 import fastlsh
 import strategies
+from combinations import covering
 from fastlsh import Index, Shingler, deduplicate
+from index_model import KINDS
 
 RULE = {"rule": "contained", "search": "containment"}
 SMALL = {"num_perm": 24, "recall": 0.7, "shingler": Shingler(size=3)}
@@ -107,14 +109,19 @@ def test_insert_unique(backend, data):
 
 
 @pytest.mark.filterwarnings("ignore::fastlsh.errors.RecallWarning")
-@pytest.mark.parametrize(("containment", "max_candidates"), [(1.0, 1000), (0.7, 1000), (0.7, 20)])
-def test_full_buckets(backend, containment, max_candidates):
+@pytest.mark.parametrize(
+    ("limits", "backend"),
+    covering([(1.0, 1000), (0.7, 1000), (0.7, 20)], [*KINDS, "redis"]),
+    indirect=["backend"],
+)
+def test_full_buckets(backend, limits):
     """More than 64 documents of a bucket, and more candidates than are compared."""
+    containment, max_candidates = limits
     draw = random.Random(1)
     texts = [
         "what all of these have in common " + "".join(draw.choices(LETTERS, k=k))
         for k in (8, 20, 50, 150)
-        for _ in range(150)
+        for _ in range(90)
     ]
     texts += [text[:-3] + "end" for text in texts[::7]]
     draw.shuffle(texts)

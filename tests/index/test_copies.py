@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
+from combinations import covering
 from fastlsh import Index, LSHParams, Shingler, band_keys, deduplicate
 from fastlsh.index import database, deciding, sqlite
 
@@ -33,6 +34,9 @@ def texts_of(seed, different, copies):
         texts[place:place] = [draw.choice([text, text.upper()]) for _ in range(copies)]
     asked = [*texts, *pool, *families, ""]
     return texts, [draw.choice(asked) + draw.choice(["", "", "q", "wv"]) for _ in range(20)]
+
+
+SIZES = ["usual", "small"]
 
 
 class Kinds:
@@ -75,7 +79,7 @@ def answer_of(result):
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["usual", "small"])
+@pytest.fixture(scope="module", params=SIZES)
 def sizes(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite.store, "RECENT", 40)
@@ -88,7 +92,9 @@ def sizes(request):
         yield
 
 
-@pytest.mark.parametrize("verify", ["exact", "signature", "none"])
+@pytest.mark.parametrize(
+    ("verify", "sizes"), covering(["exact", "signature", "none"], SIZES), indirect=["sizes"]
+)
 @strategies.share(8)
 @given(data=st.data())
 def test_all_kinds_of_index_give_one_answer(kinds, sizes, verify, data):

@@ -174,7 +174,7 @@ def keyboard():
 @pytest.mark.parametrize(
     "most",
     [
-        pytest.param(25, id="some places"),
+        pytest.param(12, id="some places"),
         pytest.param(100, id="more places", marks=pytest.mark.exhaustive),
         pytest.param(None, id="all", marks=pytest.mark.slow),
     ],

@@ -17,6 +17,12 @@ def filled(make=Index, **options):
     return index
 
 
+@pytest.fixture(scope="module")
+def unchanged(backend):
+    """Indexes that no test changes, by `verify`."""
+    return {verify: filled(backend, verify=verify) for verify in ("signature", "exact")}
+
+
 def state(index):
     return list(index), [index.signature(name).tolist() for name in index], len(index)
 
@@ -52,8 +58,8 @@ BAD_DOCUMENTS = [
 
 
 @pytest.mark.parametrize(("given", "error", "said"), BAD_DOCUMENTS)
-def test_one_document(backend, given, error, said):
-    index = filled(backend, verify="signature")
+def test_one_document(unchanged, given, error, said):
+    index = unchanged["signature"]
     before = state(index)
     with pytest.raises(error, match=said):
         index.query(**given)
@@ -80,11 +86,10 @@ def test_one_document(backend, given, error, said):
         (["c", "d"], {}, TypeError, "give either texts or signatures, got neither"),
     ],
 )
-def test_many_documents_are_all_or_none(backend, method, ids, given, error, said):
-    for verify in ("signature", "exact"):
+def test_many_documents_are_all_or_none(unchanged, method, ids, given, error, said):
+    for verify, index in unchanged.items():
         if verify == "exact" and "signatures" in given:
             continue
-        index = filled(backend, verify=verify)
         before = state(index)
         with pytest.raises(error, match=said):
             getattr(index, method)(ids, **given)

@@ -10,7 +10,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh import Index
+from index_model import KINDS
 
 TEXTS = [f"document {d} of some length and then {d}" for d in range(4)]
 
@@ -60,12 +62,17 @@ IDS = [
          Decimal(1)],
     ),
 ]  # fmt: skip
+HOW = ["insert", "insert_many", "insert_unique", "merge"]
 OTHERS = ["ONE", "Word.ONE", "LOUD", b"another", 99, 7, 1.5, float("nan"), float("inf"), 1j, (1,)]
 
 
-@pytest.mark.parametrize(("given", "values", "equal"), IDS)
-@pytest.mark.parametrize("how", ["insert", "insert_many", "insert_unique", "merge"])
-def test_the_value_counts(backend, given, values, equal, how, tmp_path):
+@pytest.mark.parametrize(
+    ("how", "ids", "backend"),
+    [*covering(HOW, IDS, KINDS), *covering(HOW, IDS, ["redis"])],
+    indirect=["backend"],
+)
+def test_the_value_counts(backend, ids, how, tmp_path):
+    given, values, equal = ids
     index = backend(0.8, threads=1)
     if how == "insert":
         for name, text in zip(given, TEXTS, strict=False):

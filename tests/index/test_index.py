@@ -18,9 +18,10 @@ from hypothesis.stateful import (
 
 import oracle
 import strategies
+from combinations import covering
 from fastlsh import Index, LSHParams, MinHasher, Shingler
 from fastlsh.index.memory import queries
-from index_model import M32, Model, same
+from index_model import KINDS, M32, Model, same
 
 VERIFY = ["signature", "exact", "none"]
 
@@ -43,21 +44,23 @@ def modelled(index, rows):
     return model
 
 
-SHAPES = pytest.mark.parametrize(
-    ("num_perm", "bands", "rows"), [(1, 1, 1), (8, 4, 2), (17, 5, 3), (16, 1, 16), (64, 21, 3)]
-)
+SHAPES = [(1, 1, 1), (8, 4, 2), (17, 5, 3), (16, 1, 16), (64, 21, 3)]
 
 
 @pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 33, 300])
-@SHAPES
-def test_queries_of_many_sizes(n, num_perm, bands, rows):
-    assert_like_the_model(Index, n, num_perm, bands, rows)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_queries_of_many_sizes(n, shape):
+    assert_like_the_model(Index, n, *shape)
 
 
-@SHAPES
-def test_queries_of_stored_documents(backend, num_perm, bands, rows):
+@pytest.mark.parametrize(
+    ("shape", "backend"),
+    [*covering(SHAPES, KINDS[1:]), *covering(SHAPES, ["redis"])],
+    indirect=["backend"],
+)
+def test_queries_of_stored_documents(backend, shape):
     for n in (0, 1, 40):
-        assert_like_the_model(backend, n, num_perm, bands, rows)
+        assert_like_the_model(backend, n, *shape)
 
 
 def assert_like_the_model(make, n, num_perm, bands, rows):
@@ -109,7 +112,11 @@ def test_texts(verify, data):
     check_texts(Index, verify, data)
 
 
-@pytest.mark.parametrize("verify", VERIFY)
+@pytest.mark.parametrize(
+    ("verify", "backend"),
+    [*covering(VERIFY, KINDS), *covering(VERIFY, ["redis"])],
+    indirect=["backend"],
+)
 @given(data=st.data())
 @strategies.share(9)
 def test_texts_that_are_stored(backend, verify, data):

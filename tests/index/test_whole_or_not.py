@@ -17,7 +17,7 @@ from combinations import covering
 from fastlsh import Index, MinHasher, Shingler
 from fastlsh.index import api, arguments, in_memory, memory
 from fastlsh.index.in_memory import Memory
-from index_model import Model, same
+from index_model import KINDS, Model, same
 
 INDEX = os.path.join("fastlsh", "index", "")
 SHAPE = {"num_perm": 6, "bands": 2, "rows": 3}
@@ -169,7 +169,14 @@ class Case:
                 index.compact()
 
 
-@pytest.mark.parametrize(("name", "verify"), covering(CHANGES, ["signature", "exact"]))
+@pytest.mark.parametrize(
+    ("name", "verify", "backend"),
+    [
+        *covering(CHANGES, ["signature", "exact"], KINDS),
+        *covering(CHANGES, ["signature", "exact"], ["redis"]),
+    ],
+    indirect=["backend"],
+)
 def test_undisturbed(backend, name, verify):
     case = Case(name, verify, backend if backend.stored else Index)
     index = case.again()
@@ -265,10 +272,11 @@ def test_ctrl_c_before_every_line(name):
 
 
 @pytest.mark.usefixtures("signed_before")
+@pytest.mark.parametrize("backend", ["sqlite", "redis"], indirect=True)
+@pytest.mark.parametrize("step", [211, pytest.param(53, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", ["insert_many, replacing", "insert_unique", "discard", "merge"])
-def test_ctrl_c_before_some_lines_of_a_stored_index(backend, name):
-    if backend.kind in ("sqlite", "redis"):
-        interrupt_before_lines(Case(name, make=backend), 53)
+def test_ctrl_c_before_some_lines_of_a_stored_index(backend, name, step):
+    interrupt_before_lines(Case(name, make=backend), step)
 
 
 def interrupt_before_lines(case, step=1):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastlsh
+from combinations import covering
 from fastlsh import Overlap, Shingler, matches, overlap
 from fastlsh.stages import added_up, near_sets
 from fastlsh.stages.overlap import Shared
@@ -65,8 +66,10 @@ def test_counts_are_those_of_the_definition(data_sets):
 
 
 @pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
-@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (7, 3, 50, 40), (64, 16, 2_000, 1 << 20)])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("seed", "sizes"),
+    covering(range(3), [(1, 1, 1, 1), (7, 3, 50, 40), (64, 16, 2_000, 1 << 20)]),
+)
 def test_documents_that_share_many_buckets(monkeypatch, seed, sizes):
     for name, size in zip(("ROOM", "SEARCHES", "LENGTH", "ENTRIES"), sizes, strict=True):
         monkeypatch.setattr(near_sets, name, size)
