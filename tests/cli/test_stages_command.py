@@ -117,6 +117,7 @@ def test_the_plan_of_a_decontamination_runs_as_printed(command, tmp_path, capfd,
 
 
 @on_posix
+@pytest.mark.exhaustive
 def test_the_plan_for_passages_runs_as_printed(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     write_shards(tmp_path, rows_of(5, 120), 4)
