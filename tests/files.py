@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from fastlsh.io import InputError, read
+from fastlsh.io import (
+    InputError,
+    RunPaths,
+    check_outputs,
+    expand,
+    is_folder_output,
+    plan_outputs,
+    read,
+)
 
 
 def put(name, data):
@@ -22,6 +30,18 @@ def get(name):
 def put_rows(name, *rows):
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return name
+
+
+def check_rows_output(inputs, output, *, recursive=False, convert=None):
+    """Check that rows of the inputs can be written, as a run does; return the planned outputs."""
+    sources = expand(inputs, recursive=recursive, mixed=is_folder_output(output))
+    plan = plan_outputs(sources, output, convert)
+    run_paths = RunPaths(recursive=recursive)
+    run_paths.reads(None, inputs, sources)
+    run_paths.writes("output", [each.path for each in plan])
+    run_paths.check()
+    check_outputs(plan, sources, output)
+    return plan
 
 
 def refusal(*args, **keywords):

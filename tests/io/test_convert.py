@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from combinations import covering
-from fastlsh.io import InputError, check_rows_output, read, write_rows
-from files import get, put
+from fastlsh.io import InputError, read, write_rows
+from files import check_rows_output, get, put
 
 
 def convert(inputs, output, to, kept=None, **keywords):

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fastlsh.io import InputError, check_rows_output, expand, read, write_rows
-from files import put, put_rows
+from fastlsh.io import InputError, expand, read, write_rows
+from files import check_rows_output, put, put_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
 OTHER = "something else altogether, long enough to have shingles"

@@ -11,13 +11,12 @@ import pytest
 from fastlsh.io import (
     InputError,
     Source,
-    check_rows_output,
     expand,
     plan_outputs,
     read,
     write_rows,
 )
-from files import get, put
+from files import check_rows_output, get, put
 
 
 def fill(**files):

@@ -9,12 +9,11 @@ import pytest
 
 from fastlsh.io import (
     InputError,
-    check_rows_output,
     check_target,
     read,
     write_rows,
 )
-from files import get, put
+from files import check_rows_output, get, put
 from required import library, missing
 
 CSV = 'id,text,n\r\n1,"a ""b""",x\r\n2,"c\r\nd",\r\n3,e,"y"\r\n'

@@ -49,7 +49,7 @@ from fastlsh.io.replacement import (
 )
 from fastlsh.io.rewriting import Reread, Rest, Rewriting, write_again
 from fastlsh.io.roles import check_roles
-from fastlsh.io.rows import Added, check_rows_output, write_rows
+from fastlsh.io.rows import Added, write_rows
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, ReadKeywords, ReadOptions, Source, check_used
@@ -110,7 +110,6 @@ __all__ = [
     "changed",
     "check_outputs",
     "check_roles",
-    "check_rows_output",
     "check_target",
     "check_used",
     "cluster_columns",

@@ -10,62 +10,13 @@ import numpy as np
 from fastlsh.io.blocks import AddedColumns, Block, Flags, NewTexts, as_json, json_tails
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
-from fastlsh.io.files import Paths, expand
 from fastlsh.io.replacement import Replacements, joined
 from fastlsh.io.rewriting import TABLES, Reread, Rest, Rewriting, write_again
-from fastlsh.io.run_paths import RunPaths
-from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
+from fastlsh.io.shards import Output, is_folder_output, plan_outputs
 from fastlsh.parallel import thread_count
 
 Added = Callable[[int, int], AddedColumns]
 """Returns the further columns of documents, by the number of the first and the one behind."""
-
-
-def check_rows_output(
-    inputs: Paths,
-    output: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002
-    recursive: bool = False,
-    convert: str | None = None,
-) -> list[Output]:
-    """Check, before anything is read, that rows of the inputs can be written.
-
-    Parameters
-    ----------
-    inputs : path or iterable of paths
-        As for `read`.
-    output : path
-        A file, with the suffix of the inputs, compressed or not (``.jsonl`` for ``.txt``); or a
-        directory, which takes a file for each input. See `plan_outputs`.
-    format : str, optional
-        As for `read`.
-    recursive : bool
-        As for `read`.
-    convert : {"parquet", "jsonl", "csv"}, optional
-        Another format for the rows; see `plan_outputs`.
-
-    Returns
-    -------
-    list of Output
-        The files that will be written.
-
-    Raises
-    ------
-    InputError
-        If inputs of several formats go into one file or cannot be read twice, the suffix does
-        not agree, two inputs would give one output, or an output cannot be written, is an input
-        or lies among the files of a directory that is one.
-    """
-    folder = is_folder_output(output)
-    sources = expand(inputs, format, recursive=recursive, mixed=folder)
-    plan = plan_outputs(sources, output, convert)
-    paths = RunPaths(format=format, recursive=recursive)
-    paths.reads(None, inputs, sources)
-    paths.writes("output", [each.path for each in plan])
-    paths.check()
-    check_outputs(plan, sources, output)
-    return plan
 
 
 def write_rows(
@@ -96,9 +47,9 @@ def write_rows(
     kept : numpy.ndarray of bool, shape (documents,)
         Which rows.
     output : path
-        A file or a directory; see `check_rows_output`.
+        A file or a directory; see `plan_outputs`.
     convert : {"parquet", "jsonl", "csv"}, optional
-        As for `check_rows_output`.
+        As for `plan_outputs`.
     texts : mapping of int to str, optional
         Texts that some documents get instead of their own. All else of such a row stays as it is;
         of CSV, the quotes are new.
