@@ -23,7 +23,7 @@ from fastlsh.texts import as_texts, word_units
 from hostile_texts import hostile_text
 from killed_runs import ended_again_and_again
 from report_page import NASTY, Page, words
-from shards import OF_PASSAGES, contents, small_budget, write_shards
+from shards import contents, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
@@ -119,7 +119,7 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
     ids=str,
 )
 def test_same_answer_for_every_option(tmp_path, monkeypatch, more):
-    small_budget(monkeypatch, **OF_PASSAGES)
+    small_budget(monkeypatch, part=30)
     result, _ = both(tmp_path, write_shards(tmp_path, rows_of(3, 90), 2), **more)
     assert bool(result.n_removed) == (more.get("length") != 2000)
     assert bool(result.dropped) == ("keep_least" in more)
