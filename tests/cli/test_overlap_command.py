@@ -89,6 +89,7 @@ def test_stages_and_their_plan(run):
     for stage in ("sign", "link", "unite", "gather", "decide"):
         status, out, err = run(*arguments, "--stage", stage)
         assert (status, out, err[-1]) == (0, "", f"fastlsh: stage {stage}: done")
+    assert run(*arguments, "--stage", "decide", "-q") == (0, "", [])
     assert run(*arguments, "--stage", "finish", "-q") == (0, "", [])
     assert Path("t.tsv").read_text() == expected
     status, script, _ = run(*arguments, "--threads", "2", "--plan", "sh", "--parts", "3")

@@ -123,6 +123,8 @@ def says_stage(arguments: argparse.Namespace, result: FileResult | FileDecontami
     """Say that a stage is done which does not end the run; return whether it is one."""
     if arguments.stage is None or result.documents:  # only the last one counts
         return False
+    if arguments.quiet:
+        return True
     part = "" if arguments.part is None else ", part {}/{}".format(*arguments.part)
     say(f"stage {arguments.stage}{part}: done")
     return True
