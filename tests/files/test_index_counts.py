@@ -178,16 +178,6 @@ def test_a_kill_changes_nothing(location, where):
     assert sum(documents for documents, *_ in counted(location).values()) == 120
 
 
-@pytest.mark.parametrize(("value", "type_"), [(2**62, "f8"), (2**61, "i8"), (-(2**62), "f8")])
-def test_sums_of_more_than_64_bits(value, type_):
-    for day in "abc":
-        put_rows(f"{day}.jsonl", {"id": day, "text": "some text", "n": value})
-        with Index.open("seen.ix", 0.7) as index:
-            deduplicate_with_index(index, f"{day}.jsonl", f"k{day}.jsonl", count="n")
-            column = index.counts()["sum_n"]
-    assert (column.dtype.str[1:], column.tolist()) == (type_, [3 * value])
-
-
 def test_an_index_in_memory_counts_nothing():
     with pytest.raises(ValueError, match="only an index in SQLite or Redis counts documents"):
         Index().counts()

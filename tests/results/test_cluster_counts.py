@@ -67,9 +67,17 @@ def test_as_by_hand(rows, outside, per_label, max_copies):
 def test_sums_that_are_too_large_for_integers():
     result = fastlsh.deduplicate(["a", "a", "b"], rule="equal")
     assert result.cluster_sum([2**62, 1, 2**40]).tolist() == [2**62 + 1, 2**62 + 1, 2**40]
-    sums = result.cluster_sum([2**62, 2**62, 2])
-    assert (sums.dtype, sums.tolist()) == (np.float64, [2.0**63, 2.0**63, 2.0])
-    assert result.cluster_sum(np.array([2**63, 1, 1], np.uint64))[0] == 2.0**63
+    least, most = -(2**63), 2**63 - 1
+    for values in ([most - 1, 1, most], [least + 7, -7, 3], [most, least, most], [2**53, 1, 2]):
+        sums = result.cluster_sum(values)
+        total = values[0] + values[1]
+        assert (sums.dtype, sums.tolist()) == (np.int64, [total, total, values[2]])
+    for values in ([2**62, 2**62, 2], [least, -1, 0], [most, most, 0]):
+        said = f"cluster_sum: the sum {values[0] + values[1]} of a cluster does not fit in 64 bits"
+        with pytest.raises(ValueError, match=said):
+            result.cluster_sum(values)
+    with pytest.raises(ValueError, match="values holds 9223372036854775808, which does not fit"):
+        result.cluster_sum(np.array([2**63, 1, 1], np.uint64))
     assert result.cluster_sum([0.5, 0.25, 1]).tolist() == [0.75, 0.75, 1.0]
 
 

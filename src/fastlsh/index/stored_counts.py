@@ -95,8 +95,18 @@ def count_arrivals(
             for at, column in enumerate(columns):
                 for value in column[begin:end]:  # in this order, which decides how floats round
                     sums[at] += value
+                check_sum(sums[at], what.columns[at])
             written[number] = json.dumps([documents + end - begin, seen, sums])
         store.set_counts(written)
+
+
+def check_sum(value: float, name: str) -> None:
+    """Raise ValueError if the sum of a column is an integer that does not fit in 64 bits."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+        raise ValueError(
+            f"the sum of {name} for a document of the index is {value}, which does not fit in 64"
+            " bits: give smaller integers, or floats"
+        )
 
 
 def copy_counts(source: Store, copy: Store, names: list[Any]) -> None:
@@ -167,7 +177,7 @@ def _read_all(store: Store) -> dict[str, Any]:
 
 
 def _numbers(values: list[Any]) -> NDArray[Any]:
-    """Return sums as int64, or as float64 if one is a fraction or too large."""
-    if all(type(value) is int and abs(value) < 1 << 63 for value in values):
+    """Return sums as int64, or as float64 if one is a fraction."""
+    if all(type(value) is int for value in values):
         return np.array(values, np.int64)
     return np.array(values, np.float64)

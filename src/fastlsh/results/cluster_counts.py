@@ -61,12 +61,7 @@ class ClusterCounts:
             found = _distinct(cluster, sources[number], len(self._kept))
             self._of_clusters["cluster_sources"] = found
         for name, column in (counts or {}).items():
-            values = column[number]
-            if values.dtype != np.float64 and np.abs(values.astype(np.float64)).sum() >= 2.0**63:
-                values = values.astype(np.float64)
-            sums = np.zeros(len(self._kept), values.dtype)
-            with np.errstate(over="ignore", invalid="ignore"):  # the sum then says it
-                np.add.at(sums, cluster, values)
+            sums = _sums(column[number], cluster, len(self._kept), name)
             self._of_clusters[f"cluster_{name}"] = sums
             self._counts[f"cluster_{name}"] = column
         self.types = {
@@ -201,8 +196,31 @@ def check_numbers(values: ArrayLike, n: int, name: str) -> NDArray[Any]:
         )
     if numbers.dtype.kind == "f" and np.isnan(numbers).any():
         raise ValueError(f"{name} holds NaN, at document {int(np.isnan(numbers).argmax())}")
-    fits = numbers.dtype != np.uint64 or not n or int(numbers.max()) < 2**63
-    return numbers.astype(np.int64 if numbers.dtype.kind in "iub" and fits else np.float64)
+    if numbers.dtype == np.uint64 and n and int(numbers.max()) >= 2**63:
+        raise ValueError(f"{name} holds {int(numbers.max())}, which does not fit in int64")
+    return numbers.astype(np.int64 if numbers.dtype.kind in "iub" else np.float64)
+
+
+def _sums(values: NDArray[Any], cluster: Numbers, n: int, name: str) -> NDArray[Any]:
+    """Return the sum of each cluster; one of integers is exact, or too large: ValueError."""
+    if values.dtype == np.float64:
+        sums = np.zeros(n)
+        with np.errstate(over="ignore", invalid="ignore"):  # the sum then says it
+            np.add.at(sums, cluster, values)
+        return sums
+    high, low = np.zeros((2, n), np.int64)
+    np.add.at(high, cluster, values >> 32)
+    np.add.at(low, cluster, values & 0xFFFFFFFF)
+    high += low >> 32
+    too_large = (high < -(1 << 31)) | (high >= 1 << 31)
+    if too_large.any():
+        first = int(too_large.argmax())
+        value = (int(high[first]) << 32) + (int(low[first]) & 0xFFFFFFFF)
+        raise ValueError(
+            f"cluster_{name}: the sum {value} of a cluster does not fit in 64 bits: give smaller"
+            " integers, or floats"
+        )
+    return (high << 32) + (low & 0xFFFFFFFF)
 
 
 def _members(removals: Removals, kept: Numbers) -> tuple[Numbers, Numbers]:

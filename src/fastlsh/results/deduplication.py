@@ -169,13 +169,18 @@ class Deduplication(Removal, Table):
     def cluster_sum(self, values: ArrayLike) -> NDArray[Any]:
         """Return the sum of a number of each document over its cluster, (n,).
 
-        Documents of `against` have no number. Integers give int64, or float64 if the sum of all is
-        2**63 or more; other numbers give float64.
+        Documents of `against` have no number. Integers give int64, exact; other numbers give
+        float64.
 
         Parameters
         ----------
         values
             A number for each document.
+
+        Raises
+        ------
+        ValueError
+            An integer, or the sum of a cluster, does not fit in int64.
 
         Examples
         --------
