@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlsh import Index, deduplicate_files, deduplicate_with_index
+from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
 from files import put_rows
 
 WORDS = [f"word{number}" for number in range(400)]
@@ -220,3 +220,30 @@ def test_damaged_counts(statement):
     file.close()
     with pytest.raises(ValueError, match=r"seen\.ix: the index is damaged"):
         counted("seen.ix")
+
+
+def test_sums_are_exact_or_refused():
+    put_rows("a.jsonl", *({"id": n, "text": "one text", "pages": 2**62} for n in range(2)))
+    put_rows("b.jsonl", {"id": 2, "text": "one text", "pages": 2**62 - 1})
+    put_rows("c.jsonl", {"id": 3, "text": "one text", "pages": 1})
+    wanted = {"count": "pages"}
+    with Index.open("seen.db", 0.8) as index:
+        with pytest.raises(ValueError, match="the sum of pages for a document of the index is 92"):
+            deduplicate_with_index(index, "a.jsonl", "k.jsonl", **wanted)
+        assert (len(index), os.path.exists("k.jsonl")) == (0, False)
+        deduplicate_with_index(index, "b.jsonl", "k.jsonl", **wanted)
+        for name, total in (("c", 2**62), ("b", 2**63 - 1)):
+            deduplicate_with_index(index, f"{name}.jsonl", "k.jsonl", **wanted)
+            assert index.counts()["sum_pages"].tolist() == [total]
+        with pytest.raises(ValueError, match=f"is {2**63}, which does not fit in 64 bits"):
+            deduplicate_with_index(index, "c.jsonl", "k.jsonl", **wanted)
+        assert index.counts()["sum_pages"].tolist() == [2**63 - 1]
+
+
+def test_a_repeated_id_is_refused_before_the_search(monkeypatch):
+    put_rows("a.jsonl", *rows_of(1, 3), {"id": "1-0", "text": "the same id, another text"})
+    monkeypatch.setattr("fastlsh.files.memory.documents.deduplicate_texts", None)
+    said = r"row 4: the id '1-0' is that of a\.jsonl: row 1, too: index needs different ids"
+    with Index.open("seen.db", 0.8) as index, pytest.raises(InputError, match=said):
+        deduplicate_with_index(index, "a.jsonl", "k.jsonl")
+    assert not os.path.exists("k.jsonl")

@@ -85,11 +85,11 @@ def deduplicate_with_index(
     Raises
     ------
     InputError
-        A file or row cannot be used, an output cannot be written, or the files are too large for
-        the memory.
+        A file or row cannot be used, two rows have the same id, an output cannot be written, or
+        the files are too large for the memory. A repeated id is refused before the search.
     ValueError
-        An id of a kept row is in the index, or given twice; an output is no file of this machine;
-        or the index counts other columns.
+        An id of a kept row is in the index; an output is no file of this machine; a sum does not
+        fit in 64 bits; or the index counts other columns.
 
     Examples
     --------

@@ -23,6 +23,9 @@ Added = tuple[list[Any], Any, NDArray[np.uint32] | None, Origins]
 DIFFERENT = "save_index needs different ids"
 """Why a repeated id is refused."""
 
+DIFFERENT_ADDED = "index needs different ids"
+"""The same where the documents are added to an index that exists."""
+
 
 class IndexOutput(NamedTuple):
     """A new index."""

@@ -15,7 +15,14 @@ from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.removal import Removal
 from fastlsh.files.requests import Request
-from fastlsh.files.saved_index import DIFFERENT, count_run, kept_of, origins_of, save_index
+from fastlsh.files.saved_index import (
+    DIFFERENT,
+    DIFFERENT_ADDED,
+    count_run,
+    kept_of,
+    origins_of,
+    save_index,
+)
 from fastlsh.index import (
     Arrivals,
     Counted,
@@ -91,6 +98,8 @@ def run_deduplication(
         collection, others = read_both(request, budget, targets)
         if targets.index is not None:
             collection.ids.check_different(DIFFERENT)
+        if index is not None:
+            collection.ids.check_different(DIFFERENT_ADDED)
     rows, of_row = collection, np.arange(len(collection))
     if request.group is not None:
         collection, of_row = grouped(collection, request.read.join_with)
