@@ -41,9 +41,9 @@ print(status, most // 1024)
 """
 
 
-def peak(*arguments, memory=LIMIT):
+def peak(*arguments, memory=LIMIT, threads=1):
     """Run a command with so much memory; return its status, its peak in megabytes, and messages."""
-    command = [*map(str, arguments), "--memory", f"{memory}M", "--threads", "1"]
+    command = [*map(str, arguments), "--memory", f"{memory}M", "--threads", f"{threads}"]
     run = subprocess.run(
         [sys.executable, "-c", RUN, *command], capture_output=True, text=True, check=True
     )
@@ -131,3 +131,20 @@ def test_wide_rows_cost_nothing_where_only_texts_are_read(tmp_path):
     status, megabytes, said = peak("dedup", path, "-o", tmp_path / "k.parquet", "--engine", "disk")
     assert status == 0
     assert f"{columns + 1:,} columns are held" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [2, 16])
+def test_parquet_is_written_within_the_memory(tmp_path, threads):
+    draw = random.Random(4)
+    names = []
+    for number in range(4):
+        texts = [draw.randbytes(850).hex() for _ in range(25_000)] * 2
+        assert sum(map(len, texts)) > 40 << 20
+        names.append(tmp_path / f"{number}.parquet")
+        pq.write_table(pa.table({"text": texts}), names[-1], row_group_size=len(texts))
+    out = tmp_path / "k.parquet"
+    command = ["dedup", *names, "-o", out, "--engine", "disk"]
+    status, megabytes, _ = peak(*command, memory=256, threads=threads)
+    assert status == 0
+    assert megabytes < 256
