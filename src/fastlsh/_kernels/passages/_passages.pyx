@@ -2,5 +2,6 @@
 
 include "passages/winnow.pxi"
 include "passages/repeats.pxi"
+include "passages/rests.pxi"
 include "passages/cuts.pxi"
 include "passages/words.pxi"

@@ -7,10 +7,8 @@ from libc.string cimport memset
 from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_starts, memory_of, memory_of_rows,
 )
-from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, fmix64, power_of
-from fastlsh._kernels.passages.symbols cimport (
-    equal_before, equal_units, pushed, rolled,
-)
+from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, fmix64
+from fastlsh._kernels.passages.symbols cimport equal_before, equal_units, pushed
 from fastlsh._kernels.text._texts cimport Span, Spans
 from fastlsh._kernels.text.ids cimport id_at
 
@@ -24,12 +22,25 @@ cdef struct Occurrence:
     int64_t shift           # that begins here
 
 
+cdef struct Edge:
+    # Where an occurrence ends to equal the first one, on one side of the gram.
+    Py_ssize_t occurrence
+    bint behind             # the gram, or in front of it
+    Py_ssize_t equal        # units from the gram on
+    Py_ssize_t room         # units from there to the end of the last window
+    Py_ssize_t shared       # so many of them, at most, equal those of another edge
+    uint64_t hash           # of those that have been looked at
+    bint alone
+
+
 cdef struct Stretch:
     # Consecutive windows of an occurrence that do not equal those of the first occurrence.
     Py_ssize_t occurrence
     Py_ssize_t first
     Py_ssize_t last
-    uint64_t hash           # of the window at `at`
+    uint64_t front          # of the units of the window at `at` in front of those that equal ...
+    uint64_t behind         # and behind them
+    uint64_t hash           # of the window
     Py_ssize_t at           # -1: there is none yet
     Py_ssize_t source       # the earlier occurrence that equals this one ...
     Py_ssize_t until        # ... up to the window that begins here
@@ -39,13 +50,14 @@ cdef struct Stretch:
 cdef struct Repeats:
     const Span* texts
     Py_ssize_t length
-    uint64_t power
+    uint64_t inverse        # of the base of the hashes
+    Edge* edges             # two of each occurrence: in front of the gram, and behind it
     Stretch* rest
     Py_ssize_t count_rest
-    int32_t* order          # of the stretches, by how far before the gram they begin
+    int32_t* order          # of the stretches, by how far before the gram they begin; or edges
     int32_t* active         # the stretches with a window at the offset, ascending
     Py_ssize_t* starts      # by offset: where those that begin there stand in `order`
-    int32_t* table          # 1 + a stretch, by the hash of its window
+    int32_t* table          # 1 + a stretch, by the hash of its window; or 1 + an edge
     size_t mask
     int64_t* out
     Py_ssize_t room
@@ -102,9 +114,12 @@ def repeats(
         raise ValueError(f"{largest} occurrences of one key are too many")
     largest *= 2                        # an occurrence has two stretches at most
     cdef size_t size = table_size(largest)
-    state.texts, state.length, state.power = texts.at, length, power_of(CHARACTER_BASE, length)
+    state.texts, state.length, state.inverse = texts.at, length, CHARACTER_BASE
+    for i in range(5):                  # each time, twice as many bits are right
+        state.inverse *= 2 - CHARACTER_BASE * state.inverse
     state.room, state.count = out.shape[0], 0
     state.out = &out[0, 0] if state.room else NULL
+    state.edges = <Edge*> malloc(<size_t> largest * sizeof(Edge))
     state.rest = <Stretch*> malloc(<size_t> largest * sizeof(Stretch))
     state.order = <int32_t*> malloc(<size_t> largest * sizeof(int32_t))
     state.active = <int32_t*> malloc(<size_t> largest * sizeof(int32_t))
@@ -112,7 +127,7 @@ def repeats(
     state.table = <int32_t*> malloc(size * sizeof(int32_t))
     try:
         if (
-            state.rest == NULL or state.order == NULL or state.active == NULL
+            state.edges == NULL or state.rest == NULL or state.order == NULL or state.active == NULL
             or state.starts == NULL or state.table == NULL
         ):
             raise MemoryError()
@@ -123,6 +138,7 @@ def repeats(
                     <Py_ssize_t> (groups[i + 1] - groups[i]),
                 )
     finally:
+        free(state.edges)
         free(state.rest)
         free(state.order)
         free(state.active)
@@ -173,11 +189,19 @@ cdef void compare_group(
     Repeats* state, const Occurrence* occurrences, Py_ssize_t n
 ) noexcept nogil:
     # Windows are equal only if they begin equally far from their gram. Most equal those of the
-    # first occurrence, whose text is compared from the gram outwards; the others are hashed.
+    # first occurrence, whose text is compared from the gram outwards. Two of the others are equal
+    # only if both occurrences part from the first one at the same place, with the same units behind
+    # it (or in front of it, to the left of the gram): what has these alone is dropped, and of the
+    # rest, only these units are hashed.
     cdef Py_ssize_t i
-    state.count_rest = 0
     for i in range(1, n):
         compare_with_first(state, occurrences, i)
+    if n < 3:
+        return
+    bound_edges(state, occurrences, n)
+    state.count_rest = 0
+    for i in range(1, n):
+        put_rests(state, occurrences, i)
     if state.count_rest > 1:
         compare_rest(state, occurrences)
 
@@ -189,25 +213,110 @@ cdef inline void compare_with_first(
     cdef const Occurrence* head = &occurrences[0]
     cdef const Span* text = &state.texts[own.text]
     cdef const Span* source = &state.texts[head.text]
+    cdef Py_ssize_t length = state.length
     # Offsets of windows from their gram.
     cdef Py_ssize_t low = max(own.first - own.position, head.first - head.position)
     cdef Py_ssize_t high = min(own.last - own.position, head.last - head.position)
-    if low <= high:
-        low = max(low, -equal_before(text, own.position, source, head.position, -low))
-        high = min(
-            high,
-            equal_units(text, own.position, source, head.position, high + state.length)
-            - state.length,
-        )
-    if low > high:
-        put_rest(state, i, own.first, own.last)
-        return
-    if are_apart(state, own, own.position + low, head, head.position + low):
+    cdef Py_ssize_t before = equal_before(text, own.position, source, head.position, -low)
+    cdef Py_ssize_t after = equal_units(text, own.position, source, head.position, high + length)
+    if before + after >= length and are_apart(
+        state, own, own.position - before, head, head.position - before
+    ):
         put_match(
-            state, own, own.position + low, high - low + state.length, head, head.position + low
+            state, own, own.position - before, before + after, head, head.position - before
         )
-    put_rest(state, i, own.first, own.position + low - 1)
-    put_rest(state, i, own.position + high + 1, own.last)
+    put_edge(&state.edges[2 * i], i, False, before, own.position - own.first - before)
+    put_edge(&state.edges[2 * i + 1], i, True, after, own.last - own.position + length - after)
+
+
+cdef inline void put_edge(
+    Edge* edge, Py_ssize_t i, bint behind, Py_ssize_t equal, Py_ssize_t room
+) noexcept nogil:
+    edge.occurrence, edge.behind, edge.equal, edge.room = i, behind, equal, room
+    edge.shared, edge.hash = 0, 0
+
+
+cdef void bound_edges(Repeats* state, const Occurrence* occurrences, Py_ssize_t n) noexcept nogil:
+    # Of each edge, look at twice as many units as before until no other one has the same.
+    cdef Py_ssize_t i, j, left
+    cdef Py_ssize_t count = 0
+    cdef Py_ssize_t done = 0
+    cdef Py_ssize_t units = 1
+    cdef Edge* edge
+    for i in range(2, 2 * n):
+        if state.edges[i].room > 0:
+            state.order[count] = <int32_t> i
+            count += 1
+    while count > 1:
+        state.mask = table_size(count) - 1
+        memset(state.table, 0, (state.mask + 1) * sizeof(int32_t))
+        for j in range(count):
+            edge = &state.edges[state.order[j]]
+            if edge.room >= units:
+                hash_edge(state, occurrences, edge, done, units)
+                look_up_edge(state, state.order[j])
+        left = 0
+        for j in range(count):
+            edge = &state.edges[state.order[j]]
+            if edge.room < units:
+                edge.shared = edge.room
+            elif edge.alone:
+                edge.shared = units - 1
+            else:
+                state.order[left] = state.order[j]
+                left += 1
+        count, done, units = left, units, 2 * units
+
+
+cdef inline void hash_edge(
+    Repeats* state, const Occurrence* occurrences, Edge* edge, Py_ssize_t done, Py_ssize_t units
+) noexcept nogil:
+    cdef const Occurrence* own = &occurrences[edge.occurrence]
+    cdef const Span* text = &state.texts[own.text]
+    cdef Py_ssize_t j
+    if edge.behind:
+        for j in range(own.position + edge.equal + done, own.position + edge.equal + units):
+            edge.hash = pushed(edge.hash, id_at(text.text, text.kind, j))
+    else:
+        for j in range(done, units):
+            edge.hash = pushed(
+                edge.hash, id_at(text.text, text.kind, own.position - edge.equal - 1 - j)
+            )
+
+
+cdef inline void look_up_edge(Repeats* state, Py_ssize_t i) noexcept nogil:
+    cdef Edge* own = &state.edges[i]
+    cdef size_t slot = fmix64(
+        own.hash + <uint64_t> (2 * own.equal + own.behind) * UNITS
+    ) & state.mask
+    cdef Edge* other
+    own.alone = True
+    while state.table[slot]:
+        other = &state.edges[state.table[slot] - 1]
+        if (
+            other.hash == own.hash and other.equal == own.equal and other.behind == own.behind
+        ):
+            own.alone, other.alone = False, False
+            return
+        slot = (slot + 1) & state.mask
+    state.table[slot] = <int32_t> (i + 1)
+
+
+cdef inline void put_rests(
+    Repeats* state, const Occurrence* occurrences, Py_ssize_t i
+) noexcept nogil:
+    # The windows that may equal those of other occurrences than the first one.
+    cdef const Occurrence* own = &occurrences[i]
+    cdef const Edge* edge = &state.edges[2 * i]
+    cdef Py_ssize_t begin = own.position - edge[0].equal
+    cdef Py_ssize_t end = own.position + edge[1].equal - state.length + 1
+    cdef Py_ssize_t first = max(own.first, begin - edge[0].shared)
+    cdef Py_ssize_t last = min(own.last, end - 1 + edge[1].shared)
+    if begin < end:
+        put_rest(state, i, first, begin - 1)
+        put_rest(state, i, end, last)
+    else:
+        put_rest(state, i, first, last)
 
 
 cdef inline void put_rest(
@@ -241,151 +350,3 @@ cdef inline void put_match(
         row[2] = row[1] + units
         row[3], row[4] = other.document, there + other.shift
     state.count += 1
-
-
-cdef void compare_rest(Repeats* state, const Occurrence* occurrences) noexcept nogil:
-    # Offset by offset, each window is compared with its own first occurrence.
-    cdef Py_ssize_t n = state.count_rest
-    cdef Py_ssize_t i, j, offset, begin
-    cdef Py_ssize_t active = 0
-    cdef Stretch* own
-    sort_rest(state, occurrences)
-    for offset in range(-state.length, 1):
-        active = joined_active(state, occurrences, active, offset)
-        if active == 0:
-            if state.starts[offset + state.length + 1] == n:
-                return
-            continue
-        state.mask = table_size(active) - 1
-        memset(state.table, 0, (state.mask + 1) * sizeof(int32_t))
-        for j in range(active):
-            i = state.active[j]
-            own = &state.rest[i]
-            begin = occurrences[own.occurrence].position + offset
-            if own.source >= 0 and own.apart and begin <= own.until:
-                continue                # known to be a repeat, so an earlier one is in the table
-            hash_window(state, occurrences, i, begin)
-            look_up(state, occurrences, i, begin)
-
-
-cdef void sort_rest(Repeats* state, const Occurrence* occurrences) noexcept nogil:
-    # By the offset of the first window; those of an offset ascend.
-    cdef Py_ssize_t i, bucket
-    cdef Py_ssize_t length = state.length
-    memset(state.starts, 0, (<size_t> length + 3) * sizeof(Py_ssize_t))
-    for i in range(state.count_rest):
-        state.starts[bucket_of(state, occurrences, i) + 2] += 1
-    for bucket in range(2, length + 3):
-        state.starts[bucket] += state.starts[bucket - 1]
-    for i in range(state.count_rest):
-        bucket = bucket_of(state, occurrences, i)
-        state.order[state.starts[bucket + 1]] = <int32_t> i
-        state.starts[bucket + 1] += 1
-
-
-cdef inline Py_ssize_t bucket_of(
-    const Repeats* state, const Occurrence* occurrences, Py_ssize_t i
-) noexcept nogil:
-    cdef const Stretch* stretch = &state.rest[i]
-    return stretch.first - occurrences[stretch.occurrence].position + state.length
-
-
-cdef inline Py_ssize_t joined_active(
-    Repeats* state, const Occurrence* occurrences, Py_ssize_t active, Py_ssize_t offset
-) noexcept nogil:
-    # Without the stretches that have ended, and with those that begin; returns how many.
-    cdef Py_ssize_t i, j
-    cdef Py_ssize_t left = 0
-    cdef Py_ssize_t first = state.starts[offset + state.length]
-    cdef Py_ssize_t behind = state.starts[offset + state.length + 1]
-    for j in range(active):
-        i = state.active[j]
-        if state.rest[i].last - occurrences[state.rest[i].occurrence].position >= offset:
-            state.active[left] = <int32_t> i
-            left += 1
-    active = left + behind - first
-    j = active - 1
-    while behind > first:               # two ascending lists, merged from their ends
-        if left > 0 and state.active[left - 1] > state.order[behind - 1]:
-            left -= 1
-            state.active[j] = state.active[left]
-        else:
-            behind -= 1
-            state.active[j] = state.order[behind]
-        j -= 1
-    return active
-
-
-cdef inline void hash_window(
-    Repeats* state, const Occurrence* occurrences, Py_ssize_t i, Py_ssize_t begin
-) noexcept nogil:
-    # From the window before it, or from that of the stretch before, if they overlap.
-    cdef Stretch* own = &state.rest[i]
-    cdef Py_ssize_t number = occurrences[own.occurrence].text
-    cdef const Span* text = &state.texts[number]
-    cdef Py_ssize_t length = state.length
-    cdef Py_ssize_t at = own.at
-    cdef Py_ssize_t j
-    cdef uint64_t h = own.hash
-    if at < 0 or begin - at > length:
-        at = -1
-        if i > 0 and occurrences[state.rest[i - 1].occurrence].text == number:
-            at = state.rest[i - 1].at
-            h = state.rest[i - 1].hash
-            if begin < at or begin - at > length:
-                at = -1
-    if at < 0:
-        h = 0
-        for j in range(begin, begin + length):
-            h = pushed(h, id_at(text.text, text.kind, j))
-    else:
-        for j in range(at, begin):
-            h = rolled(
-                h, id_at(text.text, text.kind, j), id_at(text.text, text.kind, j + length),
-                state.power,
-            )
-    own.hash, own.at = h, begin
-
-
-cdef inline void look_up(
-    Repeats* state, const Occurrence* occurrences, Py_ssize_t i, Py_ssize_t begin
-) noexcept nogil:
-    # Find the first stretch with the same window, or be it.
-    cdef Stretch* own = &state.rest[i]
-    cdef size_t slot = fmix64(own.hash) & state.mask
-    cdef Py_ssize_t j, offset, other
-    while state.table[slot]:
-        j = state.table[slot] - 1
-        if state.rest[j].hash == own.hash:
-            offset = begin - occurrences[own.occurrence].position
-            other = occurrences[state.rest[j].occurrence].position + offset
-            if (own.source == j and begin <= own.until) or extend(
-                state, occurrences, i, begin, j, other
-            ):
-                return
-        slot = (slot + 1) & state.mask
-    state.table[slot] = <int32_t> (i + 1)
-
-
-cdef bint extend(
-    Repeats* state, const Occurrence* occurrences, Py_ssize_t i, Py_ssize_t begin, Py_ssize_t j,
-    Py_ssize_t there,
-) noexcept nogil:
-    # Whether the windows are equal; if so, up to which one those that follow are equal, too.
-    cdef Stretch* own = &state.rest[i]
-    cdef const Occurrence* this = &occurrences[own.occurrence]
-    cdef const Occurrence* other = &occurrences[state.rest[j].occurrence]
-    cdef Py_ssize_t longest = min(
-        own.last - begin, state.rest[j].last - there
-    ) + state.length
-    cdef Py_ssize_t equal = equal_units(
-        &state.texts[this.text], begin, &state.texts[other.text], there, longest
-    )
-    if equal < state.length:
-        return False
-    own.source = j
-    own.until = begin + equal - state.length
-    own.apart = are_apart(state, this, begin, other, there)
-    if own.apart:
-        put_match(state, this, begin, equal, other, there)
-    return True

@@ -1,5 +1,4 @@
-# Units of a text as numbers: polynomials over them that roll from one place to the next, and how
-# far two texts are equal.
+# Units of a text as numbers: polynomials over them, and how far two texts are equal.
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp
@@ -17,13 +16,6 @@ ctypedef fused symbol:
 
 cdef inline uint64_t pushed(uint64_t h, uint64_t unit) noexcept nogil:
     return h * CHARACTER_BASE + mix_code_point(unit)
-
-
-cdef inline uint64_t rolled(
-    uint64_t h, uint64_t leaving, uint64_t entering, uint64_t power
-) noexcept nogil:
-    # From one run of units to the next; `power` is that of their number.
-    return pushed(h, entering) - mix_code_point(leaving) * power
 
 
 cdef inline Py_ssize_t equal_units(
