@@ -379,3 +379,26 @@ def test_bad_arguments(tmp_path):
         with pytest.raises((TypeError, ValueError), match=message):
             deduplicate_span_files(inputs, tmp_path / "out.jsonl", **keywords)
     assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_a_tokenizer_that_is_not_deterministic_is_refused_before_the_work(tmp_path, engine):
+    (path,) = write_shards(tmp_path, [{"id": 1, "text": ""}, {"id": 2, "text": "a b c d"}], 1)
+    calls = []
+
+    def tokenizer(text):
+        calls.append(text)
+        return text.split()[: len(calls)]
+
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ValueError, match="other tokens when it was called again"):
+        deduplicate_span_files(
+            path, tmp_path / "out.jsonl", 2, shingler=Shingler("word", tokenizer=tokenizer),
+            engine=engine, work=tmp_path / "work" if engine == "disk" else None,
+        )  # fmt: skip
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_unit_of_a_tokenizer_is_named():
+    with pytest.raises(ValueError, match=r'unit="word" the tokens of a text'):
+        Shingler("token", tokenizer=str.split)

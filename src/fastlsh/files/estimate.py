@@ -7,7 +7,7 @@ from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, PER_BATCH, PER_ROW, stored_bytes
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import Engine, Request
-from fastlsh.io import Source, expanded, identity, largest_batch, read_blocks
+from fastlsh.io import BlockDocuments, Source, expanded, identity, largest_batch, read_blocks
 from fastlsh.parallel import amount
 from fastlsh.parameters import SearchParams
 
@@ -97,18 +97,24 @@ def sampled(sources: list[Source]) -> list[Source]:
 
 
 def _beginning(source: Source, cutting: Cutting | None, memory: int) -> tuple[int, int]:
-    """Return how many documents and pieces the beginning of a file has.
+    """Return how many documents and pieces the beginning of a file has."""
+    found = first_documents(source, memory)
+    if found is None:
+        return 0, 0
+    return len(found), 0 if cutting is None else len(cutting.pieces(found))
+
+
+def first_documents(source: Source, memory: int) -> BlockDocuments | None:
+    """Return the documents that a file begins with; None if there are none.
 
     A row or a batch that is too large for the memory ends the look into its file.
     """
     with suppress(InputError):  # it will be raised where the file is read
         if source.format == "arrow" and largest_batch(source)[0] > (memory - BASE) // PER_BATCH:
-            return 0, 0
+            return None
         block = next(iter(read_blocks(source, LOOK, max_row=longest_row(memory))), None)
-        if block is not None:
-            found = block.documents()
-            return len(found), 0 if cutting is None else len(cutting.pieces(found))
-    return 0, 0
+        return None if block is None else block.documents()
+    return None
 
 
 def per_document(params: SearchParams) -> int:

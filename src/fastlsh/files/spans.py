@@ -6,21 +6,27 @@ from typing import TYPE_CHECKING, Any
 from fastlsh.files.counts import counts_of, counts_of_summary
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.spans import run_on_disk
+from fastlsh.files.estimate import first_documents
 from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.spans import run_in_memory
 from fastlsh.files.plan import changing_over, plan_removal
 from fastlsh.files.requests import READ_ONLY_INSIDE, EngineOptions, FileKeywords, Path, Request
 from fastlsh.files.results import FileSpanDeduplication
+from fastlsh.files.run.job import Job
 from fastlsh.io import Paths, ReadOptions
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.search import check_length
 from fastlsh.stages import CutKeywords, CutRules
-from fastlsh.texts import Shingler, check_traceable
+from fastlsh.texts import Shingler, WordTexts, as_texts, check_traceable
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
+
+
+TOKENISED = 64
+"""So many documents are tokenised twice, before all others are read."""
 
 
 class FileSpanKeywords(CutKeywords, FileKeywords, total=False):
@@ -110,6 +116,18 @@ def deduplicate_span_files(
     )  # fmt: skip
 
 
+def _check_tokenizer(job: Job, shingler: Shingler) -> None:
+    """Raise, before a file is written, if the tokens of the first documents cannot be used."""
+    if shingler.tokenizer is None or job.stage not in (None, "sign"):
+        return
+    for source in job.sources:
+        documents = first_documents(source, job.request.engine.memory)
+        if documents is not None and len(documents):
+            texts = as_texts(documents.texts)
+            WordTexts.of(shingler, shingler.plain_texts(texts, 0, min(len(texts), TOKENISED)))
+            return
+
+
 def _deduplicated(
     request: Request,
     cutting: SpanCutting,
@@ -119,6 +137,8 @@ def _deduplicated(
     annotate: bool,
 ) -> FileSpanDeduplication:
     targets, choice = plan_removal(request, output, tables)
+    if choice.job is not None:  # in memory, nothing is written before all texts are compared
+        _check_tokenizer(choice.job, cutting.shingler)
     if annotate:
         targets.check_columns()
     clock, notes = Stopwatch(), notes_of(request, targets)

@@ -39,7 +39,8 @@ def check_steps(shingler: Any) -> None:
     if shingler.unit == "token":
         for name in (*FLAGS, *CHOICES, "punctuation_characters", "normalize", "tokenizer"):
             if getattr(shingler, name) not in (None, False):
-                raise ValueError(f'{name} changes texts: unit="token" takes ids as they are')
+                words = ', and unit="word" the tokens of a text' if name == "tokenizer" else ""
+                raise ValueError(f'{name} changes texts: unit="token" takes ids as they are{words}')
     for name in CHOICES:
         if getattr(shingler, name) is not None:
             check_choice(getattr(shingler, name), name)
