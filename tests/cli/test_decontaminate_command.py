@@ -46,7 +46,8 @@ def test_documents_go(run, files, tmp_path):
 
 def test_a_run_that_is_interrupted_goes_on(run, files, tmp_path):
     train, evals = files
-    given = ("decontaminate", train, "--evals", evals, "-o", tmp_path / "c.jsonl", "--work")
+    output = ("-o", tmp_path / "c.jsonl", "--memory", "300M", "--work")
+    given = ("decontaminate", train, "--evals", evals, *output)
     assert run(*given, tmp_path / "work", "--stage", "sample")[2] == [
         f"fastlsh: decontaminating in {tmp_path}/work", "fastlsh: stage sample: done",
     ]  # fmt: skip
@@ -63,6 +64,7 @@ def test_a_run_that_is_interrupted_goes_on(run, files, tmp_path):
     ("more", "line"),
     [
         (["--stage", "find"], "give --work"),
+        (["--stage", "find", "--work", "w"], "give --memory"),
         (["--restart"], "--restart has no effect without a work directory"),
         (["--self-test", "--work", "w"], "--work has no effect with --self-test"),
         (["--work", "w", "--stage", "link"], "--stage must be one of sample, find, write, finish"),

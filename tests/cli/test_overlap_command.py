@@ -73,6 +73,11 @@ def test_complaints(run):
             (*names, "--stage", "sign"),
             "a stage needs the directory that all stages share: give --work",
         ),
+        (
+            (*names, "--stage", "sign", "--work", "w"),
+            "a stage needs the memory that every process may use, not half of what is free on the"
+            " first one: give --memory",
+        ),
         ((*names, "--unit", "token"), "which token ids do not have"),
         ((*names, "--report", "a.jsonl"), "a.jsonl"),
         ((*names, "--engine", "disk"), "needs a work directory (--work)"),

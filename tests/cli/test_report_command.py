@@ -109,7 +109,7 @@ def test_a_page_about_pairs_with_other_files(run):
 def test_no_pairs_and_refusals(run):
     assert run("pairs", rows(texts=["one", "two"]), "--report", "r.html")[0] == 0
     assert "No pair has" in page().sections["How similar the pairs are"]
-    for more in (["--engine", "disk"], ["--stage", "sign", "--work", "w"]):
+    for more in (["--engine", "disk"], ["--stage", "sign", "--work", "w", "--memory", "300M"]):
         status, _, err = run("pairs", rows(), "-o", "p.tsv", "--report", "r.html", *more)
         assert status == 2
         assert "--report works in memory" in err[-1]

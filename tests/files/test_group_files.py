@@ -189,7 +189,7 @@ def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
     with pytest.raises(InputError, match="plain text has no column 'repo'"):
         near_duplicate_files(tmp_path / "a.txt", tmp_path / "b.tsv", group="repo", exact=True)
     for more in ({}, {"group": "repo"}):
-        stage = {"work": tmp_path / "w", "stage": "sign" if more else "rows"}
+        stage = {"work": tmp_path / "w", "memory": "300M", "stage": "sign" if more else "rows"}
         with pytest.raises((InputError, ValueError), match=r"give group=|first stage is .*'rows'"):
             deduplicate_files(path, output, **more, **stage)
     assert not output.exists()

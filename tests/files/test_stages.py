@@ -472,6 +472,7 @@ def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
         ({"stage": None}, "part has no effect without a stage"),
         ({"engine": "memory"}, "leave out engine='memory'"),
         ({"work": None}, "give work="),
+        ({"memory": None}, "give memory="),
         ({"restart": True}, "restart=True and keep_work=True are for a run in one process"),
         ({"output": "kept2/"}, "/kept/, and is kept2/"),
         ({"removed": None}, "removed.tsv, and is None"),

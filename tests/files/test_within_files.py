@@ -114,7 +114,7 @@ def test_pairs_within_a_group(tmp_path, monkeypatch, crossing):
 def test_another_column_is_another_run(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     path = write(tmp_path / "in.jsonl", [{**row, "site": 1} for row in grouped(3, 50)])
-    run = {"work": tmp_path / "work", "stage": "sign"}
+    run = {"work": tmp_path / "work", "memory": "300M", "stage": "sign"}
     deduplicate_files(path, tmp_path / "kept.jsonl", within="language", **run)
     with pytest.raises(InputError, match="holds a run of another job"):
         deduplicate_files(path, tmp_path / "kept.jsonl", within="site", **run)

@@ -12,7 +12,14 @@ from fastlsh.files.contamination_run import result_of_stage, run_decontamination
 from fastlsh.files.disk.staged import StageDoneError
 from fastlsh.files.evaluation_items import ItemFiles, read_items
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.requests import READ_ONLY_INSIDE, EngineOptions, OnMessage, Path, paths
+from fastlsh.files.requests import (
+    READ_ONLY_INSIDE,
+    EngineOptions,
+    OnMessage,
+    Path,
+    check_stage_memory,
+    paths,
+)
 from fastlsh.files.results import FileDecontamination
 from fastlsh.files.run.part import OF_DECONTAMINATION, check_stage
 from fastlsh.files.run.workdir import WorkDirectory
@@ -94,7 +101,7 @@ def decontaminate_files(
         field, start and end, in code points of the original text.
     memory
         Bytes, or a text like "4G", that may be taken besides the items and what is found: at least
-        256 MB. Default: half of the free memory.
+        256 MB. Default: half of the free memory; a stage has no default.
     work
         A directory that keeps what is done, unit by unit, until the end. The same call continues
         an interrupted run. By default, nothing is kept.
@@ -143,6 +150,8 @@ def decontaminate_files(
     if isinstance(fields, str) or (fields is not None and not list(fields)):
         raise ValueError("fields must be a list of one or more names")
     place = _workplace(work, restart, stage, part, read.limit, output, hits)
+    if stage is not None:
+        check_stage_memory(memory)
     engine = replace(
         EngineOptions.of(engine="memory" if place is None else "disk", memory=memory, work=work),
         stage=stage,

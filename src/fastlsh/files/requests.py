@@ -85,7 +85,7 @@ class EngineOptions:
             more than `memory`.
         memory
             Bytes, or a text like "4G", that the run may take: at least 256 MB. Default: half of
-            the free memory.
+            the free memory; a stage has no default.
         work
             The directory of a run on disk; default: the output's name with ``.work`` behind it,
             of a URL the last part of the name, in the current directory.
@@ -122,6 +122,7 @@ class EngineOptions:
                     "restart=True and keep_work=True are for a run in one process, and have no"
                     " effect on a stage"
                 )
+            check_stage_memory(memory)
             chosen = Engine.DISK
         tell = on_message or (lambda _: None)
         if chosen is Engine.MEMORY:
@@ -144,6 +145,15 @@ class EngineOptions:
     def work_of(self, output: str | None) -> str | None:
         """Return the work directory of a run with this output, if it may need one."""
         return work_directory(self.engine.value, self.work, output)
+
+
+def check_stage_memory(memory: int | str | None) -> None:
+    """Raise ValueError if a stage would take half of what is free, which differs by machine."""
+    if memory is None:
+        raise ValueError(
+            "a stage needs the memory that every process may use, not half of what is free on the"
+            " first one: give memory="
+        )
 
 
 class EngineKeywords(TypedDict, total=False):
