@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh import InputError, Shingler, overlap, overlap_files
 from fastlsh.files.run.part import OF_PAIRS
 from in_stages import in_parts
@@ -35,11 +36,15 @@ def both(folder, inputs, name="shared.jsonl", **keywords):
     return result, written[0]
 
 
-@pytest.mark.parametrize(
-    "search",
-    [{}, {"shingler": Shingler("word", 2, lowercase=True)}, {"shingler": Shingler("byte", 5)}],
-)
-@pytest.mark.parametrize("sizes", [{}, {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0}])
+SEARCHES = [
+    {},
+    {"shingler": Shingler("word", 2, lowercase=True)},
+    {"shingler": Shingler("byte", 5)},
+]
+SIZES = [{}, {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0}]
+
+
+@pytest.mark.parametrize(("search", "sizes"), covering(SEARCHES, SIZES))
 def test_same_bytes(tmp_path, monkeypatch, search, sizes):
     small_budget(monkeypatch, **sizes)
     rows = rows_of(41, 200)
@@ -125,8 +130,9 @@ def test_bad_input(tmp_path, monkeypatch, inputs, more, message):
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
-@pytest.mark.parametrize("named", [str, lambda name: "xyz".index(name)])
+@pytest.mark.parametrize(
+    ("kind", "named"), covering(["jsonl", "csv", "parquet"], [str, lambda name: "xyz".index(name)])
+)
 def test_sources_of_a_column(tmp_path, monkeypatch, kind, named):
     small_budget(monkeypatch)
     rows = [
@@ -200,8 +206,7 @@ def test_in_stages(tmp_path, monkeypatch, of):
     assert (nothing.documents, nothing.overlap.shared_documents.sum()) == (0, 0)
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-@pytest.mark.parametrize("of", [1, 3])
+@pytest.mark.parametrize(("kind", "of"), covering(["jsonl", "parquet"], [1, 3]))
 def test_sources_in_stages(tmp_path, monkeypatch, kind, of):
     small_budget(monkeypatch, block=1, run=8, rows=50, part=1, pending=0)
     rows = [{**row, "from": "aabcde"[n % 41 // 7]} for n, row in enumerate(rows_of(46, 150))]

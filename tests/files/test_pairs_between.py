@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from combinations import covering
 from fastlsh import Shingler, exact_pairs, matches, near_duplicate_files
 from shards import rows_of, small_budget, write_shards
 
@@ -27,9 +28,13 @@ def both(folder, inputs, name="pairs.tsv", **keywords):
     return result, written[0]
 
 
-@pytest.mark.parametrize("name", ["pairs.tsv", "pairs.jsonl", "pairs.parquet"])
-@pytest.mark.parametrize("best", [False, True])
-@pytest.mark.parametrize("search", [{}, {"shingler": Shingler("word", 2), "estimates": True}])
+@pytest.mark.parametrize(
+    ("name", "best", "search"),
+    covering(
+        ["pairs.tsv", "pairs.jsonl", "pairs.parquet"], [False, True],
+        [{}, {"shingler": Shingler("word", 2), "estimates": True}],
+    ),
+)  # fmt: skip
 def test_same_bytes(tmp_path, monkeypatch, name, best, search):
     small_budget(monkeypatch)
     rows = rows_of(21, 160)
