@@ -102,6 +102,27 @@ def width(records: Records) -> Iterator[str]:
     )  # fmt: skip
 
 
+def spans(records: Records) -> Iterator[str]:
+    """Yield how the removal of repeated passages grows, by unit and by share of repeated text."""
+    rows = []
+    for name, unit in (("spans-char", "500 characters"), ("spans-word", "100 words")):
+        found = results(records, name)
+        for share, sizes in (found or {}).items():
+            if "slope" in sizes:
+                last = [size for name, size in sizes.items() if name.endswith(" shards")][-1]
+                rows.append([
+                    unit, share, f"{last['MB of text']:.0f}", f"{last['processor s']:.1f}",
+                    f"{last['MB of text a core-second']:.0f}", f"{sizes['slope']:.2f}",
+                    f"{last['work bytes a byte of text']:.2f}", f"{last['anonymous MB']}",
+                ])  # fmt: skip
+    if rows:
+        yield from table(
+            ["passages of at least", "text", "MB of text", "processor s", "MB a core-second",
+             "slope", "work directory / text", "memory, MB"],
+            rows,
+        )  # fmt: skip
+
+
 def _is_file_job(name: str) -> bool:
     return name.endswith(", now")
 

@@ -123,6 +123,7 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "cost": cost.cost,
     "beyond signatures": cost.beyond,
     "width": cost.width,
+    "spans": cost.spans,
     "steps": speed.steps,
     **{f"figure {name}": partial(picture, name) for name in figures.FIGURES},
     **{name: partial(speed.other, name=name, heading=head) for name, head in OTHERS.items()},
