@@ -31,7 +31,7 @@ from fastlsh.files.disk.signed_runs import (
     finished_runs,
 )
 from fastlsh.files.disk.write import Remainder
-from fastlsh.files.run.arrays import new_array, save_array
+from fastlsh.files.run.arrays import complete, new_array, save_array
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import ReadOptions, Source
@@ -140,8 +140,8 @@ def number_groups(job: Job) -> None:
             if not of_inputs:
                 against = files
         if rows:
-            of_row.flush()
-            part_of_row.flush()
+            complete(of_row)
+            complete(part_of_row)
     job.work.write(FILES, {"all": files, "against": against})
 
 

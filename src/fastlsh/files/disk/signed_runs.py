@@ -17,9 +17,9 @@ from fastlsh.banding import of_band
 from fastlsh.candidates import MAX_DOCUMENTS, keys_apart, keys_of_one_band
 from fastlsh.errors import InputError
 from fastlsh.files.disk.sorted_keys import SortedRun, sorted_in_range
-from fastlsh.files.run.arrays import new_array, save_array
+from fastlsh.files.run.arrays import complete, new_array, save_array
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.seals import UnsealedError, complete
+from fastlsh.files.run.seals import UnsealedError
 from fastlsh.files.run.units import Unit, units_in
 from fastlsh.io import COLUMNAR, BlockExtent
 from fastlsh.parallel import batches, ordered_map, run

@@ -47,3 +47,12 @@ def new_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> "np.memmap[Any,
         with open(path, "r+b") as file:
             os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
     return array
+
+
+def complete(array: "np.memmap[Any, Any]") -> None:
+    """Let the file of a mapped array have all of it.
+
+    It always has, but not on Windows; and numpy would write it with Python's lock held.
+    """
+    if os.name == "nt":
+        array.flush()

@@ -13,9 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
+from typing import BinaryIO
 
 _FORMAT = "\nfastlsh {:016x} {:08x}\n"
 SEAL_BYTES = len(_FORMAT.format(0, 0))
@@ -29,15 +27,6 @@ class UnsealedError(Exception):
 def first_checksum(run: str, name: str) -> int:
     """Return the checksum of a file without content."""
     return crc32(f"{run}/{name}".encode())
-
-
-def complete(array: "np.memmap[Any, Any]") -> None:
-    """Let the file of a mapped array have all of it.
-
-    It always has, but not on Windows; and numpy would write it with Python's lock held.
-    """
-    if os.name == "nt":
-        array.flush()
 
 
 def seal(path: Path, checksum: int) -> None:
