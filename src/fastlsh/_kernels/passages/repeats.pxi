@@ -1,4 +1,5 @@
-# Repeats: the windows of occurrences of one key that occurred before, compared in full.
+# Repeats: the windows of occurrences of one key that occurred before, compared in full. Those that
+# differ from the first occurrence are compared among each other in rests.pxi.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc

@@ -1,4 +1,5 @@
 # Rests: the windows of one key that do not equal those of its first occurrence, among each other.
+# Matches are put down as in repeats.pxi.
 
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memset
