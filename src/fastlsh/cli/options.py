@@ -101,7 +101,7 @@ def add_within_option(parser: argparse.ArgumentParser) -> None:
         "--group",
         metavar="COL",
         help="rows with the same value of this column are one document, whose id it is, as a"
-        " repository; in memory",
+        " repository",
     )
     parser.add_argument(
         "--within",
