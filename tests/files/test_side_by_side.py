@@ -101,15 +101,17 @@ def test_a_row_that_must_be_in_memory_alone(keywords, tmp_path):
     assert written(keywords, tmp_path / "four", 4) == expected
 
 
-def test_progress_ascends_to_the_end_of_each_stage(keywords, tmp_path):
+@pytest.mark.parametrize("threads", [1, 4])
+def test_progress_ascends_to_the_end_of_each_stage(keywords, tmp_path, threads):
     told = {}
     keywords["progress"] = lambda stage, done, of: told.setdefault(stage, []).append((done, of))
-    written(keywords, tmp_path / "four", 4)
+    written(keywords, tmp_path / "out", threads)
     size = sum(Path(name).stat().st_size for name in keywords["inputs"])
     for stage in ("signing", "gathering"):
         assert told[stage] == sorted(told[stage])
         assert told[stage][-1] == (size, size)
-        assert len(told[stage]) > 1
+        # The calling thread tells between its own units; the others may have done all by then.
+        assert len(told[stage]) > 1 or threads > 1
 
 
 @pytest.mark.parametrize("threads", [1, 4])
