@@ -42,6 +42,7 @@ LATER = {
 """What there is when nobody needs a stage any more."""
 
 LATER_OF_ROWS = {"rows": SIGNED, "group": grouped.FILES}
+"""The same, of the stages that make documents of rows."""
 
 SHOWN = 10
 """So many missing parts are named."""
@@ -343,7 +344,10 @@ def _missing_before(job: Job, kind: str) -> tuple[str, Any]:
 
 
 def _missing_before_of_rows(job: Job) -> tuple[str, Any]:
-    """Return the same where documents are made of rows, and for the stages that search in them."""
+    """Return what `_missing_before` returns, for the stages that make documents of rows.
+
+    The stages that search in these documents ask, too: all documents must have been written.
+    """
     work = job.work
     if job.stage == "rows":
         return "", None
