@@ -13,10 +13,9 @@ cdef enum:
 
 cdef struct Buckets:
     # Rows of `bands` numbers, one row for each document: all that is asked about one lies together,
-    # for these look-ups are what takes the time.
+    # for these look-ups are what takes the time. Where `filled` is 0, `chain` is not set.
     const int32_t* root         # the first document of each one's bucket, -1 where it is alone
-    int32_t* chain              # at a root: the latest kept; elsewhere: the kept one before;
-                                # unset where no document has been kept, as `filled` tells
+    int32_t* chain              # at a root: the latest kept; elsewhere: the kept one before
     const uint8_t* role         # one for each number in root, of ASKS and OFFERS; NULL: all 0
     uint8_t* filled             # at a root: how many are kept; REMEMBERED + 1: more
     Py_ssize_t n
