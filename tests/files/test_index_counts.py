@@ -206,7 +206,7 @@ def test_the_command(run):
 @pytest.mark.parametrize(
     "statement",
     ["UPDATE counts SET json = '[1]'", "UPDATE counts SET json = 'x'", "DELETE FROM counted",
-     "UPDATE counted SET json = '7'"],
+     "UPDATE counted SET json = '7'", "UPDATE counts SET json = '[1, [], []]'"],
 )  # fmt: skip
 def test_damaged_counts(statement):
     import sqlite3
@@ -247,3 +247,39 @@ def test_a_repeated_id_is_refused_before_the_search(monkeypatch):
     with Index.open("seen.db", 0.8) as index, pytest.raises(InputError, match=said):
         deduplicate_with_index(index, "a.jsonl", "k.jsonl")
     assert not os.path.exists("k.jsonl")
+
+
+def test_sources_that_come_one_by_one(location):
+    """Sources are counted once, also within a batch, and go and move with their document."""
+    rows = [{"id": n, "text": "one text", "source": n % 700} for n in range(900)]
+    put_rows("a.jsonl", *rows[:5])
+    put_rows("b.jsonl", *rows[3:])
+    with Index.open(location, 0.8) as index:
+        for name in ("a", "b", "b"):
+            deduplicate_with_index(index, f"{name}.jsonl", "k.jsonl", source="source")
+            assert index.counts()["sources"].tolist() == [5 if name == "a" else 700]
+        store = index._backend.store
+        with store.reading():
+            assert len(store.sources([0])[0]) == 700
+        index.copy_to("copy.ix")
+        index.remove(0)
+        with store.reading():
+            assert not store.sources([0])
+    with Index.open("copy.ix") as index:
+        assert index.counts()["sources"].tolist() == [700]
+        deduplicate_with_index(index, "b.jsonl", "k.jsonl", source="source")
+        assert index.counts()["sources"].tolist() == [700]
+
+
+def test_lost_sources_are_noticed(redis_address):
+    import redis
+
+    put_rows("a.jsonl", {"id": 1, "text": "one text", "source": "a"})
+    put_rows("b.jsonl", {"id": 2, "text": "one text", "source": "b"})
+    with redis.Redis.from_url(redis_address) as client:
+        client.flushdb()
+        with Index.open(f"{redis_address}#counts", 0.8) as index:
+            deduplicate_with_index(index, "a.jsonl", "k.jsonl", source="source")
+            assert client.delete("fastlsh:{counts}:s:0") == 1
+            with pytest.raises(ValueError, match="it lacks sources of document 0"):
+                deduplicate_with_index(index, "b.jsonl", "k.jsonl", source="source")

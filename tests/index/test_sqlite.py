@@ -88,8 +88,8 @@ def test_files_that_are_something_else(path):
         Index.open(path)
     path.unlink()
     Index.open(path, 0.8).close()
-    database(path, "PRAGMA user_version = 4")
-    with pytest.raises(ValueError, match="format version 4 is unknown, version 3 is read"):
+    database(path, "PRAGMA user_version = 3")
+    with pytest.raises(ValueError, match="format version 3 is unknown, version 4 is read"):
         Index.open(path)
 
 

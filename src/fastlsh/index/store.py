@@ -16,6 +16,10 @@ class ChangedError(Exception):
     """The database has changed during a query, which must be repeated."""
 
 
+Sources = dict[int, list[int]]
+"""Sources of documents, by the numbers of these."""
+
+
 class Store(Protocol):
     """A database for an index. Numbers ascend in the order of insertion, and are not reused."""
 
@@ -85,8 +89,17 @@ class Store(Protocol):
     def counts(self, numbers: list[int]) -> dict[int, str]:
         """Return the counts of those documents that have some, as JSON."""
 
-    def set_counts(self, counts: dict[int, str]) -> None:
-        """Set the counts of documents, which go when the documents are removed.
+    def sources(self, numbers: list[int]) -> Sources:
+        """Return the sources of those documents that have some."""
+
+    def new_sources(self, given: Sources, held: dict[int, int]) -> Sources:
+        """Return those of the given sources that documents do not have; `held`: how many they do.
+
+        The time depends on the sources that are given, not on those that the documents have.
+        """
+
+    def set_counts(self, counts: dict[int, str], sources: Sources) -> None:
+        """Set the counts of documents and add new sources; all go when documents are removed.
 
         A batch calls this by itself, not within one of its changes: if such a change fails, a
         server would keep the counts.

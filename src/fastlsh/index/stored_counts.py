@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastlsh.index.backend import Backend
 from fastlsh.index.database import DatabaseBackend
-from fastlsh.index.store import Store, retry_until_consistent
+from fastlsh.index.store import Sources, Store, retry_until_consistent
 from fastlsh.parallel import batches
 
 TOGETHER = 1 << 14
@@ -81,23 +82,28 @@ def count_arrivals(
     for first, last in batches(len(numbers), TOGETHER):
         known = numbers[first:last].tolist()
         old = store.counts(known)
+        before = {number: counts_of(store, old.get(number), what) for number in known}
         some = order[ends[first] : ends[last]]
-        sources = None if arrivals.sources is None else arrivals.sources[some].tolist()
+        edges = [end - ends[first] for end in ends[first : last + 1]]
+        parts = [slice(*edge) for edge in pairwise(edges)]
         columns = [column[some].tolist() for column in arrivals.columns]
+        new: Sources = {}
+        if arrivals.sources is not None:
+            sources = arrivals.sources[some].view(np.int64).tolist()
+            given = {n: sorted({*sources[part]}) for n, part in zip(known, parts, strict=True)}
+            new = store.new_sources(given, {n: before[n][1] for n in known})
         written = {}
-        for position, number in enumerate(known, first):
-            begin, end = (ends[i] - ends[first] for i in (position, position + 1))
-            documents, seen, sums = counts_of(store, old.get(number), what)
+        for position, (number, part) in enumerate(zip(known, parts, strict=True), first):
+            documents, seen, sums = before[number]
             if number not in old and is_new[position]:
                 documents = 0
-            if sources is not None:
-                seen = sorted({*seen, *sources[begin:end]})
             for at, column in enumerate(columns):
-                for value in column[begin:end]:  # in this order, which decides how floats round
+                for value in column[part]:  # in this order, which decides how floats round
                     sums[at] += value
                 check_sum(sums[at], what.columns[at])
-            written[number] = json.dumps([documents + end - begin, seen, sums])
-        store.set_counts(written)
+            seen += len(new.get(number, ()))
+            written[number] = json.dumps([documents + part.stop - part.start, seen, sums])
+        store.set_counts(written, new)
 
 
 def check_sum(value: float, name: str) -> None:
@@ -114,7 +120,11 @@ def copy_counts(source: Store, copy: Store, names: list[Any]) -> None:
     copy.set_counted(source.counted())
     old, new = source.find(names), copy.find(names)
     counts = source.counts(list(old.values()))
-    copy.set_counts({new[name]: counts[n] for name, n in old.items() if n in counts})
+    sources = source.sources(list(counts))
+    copy.set_counts(
+        {new[name]: counts[n] for name, n in old.items() if n in counts},
+        {new[name]: sources[n] for name, n in old.items() if n in sources},
+    )
 
 
 def counted_of(store: Store) -> Counted | None:
@@ -129,13 +139,13 @@ def counted_of(store: Store) -> Counted | None:
         raise store.damaged(f"what it counts: {error}") from error
 
 
-def counts_of(store: Store, code: Any, what: Counted) -> tuple[int, list[int], list[Any]]:
-    """Return how many documents have come, their sources, and the sums."""
+def counts_of(store: Store, code: Any, what: Counted) -> tuple[int, int, list[Any]]:
+    """Return how many documents have come, from how many sources, and the sums."""
     if code is None:
-        return 1, [], [0] * len(what.columns)
+        return 1, 0, [0] * len(what.columns)
     try:
         documents, sources, sums = json.loads(code)
-        if type(documents) is not int or len(sums) != len(what.columns):
+        if {type(documents), type(sources)} != {int} or len(sums) != len(what.columns):
             raise ValueError(f"{code!r}")
     except (ValueError, TypeError) as error:
         raise store.damaged(f"the counts of a document: {error}") from error
@@ -164,7 +174,7 @@ def _read_all(store: Store) -> dict[str, Any]:
             for number in numbers.tolist():
                 count, seen, its_sums = counts_of(store, old.get(number), what)
                 documents.append(count)
-                sources.append(len(seen))
+                sources.append(seen)
                 for column, value in zip(sums, its_sums, strict=True):
                     column.append(value)
             numbers = store.after(int(numbers[-1]), TOGETHER)

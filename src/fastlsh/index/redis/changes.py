@@ -10,11 +10,10 @@ from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.records import documents_of, parts_of, record_of, tag_bytes
 from fastlsh.index.redis.scripts import ADD, COUNTED, DROP, LARGE
-from fastlsh.index.redis.server import Server
+from fastlsh.index.redis.server import TOGETHER, Server
+from fastlsh.index.redis.sources import key_of
 from fastlsh.index.settings import Settings
-
-TOGETHER = 10_000
-"""Keys or documents in one command, and entries in one call of a script."""
+from fastlsh.index.store import Sources
 
 
 class Changes:
@@ -30,6 +29,8 @@ class Changes:
         """The record of each document of the server that is removed."""
         self.counts: dict[int, str] = {}
         """The counts of documents that are set; `undo` does not take them back."""
+        self.sources: dict[int, set[int]] = {}
+        """The sources that are added to documents; `undo` does not take them back, either."""
         self.counted: str | None = None
         """What is counted, if it was set."""
         self.noted: dict[tuple[str, ...], bool] = {}
@@ -39,7 +40,8 @@ class Changes:
         self.begin()
 
     def __len__(self) -> int:
-        return len(self.added) + len(self.deleted) + len(self.counts)
+        sources = sum(map(len, self.sources.values()))
+        return len(self.added) + len(self.deleted) + len(self.counts) + sources
 
     def begin(self) -> None:
         """Begin a change that `undo` can take back."""
@@ -63,6 +65,7 @@ class Changes:
             tables.insert([*added], IndexDocuments(documents.signatures), {})
         self.added, self.numbers, self.tables = added, numbers, tables
         self.counts = {number: code for number, code in self.counts.items() if number < first}
+        self.sources = {number: some for number, some in self.sources.items() if number < first}
 
     def add(self, first: int, names: list[Any], documents: IndexDocuments) -> None:
         """Add documents, numbered from `first` on."""
@@ -75,6 +78,7 @@ class Changes:
     def delete(self, number: int, name: Any, record: bytes) -> None:
         """Remove a document of the server, or one that was added."""
         self.counts.pop(number, None)
+        self.sources.pop(number, None)
         was_added = number in self.added
         self._removed.append((number, name, record, was_added))
         if was_added:
@@ -83,11 +87,18 @@ class Changes:
         else:
             self.deleted[number] = record
 
+    def count(self, counts: dict[int, str], sources: Sources) -> None:
+        """Set counts of documents, and add sources."""
+        self.counts.update(counts)
+        for number, some in sources.items():
+            self.sources.setdefault(number, set()).update(some)
+
     def size(self) -> int:
         """Return the approximate size of the commands in bytes."""
         each = self._settings.bands * (tag_bytes(self._settings) + 8)
         records = (*self.added.values(), *self.deleted.values())
         counts = sum(len(code) + 20 for code in self.counts.values())
+        counts += sum(30 * len(some) + 60 for some in self.sources.values())
         return sum(map(len, records)) + each * len(records) + counts
 
     def notes(self, outputs: list[list[str]]) -> dict[str, str]:
@@ -111,6 +122,10 @@ class Changes:
             pipe.hdel(key("documents"), *some)
             pipe.hdel(key("ids"), *map(codes.__getitem__, some))
             pipe.hdel(key("counts"), *some)
+            pipe.delete(*(key_of(server, number) for number in some))
+        for number, sources in self.sources.items():
+            for part in _blocks(sources):
+                pipe.sadd(key_of(server, number), *part)
         for some in _blocks(self.counts):
             pipe.hset(key("counts"), mapping={number: self.counts[number] for number in some})
         if self.deleted or self.counts:

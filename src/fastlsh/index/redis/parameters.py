@@ -10,7 +10,7 @@ from fastlsh.index.redis.server import Server
 from fastlsh.index.redis.store import RedisStore
 from fastlsh.index.settings import Settings
 
-VERSION = 1
+VERSION = 2
 
 LOST = "its key `parameters` is lost"
 

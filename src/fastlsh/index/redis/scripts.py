@@ -108,6 +108,16 @@ COUNTED = """
 redis.call('HSET', KEYS[1], 'counts', redis.call('HLEN', KEYS[2]))
 """
 
+# KEYS: the sources of a document. ARGV: sources. Returns how many it has, and the positions,
+# counted from 1, of those that it does not have.
+NEW_SOURCES = """
+local found = {redis.call('SCARD', KEYS[1])}
+for i = 1, #ARGV do
+    if redis.call('SISMEMBER', KEYS[1], ARGV[i]) == 0 then found[#found + 1] = i end
+end
+return found
+"""
+
 # KEYS: state, lock. Returns what a transaction depends on.
 CHECK = """
 local found = redis.call('HMGET', KEYS[1], 'next', 'changes', 'outputs')

@@ -5,7 +5,7 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +16,9 @@ from fastlsh.parallel import ending_ignored
 SCHEMES = ("redis", "rediss", "unix")
 LOCKED = 60_000
 """Milliseconds after which a lock expires if its writer, which has ended, does not renew it."""
+
+TOGETHER = 10_000
+"""Keys, fields or documents in one command, and entries in one call of a script."""
 
 TIMEOUT = 30.0
 """Least number of seconds to wait for an answer."""
@@ -87,6 +90,12 @@ class Server:
     def key(self, name: str) -> bytes:
         """Return the full name of a key."""
         return self.prefix + name.encode()
+
+    def fields(self, name: str, fields: Iterable[Any]) -> Iterator[bytes | None]:
+        """Yield the value of each field of a hash, None where there is none."""
+        wanted = list(fields)
+        for first in range(0, len(wanted), TOGETHER):
+            yield from self.client.hmget(self.key(name), wanted[first : first + TOGETHER])
 
     def connected(self, documents: int) -> Any:
         """Return a client that waits long enough for the answer to a change of many documents."""

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing, nullcontext
 from socket import gethostname
 from typing import Any, NamedTuple, NoReturn
@@ -14,12 +14,13 @@ from fastlsh._kernels import Transaction
 from fastlsh.arrays import unique
 from fastlsh.index.identity import check_ids_for_database, encoded, ids_in_database
 from fastlsh.index.memory import IndexDocuments
-from fastlsh.index.redis.changes import TOGETHER, Changes
+from fastlsh.index.redis.changes import Changes
 from fastlsh.index.redis.records import decoded, documents_of, parts_of, tag_bytes
 from fastlsh.index.redis.scripts import CHECK, LARGE, NUMBERS, UNLOCK
-from fastlsh.index.redis.server import Server
+from fastlsh.index.redis.server import TOGETHER, Server
+from fastlsh.index.redis.sources import sources_of, unknown_sources
 from fastlsh.index.settings import Settings
-from fastlsh.index.store import ChangedError, wanted_tags
+from fastlsh.index.store import ChangedError, Sources, wanted_tags
 
 SCANNED = 20_000
 """Numbers that the server looks up at a time, which takes a few milliseconds."""
@@ -153,20 +154,12 @@ class RedisStore:
 
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
-        found: dict[Any, int] = {}
         asked = ids_in_database(names)
-        for name, number in zip(asked, self._fields("ids", map(encoded, asked)), strict=True):
-            if number is not None and int(number) not in self._collected.deleted:
-                found[name] = int(number)
-        added = self._collected.numbers
-        found.update((name, added[name]) for name in asked if name in added)
-        return found
-
-    def _fields(self, name: str, fields: Iterable[Any]) -> Iterator[bytes | None]:
-        """Yield the value of each field of a hash, None where there is none."""
-        wanted = list(fields)
-        for first in range(0, len(wanted), TOGETHER):
-            yield from self._client.hmget(self._server.key(name), wanted[first : first + TOGETHER])
+        numbers = self._server.fields("ids", map(encoded, asked))
+        held = {n: int(number) for n, number in zip(asked, numbers, strict=True) if number}
+        added, deleted = self._collected.numbers, self._collected.deleted
+        found = {name: number for name, number in held.items() if number not in deleted}
+        return found | {name: added[name] for name in asked if name in added}
 
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id is no str, bytes or int of 64 bits."""
@@ -185,7 +178,7 @@ class RedisStore:
     def _records(self, numbers: NDArray[np.int64]) -> list[bytes]:
         records: list[bytes] = []
         wanted = numbers.tolist()
-        for number, held in zip(wanted, self._fields("documents", wanted), strict=True):
+        for number, held in zip(wanted, self._server.fields("documents", wanted), strict=True):
             record = self._collected.added.get(number, held)
             if record is None:
                 self._lacks(f"document {number}")
@@ -282,14 +275,22 @@ class RedisStore:
 
     def counts(self, numbers: list[int]) -> dict[int, str]:
         """Return the counts of those documents that have some, as JSON."""
-        held = zip(numbers, self._fields("counts", numbers), strict=True)
+        held = zip(numbers, self._server.fields("counts", numbers), strict=True)
         found = {number: code.decode() for number, code in held if code is not None}
         mine = self._collected.counts
         return found | {number: mine[number] for number in numbers if number in mine}
 
-    def set_counts(self, counts: dict[int, str]) -> None:
-        """Set the counts of documents, which go when the documents are removed."""
-        self._collected.counts.update(counts)
+    def sources(self, numbers: list[int]) -> Sources:
+        """Return the sources of those documents that have some."""
+        return sources_of(self._server, numbers, self._collected.sources)
+
+    def new_sources(self, given: Sources, held: dict[int, int]) -> Sources:
+        """Return those of the given sources that documents do not have."""
+        return unknown_sources(self._server, given, held, self._collected.sources, self._lacks)
+
+    def set_counts(self, counts: dict[int, str], sources: Sources) -> None:
+        """Set the counts of documents and add new sources; all go with their documents."""
+        self._collected.count(counts, sources)
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 APPLICATION = 0x66736C68
 """ "fslh" """
-VERSION = 3
+VERSION = 4
 
 SYNCHRONOUS = "FULL"
 """A change is on the disk when its call returns, whatever happens to the machine."""

@@ -38,6 +38,8 @@ CREATE TABLE pages (page INTEGER PRIMARY KEY, entries BLOB, checksum INTEGER);
 CREATE TABLE removed (number INTEGER PRIMARY KEY);
 CREATE TABLE counted (json TEXT NOT NULL, checksum INTEGER);
 CREATE TABLE counts (number INTEGER PRIMARY KEY, json TEXT NOT NULL, checksum INTEGER);
+CREATE TABLE sources (number INTEGER, source INTEGER, checksum INTEGER,
+                      PRIMARY KEY (number, source)) WITHOUT ROWID;
 CREATE TABLE files (number INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE, checksum INTEGER);
 CREATE TABLE blocks (number INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE, checksum INTEGER);
 CREATE TABLE outputs (folder TEXT NOT NULL, run TEXT NOT NULL);

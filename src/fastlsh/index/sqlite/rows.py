@@ -101,6 +101,48 @@ def rows_of(
         ).fetchall()
 
 
+def checked_rows(
+    sql: sqlite3.Connection, table: str, numbers: list[int]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of rows that end with their checksum."""
+    for *row, checksum in rows_of(sql, table, "*", np.array(numbers, np.int64)):
+        check_row(row, checksum)
+        yield tuple(row)
+
+
+def write_counts(
+    sql: sqlite3.Connection, counts: dict[int, str], sources: dict[int, list[int]]
+) -> None:
+    """Write the counts and new sources of documents, each row with its checksum behind it."""
+    pairs = [(number, source) for number, some in sources.items() for source in some]
+    for table, rows in (("counts", [*counts.items()]), ("sources", pairs)):
+        sealed = ((*row, checksum_of(row)) for row in rows)
+        sql.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", sealed)
+
+
+def sources_of(sql: sqlite3.Connection, numbers: list[int]) -> dict[int, list[int]]:
+    """Return the sources of those documents that have some."""
+    found: dict[int, list[int]] = {}
+    for number, source in checked_rows(sql, "sources", numbers):
+        found.setdefault(number, []).append(source)
+    return found
+
+
+def without_known(sql: sqlite3.Connection, number: int, sources: list[int]) -> list[int]:
+    """Return the sources that a document does not have yet."""
+    known = set()
+    for start in range(0, len(sources), TOGETHER):
+        some = padded(sources[start : start + TOGETHER])
+        for source, checksum in sql.execute(
+            "SELECT source, checksum FROM sources WHERE number = ? AND source IN "
+            f"({','.join('?' * len(some))})",
+            [number, *some],
+        ).fetchall():
+            check_row([number, source], checksum)
+            known.add(source)
+    return [source for source in sources if source not in known]
+
+
 def padded(values: list[Any]) -> list[Any]:
     """Return values, the last one repeated up to a power of two: fewer statements to prepare."""
     return values + values[-1:] * ((1 << (len(values) - 1).bit_length()) - len(values))

@@ -23,13 +23,17 @@ from fastlsh.index.sqlite.records import FULL, NONE, Records
 from fastlsh.index.sqlite.rows import (
     check_documents,
     check_row,
+    checked_rows,
     checksum_of,
     ids_of_numbers,
     insert_rows,
     numbers_of_ids,
     rows_of,
+    sources_of,
+    without_known,
+    write_counts,
 )
-from fastlsh.index.store import wanted_tags
+from fastlsh.index.store import Sources, wanted_tags
 
 RECENT = 1 << 13
 """Recent documents that are in no run yet: each process links them in memory."""
@@ -259,19 +263,19 @@ class SqliteStore:
 
     def counts(self, numbers: list[int]) -> dict[int, str]:
         """Return the counts of those documents that have some, as JSON."""
-        wanted = np.array(numbers, np.int64)
-        found: dict[int, str] = {}
-        for number, code, checksum in rows_of(self._sql, "counts", "*", wanted):
-            check_row([number, code], checksum)
-            found[number] = code
-        return found
+        return dict(checked_rows(self._sql, "counts", numbers))
 
-    def set_counts(self, counts: dict[int, str]) -> None:
-        """Set the counts of documents, which go when the documents are removed."""
-        self._sql.executemany(
-            "INSERT OR REPLACE INTO counts VALUES (?, ?, ?)",
-            ((*each, checksum_of(each)) for each in counts.items()),
-        )
+    def sources(self, numbers: list[int]) -> Sources:
+        """Return the sources of those documents that have some."""
+        return sources_of(self._sql, numbers)
+
+    def new_sources(self, given: Sources, held: dict[int, int]) -> Sources:
+        """Return those of the given sources that documents do not have."""
+        return {n: without_known(self._sql, n, some) for n, some in given.items()}
+
+    def set_counts(self, counts: dict[int, str], sources: Sources) -> None:
+        """Set the counts of documents and add new sources; all go with their documents."""
+        write_counts(self._sql, counts, sources)
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs that are to appear: (folder, run)."""
@@ -287,7 +291,7 @@ class SqliteStore:
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents, all of which must exist."""
-        for table in ("documents", "counts"):
+        for table in ("documents", "counts", "sources"):
             self._sql.executemany(
                 f"DELETE FROM {table} WHERE number = ?", [(number,) for number in numbers.tolist()]
             )
