@@ -196,3 +196,17 @@ def call_with_spoiled_arguments(name, number):
     with contextlib.suppress(*REFUSED):
         call(**arguments)
     guards.check()
+
+
+COPYING = ["KeyBuckets.insert", "KeyBuckets.query", "Permutations"]
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in COPYING])
+def test_arrays_that_are_not_aligned_are_refused(name):
+    call, arguments = CASES[name]()
+    arguments = {key: value for key, value in arguments.items() if not key.startswith("_")}
+    for key, array in arguments.items():
+        if not isinstance(array, np.ndarray) or array.itemsize == 1 or not array.nbytes:
+            continue
+        with pytest.raises(ValueError, match="aligned"):
+            call(**{**arguments, key: Guarded().copy(array, 1)})

@@ -135,6 +135,8 @@ def lines_with_tails(
     cdef char* out
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
     check_offsets(tail_bounds, n, tails.shape[0], "tail_bounds")
+    memory_of(rows, "rows")
+    memory_of(ends, "ends")
     check_rows(rows, bounds.shape[0] - 1)
     if ends.shape[0] != n:
         raise ValueError(f"ends must have {n} items")
