@@ -146,6 +146,8 @@ def _strings(values: Any) -> list[str]:
         return [f"{value:.6f}" for value in values.tolist()]
     if isinstance(values, np.ndarray) and values.dtype.kind == "b":
         return ["true" if value else "false" for value in values.tolist()]
+    if isinstance(values, np.ndarray):  # its elements one by one would take several times as long
+        values = values.tolist()
     return [str(value) for value in values]
 
 

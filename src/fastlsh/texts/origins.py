@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Spans
-from fastlsh.parallel import batches_by_work
+from fastlsh.parallel import batches, batches_by_work
 from fastlsh.texts.boundaries import Boundaries
 from fastlsh.texts.forms import Texts
 from fastlsh.texts.pieces import CHARACTERS, MOST
 from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.word_units import WordTexts, unsteady
+
+DECODED = 64
+"""Texts that are made strings at a time."""
 
 
 def check_traceable(shingler: Shingler) -> Shingler:
@@ -183,13 +185,17 @@ def texts_without_spans(texts: Texts, removed: NDArray[np.int64], join: str) -> 
         What is written between two remainders.
     """
     rest: dict[int, str] = {}
-    everything: Any = np.ones(len(removed), np.bool_)
-    for rows, spans in _by_text(texts, removed[:, 0], everything):
-        (text,) = spans.strings()
-        remainders, end = [], 0
-        for begin, following in removed[rows, 1:].tolist():
-            remainders.append(text[end:begin])
-            end = following
-        remainders.append(text[end:])
-        rest[int(removed[rows[0], 0])] = join.join(filter(None, remainders))
+    heads = np.flatnonzero(np.diff(removed[:, 0], prepend=-1))
+    edges = np.append(heads, len(removed)).tolist()
+    for first, last in batches(len(heads), DECODED):
+        numbers = removed[heads[first:last], 0]
+        bounds = removed[edges[first] : edges[last], 1:].tolist()
+        strings = texts.take(numbers).strings()
+        for n, (number, text) in enumerate(zip(numbers.tolist(), strings, strict=True), first):
+            remainders, end = [], 0
+            for begin, following in bounds[edges[n] - edges[first] : edges[n + 1] - edges[first]]:
+                remainders.append(text[end:begin])
+                end = following
+            remainders.append(text[end:])
+            rest[number] = join.join(filter(None, remainders))
     return rest

@@ -99,7 +99,7 @@ def winnow(
     if longest < length:
         return 0, 0
     state.length, state.gram, state.width = length, gram, length - gram + 1
-    state.power = power_of(CHARACTER_BASE, gram - 1)
+    state.power = power_of(CHARACTER_BASE, gram)
     for i in range(NARROW):
         state.entering[i] = mix_code_point(i)
         state.leaving[i] = state.entering[i] * state.power
@@ -151,6 +151,7 @@ cdef void winnow_text(
     cdef Py_ssize_t renewed = -1        # the last gram of which the smallest is known from it on
     cdef Py_ssize_t i, first, begin
     cdef uint64_t h = 0
+    cdef uint64_t left = 0              # the share of the unit that leaves with the next one
     cdef uint64_t value
     cdef uint64_t smallest = <uint64_t> -1
     cdef uint64_t behind = <uint64_t> -1
@@ -163,9 +164,10 @@ cdef void winnow_text(
     for i in range(gram - 1):
         h = h * CHARACTER_BASE + entering_of(state, text[i])
     for first in range(n - gram + 1):
-        h = h * CHARACTER_BASE + entering_of(state, text[first + gram - 1])
+        # Only one product and one sum wait for the hash before.
+        h = h * CHARACTER_BASE + (entering_of(state, text[first + gram - 1]) - left)
+        left = leaving_of(state, text[first])
         value = (h ^ (h >> 32)) * UNITS
-        h -= leaving_of(state, text[first])
         state.hashes[slot] = value
         if value <= behind:
             behind, where_behind = value, first
@@ -201,7 +203,7 @@ cdef inline uint64_t entering_of(const Winnowing* state, symbol unit) noexcept n
 
 
 cdef inline uint64_t leaving_of(const Winnowing* state, symbol unit) noexcept nogil:
-    # Before the next unit enters, so without the last factor of the power.
+    # When the next unit has entered.
     if symbol is uint8_t:
         return state.leaving[unit]
     else:
