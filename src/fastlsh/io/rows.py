@@ -4,10 +4,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
-from fastlsh.io.blocks import AddedColumns, Block, Flags, NewTexts, as_json, json_tails
+from fastlsh.io.blocks import (
+    AddedColumns,
+    Block,
+    Flags,
+    NewTexts,
+    ParquetPart,
+    as_json,
+    json_tails,
+)
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.replacement import Replacements, joined
@@ -91,7 +100,7 @@ def write_rows(
                 Rewriting(
                     each,
                     first.source,
-                    partial(_reread, () if known else parts, start),
+                    partial(_reread, () if known else parts, collection.texts, start),
                     rows.rest,
                     added and added(start, start),
                     rows.lines(start, stop) if known else (),
@@ -139,11 +148,16 @@ class _Rows:
             yield as_json(self._collection.ids[n], text, tails[n - start] if tails else b"")
 
 
-def _reread(parts: Iterable[InputFile], start: int) -> Iterator[Reread]:
-    """Read files again, of which the first document has this number."""
+def _reread(parts: Iterable[InputFile], texts: Any, start: int) -> Iterator[Reread]:
+    """Read files again, of which the first document has this number.
+
+    `texts` of the collection, or None: Parquet's own need not be unpacked once more.
+    """
     for part in parts:
         if not part.is_read:  # because of a limit
             continue
         for count, block in zip(part.counts, part.blocks(), strict=True):
+            if texts is not None and isinstance(block, ParquetPart):
+                block.reuse(texts[start : start + count])
             yield Reread(part.source, block, (start, start + count))
             start += count

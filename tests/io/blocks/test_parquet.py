@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fastlsh.io import InputError, read
+from fastlsh.io import InputError, read, write_rows
 from fastlsh.io.blocks.row_groups import decoded_size
 from files import put
 
@@ -82,3 +82,46 @@ def test_odd_names_of_columns(run, here, name, engine):
     parquet.write_table(table, "a.parquet")
     assert run("dedup", "a.parquet", "-o", "b.parquet", "--text", name, "--engine", engine)[0] == 0
     assert parquet.read_table("b.parquet").equals(table.filter(np.array([True, True, True, False])))
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "coded"])
+@pytest.mark.parametrize("bad", [False, True])
+def test_texts_in_memory_are_not_read_again(here, monkeypatch, kind, bad):
+    """Whatever the texts are, the kept rows are those of the file."""
+    texts = pa.array(["a", None, "", "b", "long " * 9, "c"] * 4)
+    coded = kind == "coded"
+    texts = texts.dictionary_encode() if coded else texts.cast(pa.type_for_alias(kind))
+    ids = [None if bad and n == 7 else f"i{n}" for n in range(24)]
+    table = pa.table({"more": range(24), "text": texts, "id": ids}, metadata={"of": "mine"})
+    parquet.write_table(table, "a.parquet", row_group_size=6)
+    found = read("a.parquet", id="id", on_error="skip")
+    asked = []
+    whole = parquet.ParquetFile.read_row_groups
+
+    def recorded(file, groups, columns=None, **keywords):
+        asked.append(columns)
+        return whole(file, groups, columns=columns, **keywords)
+
+    monkeypatch.setattr(parquet.ParquetFile, "read_row_groups", recorded)
+    kept = np.arange(len(found)) % 3 != 1
+    write_rows(found, kept, "b.parquet")
+    rows = [n for n in range(24) if ids[n] is not None]
+    written, all_rows = parquet.read_table("b.parquet"), table.to_pylist()
+    assert written.schema.equals(parquet.read_schema("a.parquet"), check_metadata=True)
+    wanted = [all_rows[row] for row, stays in zip(rows, kept, strict=True) if stays]
+    assert written.to_pylist() == wanted
+    as_it_is = kind in ("string", "large_string", "string_view") and not bad
+    assert asked == ([["more", "id"]] if as_it_is else [None])
+
+
+@pytest.mark.parametrize("layout", ["parts", "alone"])
+def test_texts_in_memory_of_other_layouts(here, layout):
+    """A row group that is read in parts, and a file with nothing but texts."""
+    texts = [f"{n} {'text ' * 200}" for n in range(20_000)]
+    table = pa.table({"text": texts} if layout == "alone" else {"id": range(20_000), "text": texts})
+    parquet.write_table(table, "a.parquet", row_group_size=20_000)
+    found = read("a.parquet")
+    assert len(found.parts[0].extents) > 1
+    kept = np.arange(20_000) % 5 != 2
+    write_rows(found, kept, "b.parquet", threads=2)
+    assert parquet.read_table("b.parquet").equals(table.filter(pa.array(kept)))

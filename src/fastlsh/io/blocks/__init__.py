@@ -32,6 +32,7 @@ from fastlsh.io.blocks.contract import (
 )
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.limit import Limit
+from fastlsh.io.blocks.parquet import ParquetPart
 from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import is_divisible, read_blocks, reread_blocks, with_row_of_file
 from fastlsh.io.blocks.split_text import SplitBlock
@@ -52,6 +53,7 @@ __all__ = [
     "Identity",
     "Limit",
     "NewTexts",
+    "ParquetPart",
     "RowsWriter",
     "SplitBlock",
     "TextBlock",

@@ -122,6 +122,15 @@ class TableColumns:
         tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
         return any(test(kind) for test in tests)
 
+    def plain_text(self) -> Any:
+        """Return the field of the column that is the text as it is; None if there is no such."""
+        name, *others = self.texts
+        names = self.schema.names
+        if others or name not in names or len(set(names)) < len(names):
+            return None
+        field = self.schema.field(name)
+        return field if str(field.type) in _TEXT else None
+
     def has_messages(self, name: str) -> bool:
         """Whether a column of the text has messages."""
         return are_messages(self._type(name))

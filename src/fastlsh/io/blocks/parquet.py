@@ -1,7 +1,6 @@
 """Parquet, by row groups; large ones in parts."""
 
 import binascii
-import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import groupby, pairwise, repeat
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from fastlsh.io import filesystems
 from fastlsh.io.blocks.columns import TableColumns
 from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
+from fastlsh.io.blocks.footers import check_columns
 from fastlsh.io.blocks.pages import PagedFile, UnusualPagesError
 from fastlsh.io.blocks.row_groups import Decoded, decoded_size
 from fastlsh.io.blocks.tables import TableBlock
@@ -48,18 +48,36 @@ class ParquetPart(TableBlock):
         read = self._read
         if read is not None and set(names) <= set(read.schema.names):
             return read
+        there = () if read is None else read.schema.names
+        others = [name for name in names if name not in there]
         if self._file.is_whole(self.extent):
             groups = range(*map(self._file.group_at, (self.extent.start, self.extent.stop)))
-            columns = None if all_columns else names
+            columns = None if others == layout.names else others
             with self._file.open(self._file.metadata) as file:
-                return file.read_row_groups(list(groups), columns=columns, use_threads=False)
-        there = () if read is None else read.schema.names
-        table = self._file.rows(self.extent, [name for name in names if name not in there])
+                table = file.read_row_groups(list(groups), columns=columns, use_threads=False)
+        else:
+            table = self._file.rows(self.extent, others)
         if table is None:
             return next(self._file.in_order([self.extent], names))
+        if not there:
+            return table
         columns = [(read if name in there else table).column(name) for name in names]
         schema = pyarrow("").schema(map(layout.field, names), layout.metadata)
         return pyarrow("").Table.from_arrays(columns, schema=schema)
+
+    def reuse(self, texts: Any) -> None:
+        """Take the texts of all documents, so that they are not read again with the other columns.
+
+        Only if they are a column as it is, which has no bad row.
+        """
+        field, read = self._columns.plain_text(), self._read
+        is_whole = len(texts) == self.extent.stop - self.extent.start
+        if field is None or not is_whole or getattr(texts, "type", None) != field.type:
+            return
+        if read is None:
+            self._read = pyarrow("").table({field.name: texts})
+        elif field.name not in read.schema.names:
+            self._read = read.append_column(field.name, texts)
 
 
 class ParquetSource:
@@ -123,33 +141,13 @@ class ParquetSource:
         for i, (rows, size) in enumerate(self.sizes):
             if i and 0 <= rows <= size:
                 continue
-            self._check_columns(i)
+            check_columns(self.metadata, i)
             values = self.metadata.row_group(i).column(0).num_values
             if not 0 <= rows <= values or (exact and rows < values):
                 raise self.source.error(
                     f"the footer contradicts itself: row group {i + 1} has {rows} rows, but"
                     f" {values} values in a column"
                 )
-
-    def _check_columns(self, group: int) -> None:
-        """Raise if what the footer says of a row group's columns contradicts itself.
-
-        pyarrow ends the process where it is asked for such a column. To read them all raises, and
-        it looks at each before it reads any byte.
-        """
-        parquet = pyarrow(self.source.path, "pyarrow.parquet")
-        unread = _Unread()
-        with parquet.ParquetFile(
-            pyarrow("").PythonFile(unread, "r"),
-            metadata=self.metadata,
-            pre_buffer=False,
-            buffer_size=1 << 16,
-        ) as file:
-            try:
-                next(file.iter_batches(1, [group], use_threads=False), None)
-            except Exception:
-                if not unread.asked:
-                    raise
 
     def group_at(self, row: int) -> int:
         """Return the last row group that begins at a row or before."""
@@ -303,28 +301,6 @@ class ParquetSource:
         for batch in self.parts(group, rows, self.columns.names):
             stop += len(batch)
             yield stop, pyarrow("").Table.from_batches([batch])
-
-
-class _Unread(io.RawIOBase):
-    """A file of any size that says whether it was read, and cannot be."""
-
-    asked = False
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, position: int, whence: int = 0) -> int:
-        return position + (1 << 62 if whence == 2 else 0)
-
-    def tell(self) -> int:
-        return 1 << 62
-
-    def read(self, size: int = -1) -> bytes:
-        self.asked = True
-        raise OSError("nothing is to be read")
 
 
 def read_parquet_blocks(
