@@ -59,6 +59,20 @@ def test_numbers_are_dense_and_by_first_occurrence(batches, gap):
     assert again.tolist() == [1, 2, 1]
 
 
+@given(st.lists(st.lists(st.lists(hashes, max_size=30), max_size=4), min_size=1, max_size=5))
+def test_each_family_has_its_own_numbers(families):
+    lists = [one for family in families for one in family]
+    values, start, count = joined(lists, 0)
+    numbers = Numbers()
+    bounds = np.cumsum([0, *map(len, families)])
+    numbers.replace(values, start, count, bounds)
+    wanted = []
+    for family in families:
+        expected = {}
+        wanted += [[expected.setdefault(h, len(expected) + 1) for h in one] for one in family]
+    assert values.tolist() == joined(wanted, 0)[0].tolist()
+
+
 def test_many_numbers():
     # Beyond the first room, several times over.
     rng = np.random.default_rng(0)
@@ -199,6 +213,10 @@ def test_bad_lists_are_refused():
             numbers.replace(values, np.array(start), np.array(count))
     with pytest.raises(ValueError, match="one element per list"):
         numbers.replace(values, np.array([0]), np.array([1, 1]))
+    two = np.array([0, 1]), np.array([1, 1])
+    for families in ([], [0], [1, 2], [0, 3], [0, 2, 1, 2]):
+        with pytest.raises(ValueError, match="families must"):
+            numbers.replace(values, *two, np.array(families, np.int64))
     assert values.tolist() == list(range(10))
     size = np.empty(1, np.int64)
     one = np.array([0]), np.array([10])

@@ -62,6 +62,7 @@ class ShingleSets:
         self._texts = texts
         self._shingler = shingler
         self._documents = documents
+        self._families = np.append(families, len(documents))
         self._threads = threads
         self._max_size = most_shingles(shingler, lengths)
         self._tile = ((np.cumsum(self._max_size) - 1) // (ROOM // 2)).astype(np.int32)
@@ -101,8 +102,10 @@ class ShingleSets:
         def make_groups(first: int, last: int) -> Iterator[None]:
             for group in small[first:last].tolist():
                 numbers = self._spare.pop() if self._spare else _kernels.Numbers()
-                numbers.clear()
-                yield from self._make(np.arange(*self._groups[group : group + 2]), numbers)
+                begin, end = self._groups[group : group + 2]
+                first_of, last_of = np.searchsorted(self._families, (begin, end))
+                families = self._families[first_of : last_of + 1] - begin
+                yield from self._make(np.arange(begin, end), numbers, families)
                 self._spare.append(numbers)
 
         run(make_groups, batches(len(small), 1), self._threads)
@@ -127,8 +130,13 @@ class ShingleSets:
     def _shingles(self, rows: NDArray[np.int64]) -> int:
         return int(self._max_size[rows].sum())
 
-    def _make(self, rows: NDArray[np.int64], numbers: _kernels.Numbers) -> Iterator[None]:
-        """Make the sets of a batch of documents, step by step."""
+    def _make(
+        self,
+        rows: NDArray[np.int64],
+        numbers: _kernels.Numbers,
+        families: NDArray[np.int64] | None = None,
+    ) -> Iterator[None]:
+        """Make the sets of a batch of documents, step by step; `families`: their bounds."""
         shingler = self._shingler
         gathered = shingler.take(self._texts, self._documents[rows])
         start = offsets_of(self._max_size[rows])
@@ -137,7 +145,10 @@ class ShingleSets:
         yield from shingle_set_steps(
             gathered, gathered.lengths(), shingler.hashing, lists, start, count, thinned=True
         )
-        for begin, end in pieces(start, count):
+        if families is not None:
+            numbers.replace(lists, start, count, families)
+            yield
+        for begin, end in pieces(start, count) if families is None else ():
             numbers.replace(lists, begin, end - begin)
             yield
         sets = np.empty(len(rows) + 2 * int(count.sum()), np.uint64)

@@ -11,7 +11,7 @@ from libc.string cimport memset
 
 import threading
 
-from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of
+from fastlsh._kernels.common.checks cimport Memory, check_apart, check_starts, memory_of
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.prefetch cimport prefetch
 
@@ -99,6 +99,25 @@ cdef bint replace_lists(
     return True
 
 
+cdef inline void forget(Table* t) noexcept nogil:
+    t.used = 1
+    t.bits = 0                  # so few slots as the next numbers need
+
+
+cdef bint replace_families(
+    Table* t, uint64_t* lists, const int64_t* start, const int64_t* count,
+    const int64_t* begins, Py_ssize_t families
+) noexcept nogil:
+    # The table of a small family stays in the cache. False: there is no memory.
+    cdef Py_ssize_t i, first
+    for i in range(families):
+        first = begins[i]
+        forget(t)
+        if not replace_lists(t, lists, start + first, count + first, begins[i + 1] - first):
+            return False
+    return True
+
+
 cdef int check_lists(
     const uint64_t[::1] lists, const int64_t[::1] start, const int64_t[::1] count
 ) except -1:
@@ -136,12 +155,11 @@ cdef class Numbers:
     def clear(self):
         """Forget all numbers."""
         with self.lock:
-            self.table.used = 1
-            self.table.bits = 0                 # so few slots as the next numbers need
+            forget(&self.table)
 
     def replace(
         self, uint64_t[::1] lists not None, const int64_t[::1] start not None,
-        const int64_t[::1] count not None,
+        const int64_t[::1] count not None, const int64_t[::1] families=None,
     ):
         """Put numbers in the place of hashes.
 
@@ -151,6 +169,9 @@ cdef class Numbers:
             uint64, written.
         start, count
             int64 (n,): place and size of each list. `start` may have more elements.
+        families
+            int64 (m + 1,), from 0 to n: where families begin and end. Before each of them all
+            numbers are forgotten. None: those that have been given stay.
         """
         cdef Memory parts[3]
         cdef Py_ssize_t n = count.shape[0]
@@ -160,11 +181,19 @@ cdef class Numbers:
         parts[1] = memory_of(start, "start")
         parts[2] = memory_of(count, "count")
         check_apart(parts, 3, 1, "lists, start and count")
+        if families is not None:
+            check_starts(families, n, "families")
         if n == 0 or lists.shape[0] == 0:
             return
         with self.lock:
             with nogil:
-                done = replace_lists(&self.table, &lists[0], &start[0], &count[0], n)
+                if families is None:
+                    done = replace_lists(&self.table, &lists[0], &start[0], &count[0], n)
+                else:
+                    done = replace_families(
+                        &self.table, &lists[0], &start[0], &count[0], &families[0],
+                        families.shape[0] - 1,
+                    )
         if not done:
             raise MemoryError("no room for so many numbers")
 
