@@ -7,6 +7,8 @@ include "json/strings.pxi"
 
 from libc.string cimport strlen
 
+from fastlsh._kernels.json.rows cimport MOST_JOIN, PADDING
+
 cdef extern from *:
     """
     #include <string.h>
@@ -15,13 +17,15 @@ cdef extern from *:
     static const char *fuzz_pieces[64] = {
         "{\\"t\\":\\"", "\\"}", "{", "}", "[", "]", ",", ":", "\\"", "\\"t\\":", "\\"i\\":",
         "\\"p\\":",
-        "\\"x\\":", "null", "true", "false", "NaN", "Infinity", "-", "0", "7", "12", ".5", "e2",
+        "\\"x\\":", "null", "true", "false", "NaN", "Infinity", "-", "0", "7",
+        "[{\\"from\\":\\"u\\",\\"value\\":\\"", ".5", "e2",
         "E-3", "9223372036854775807", "-9223372036854775808", " ", "\\t", "\\r", "\\\\", "\\\\n",
         "\\\\u00e9", "\\\\ud83d\\\\ude00", "\\\\ud83d", "\\\\ude00", "\\\\u", "\\\\/",
         "\\\\\\"", "abc",
         "0123456789abcdefghijklmnopqrstuvwxyz", "\\xC3\\xA9", "\\xE4\\xB8\\xAD",
         "\\xF0\\x9F\\x98\\x80",
-        "\\xED\\xA0\\x80", "\\xC0\\xAF", "\\xE4\\xB8", "\\x01", "\\x7F", "\\"a\\":1",
+        "\\xED\\xA0\\x80", "\\xC0\\xAF", "\\xE4\\xB8", "\\x01", "\\"}]",
+        "{\\"role\\":\\"u\\",\\"content\\":\\"",
         "[[[[[[[[", "]]]]]]]]",
         "{\\"t\\":null,", "\\"i\\":5,", "\\"p\\":1.25,", "\\\\u0000", "\\\\f",
         "\\\\b", "\\\\r", "\\\\t"};
@@ -338,39 +342,78 @@ cdef Py_ssize_t write_line(Given* given, uint8_t* out) noexcept nogil:
     return n
 
 
+cdef void as_key(Key* key, const char* name) noexcept nogil:
+    key.name, key.size = <const uint8_t*> name, strlen(name)
+
+
+cdef void read_chat(const uint8_t* line, Py_ssize_t n, bint all_roles) noexcept nogil:
+    # Two texts, either of which may be a chat, with the longest join: only the memory is checked.
+    cdef uint8_t* out = <uint8_t*> room(n + MOST_JOIN + PADDING)
+    cdef Wanted wanted
+    cdef Found found
+    cdef Member* member
+    cdef Py_ssize_t used
+    cdef int i
+    memset(&wanted, 0, sizeof(Wanted))
+    as_key(&wanted.keys[0], b"t")
+    as_key(&wanted.keys[1], b"x")
+    as_key(&wanted.keys[2], b"i")
+    wanted.n, wanted.texts, wanted.labels = 3, 2, 3
+    as_key(&wanted.join, b"0123456789abcdef")
+    wanted.messages = True
+    as_key(&wanted.roles[0], b"u")
+    wanted.n_roles = 0 if all_roles else 1
+    found.pieces = <uint8_t*> room(n + PADDING)
+    used = json_line(line, n, &wanted, out, 0, &found)
+    must(0 <= used <= n, "the bytes that are used for an id")
+    if found.members[1].kind != REFUSED:
+        for i in range(2):
+            member = &found.members[i]
+            if member.kind != NULL_VALUE:
+                must(0 <= member.value and 0 <= member.size, "where a piece is")
+                must(member.value + member.size <= found.pieces_end - found.pieces, "a piece")
+    free(found.pieces)
+    free(out)
+
+
 cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     cdef Given given = Given(data, <Py_ssize_t> size)
     cdef uint8_t written[MOST_BYTES]
     cdef bint with_p = size > 0 and data[0] & 2
     cdef Py_ssize_t n = write_line(&given, written)
-    cdef uint8_t* line = <uint8_t*> room(n + 1 + 64)
-    cdef uint8_t* out = <uint8_t*> room(n + 1 + 64)
+    cdef uint8_t* line = <uint8_t*> room(n + 1 + PADDING)
+    cdef uint8_t* out = <uint8_t*> room(n + 1 + PADDING)
     cdef Wanted wanted
     cdef Found found
+    cdef Member* text = &found.members[0]
+    cdef Member* id = &found.members[1]
     cdef bint sound
     cdef Py_ssize_t used
     memcpy(line, written, n)
-    memset(line + n, 10, 1 + 64)
-    wanted.text.name, wanted.text.size = b"t", 1
-    wanted.id.name, wanted.id.size = b"i", 1
-    wanted.priority.name, wanted.priority.size = b"p", 1 if with_p else -1
+    memset(line + n, 10, 1 + PADDING)
+    memset(&wanted, 0, sizeof(Wanted))
+    as_key(&wanted.keys[0], b"t")
+    as_key(&wanted.keys[1], b"i")
+    as_key(&wanted.keys[2], b"p")
+    wanted.texts = 1
+    wanted.n = wanted.labels = 3 if with_p else 2
+    found.pieces = NULL
     used = json_line(line, n + 1, &wanted, out, 0, &found)
     must(0 <= used <= n, "the bytes that are used")
     sound = right_line(&right, written, n, with_p)
-    must(sound == (found.text.kind != REFUSED), "whether a line is taken")
+    must(sound == (text.kind != REFUSED), "whether a line is taken")
     if sound:
-        must((found.text.kind == NULL_VALUE) == (right.text_size == -1), "a null")
-        if found.text.kind == STRING:
-            must(found.text.size == right.text_size, "the size of a text")
-            must(
-                memcmp(out + found.text.value, right.text, found.text.size) == 0, "a text"
-            )
+        must((text.kind == NULL_VALUE) == (right.text_size == -1), "a null")
+        if text.kind == STRING:
+            must(text.size == right.text_size, "the size of a text")
+            must(memcmp(out + text.value, right.text, text.size) == 0, "a text")
         must(
-            found.id.kind == right.i_kind or (found.id.kind == REAL and right.i_kind == LONG_REAL),
+            id.kind == right.i_kind or (id.kind == REAL and right.i_kind == LONG_REAL),
             "what an id is",
         )
-        if found.id.kind == INTEGER:
-            must(found.id.value == right.i_value, "an id")
+        if id.kind == INTEGER:
+            must(id.value == right.i_value, "an id")
+    read_chat(line, n + 1, size > 0 and data[0] & 4)
     free(line)
     free(out)
     return 0

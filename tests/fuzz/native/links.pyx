@@ -85,7 +85,7 @@ cdef void link_band(Collection* c, Py_ssize_t b) noexcept nogil:
             pairs += keys[i] == keys[j] != 0
     must(empty == none, "how many are empty")
     must(count_chains(previous, n, depth, totals) and totals[0] == pairs, "the pairs of a band")
-    must(find_roots(previous, n, depth), "the roots")
+    must(find_roots(previous, n, 1, 0, n, depth), "the roots")
     for i in range(n):
         j = 0
         while keys[j] != keys[i]:
