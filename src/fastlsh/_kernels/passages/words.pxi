@@ -117,6 +117,7 @@ cdef int check_words(
         raise TypeError("token ids are no texts")
     if bounds.shape[1] != 2 or bounds.shape[0] != n:
         raise ValueError("bounds need two columns, and out as many elements as there are words")
+    memory_of_rows(bounds, "bounds")
     check_offsets(starts, texts.n, n, "starts")
     for i in range(texts.n):
         for j in range(starts[i], starts[i + 1]):
