@@ -143,6 +143,24 @@ def test_hostile_collections(tmp_path, monkeypatch, seed):
     both(tmp_path, write_shards(tmp_path, rows, 2), length=length, threads=threads)
 
 
+@pytest.mark.parametrize("shingler", [None, Shingler("word")])
+def test_keys_are_not_found_again_to_gather_texts(tmp_path, monkeypatch, shingler):
+    small_budget(monkeypatch)
+    searched = []
+    find = cutting.unit_anchors
+    monkeypatch.setattr(
+        cutting,
+        "unit_anchors",
+        lambda texts, *rest: searched.append(len(texts)) or find(texts, *rest),
+    )
+    inputs = write_shards(tmp_path, rows_of(5, 60), 2)
+    found = deduplicate_span_files(
+        inputs, tmp_path / "kept.jsonl", min_length=8, shingler=shingler, engine="disk"
+    )
+    assert found.n_removed > 0
+    assert sum(searched) == 2 * 60  # for the estimate, and to sign them; not to gather them
+
+
 @pytest.mark.parametrize("shingler", [None, Shingler(lowercase=True)])
 def test_against_files(tmp_path, monkeypatch, shingler):
     small_budget(monkeypatch)

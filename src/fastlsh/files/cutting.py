@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import Spans
 from fastlsh.io import Block, BlockDocuments, Rest, take
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Anchors, piece_keys, unit_anchors
@@ -13,6 +14,7 @@ from fastlsh.texts import (
     Pieces,
     Shingler,
     WordPieces,
+    WordTexts,
     as_texts,
     pieces_of,
     plain_strings,
@@ -87,6 +89,20 @@ class SpanCutting(Cutting):
         """Cut the documents of a block."""
         return self._contexts(documents)[0]
 
+    def stored_pieces(self, documents: BlockDocuments, bounds: NDArray[np.int64]) -> Pieces | None:
+        """Do as `pieces`, with bounds that were stored; None if the documents are not the same."""
+        texts = as_texts(documents.texts)
+        plain = self.shingler.plain_texts(texts, 0, len(texts))
+        lengths, words = np.empty(len(plain), np.int64), None
+        plain.lengths(lengths)
+        if self.shingler.unit == "word":
+            words = WordTexts.of(self.shingler, plain)
+            lengths = np.diff(words.starts)
+        text, _, end = bounds.T
+        if (text >= len(lengths)).any() or (end > lengths[text]).any():
+            return None
+        return self._pieces(plain, words, bounds)
+
     def signed(self, documents: BlockDocuments, params: SearchParams) -> SignedPieces:
         """Cut the documents of a block, and find the key of each context."""
         contexts, anchors = self._contexts(documents)
@@ -112,11 +128,12 @@ class SpanCutting(Cutting):
         heads = _heads(anchors, self.min_length)
         tails = np.append(heads, len(last))[1:] - 1
         bounds = np.column_stack([text[heads], first[heads], last[tails] + self.min_length])
-        pieces = Pieces(plain, bounds)
-        if words is not None:
-            escaping = self.shingler.tokenizer is not None
-            pieces = WordPieces(words, bounds, escaping=escaping)
-        return pieces, anchors._replace(keys=anchors.keys[heads])
+        return self._pieces(plain, words, bounds), anchors._replace(keys=anchors.keys[heads])
+
+    def _pieces(self, plain: Spans, words: WordTexts | None, bounds: NDArray[np.int64]) -> Pieces:
+        if words is None:
+            return Pieces(plain, bounds)
+        return WordPieces(words, bounds, escaping=self.shingler.tokenizer is not None)
 
 
 def _heads(anchors: Anchors, length: int) -> NDArray[np.int64]:
@@ -177,7 +194,12 @@ class Wanted(NamedTuple):
     """int64 (m, 2): where each piece or stretch begins and ends in its document."""
 
 
-def wanted_of(block: Block, cutting: Cutting | None, part: NDArray[np.int32]) -> Wanted | None:
+def wanted_of(
+    block: Block,
+    cutting: Cutting | None,
+    part: NDArray[np.int32],
+    contexts: NDArray[np.int64] | None,
+) -> Wanted | None:
     """Return what is gathered of a block; None if its file has changed.
 
     Parameters
@@ -186,14 +208,20 @@ def wanted_of(block: Block, cutting: Cutting | None, part: NDArray[np.int32]) ->
         As when its documents were signed.
     part
         int32, by document or piece: the part that each is gathered in; -1: in none.
+    contexts
+        Of passages, the bounds of the pieces.
     """
     numbers = np.flatnonzero(part >= 0)
     if cutting is None:
         documents = block.documents(part >= 0)
         return Wanted(documents, numbers, None) if len(documents) == len(numbers) else None
     documents = block.documents()
-    pieces = cutting.pieces(documents)
-    if len(pieces) != len(part):
+    pieces: Pieces | None
+    if contexts is not None and isinstance(cutting, SpanCutting):
+        pieces = cutting.stored_pieces(documents, contexts)
+    else:
+        pieces = cutting.pieces(documents)
+    if pieces is None or len(pieces) != len(part):
         return None
     follows = cutting.follows(pieces)[numbers]
     follows[1:] &= (np.diff(numbers) == 1) & (np.diff(part[numbers]) == 0)

@@ -10,13 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.files.cutting import wanted_of
+from fastlsh.files.cutting import SpanCutting, wanted_of
 from fastlsh.files.disk.encoded import encoded_texts
 from fastlsh.files.disk.gathered import ROWS, STRETCHES, TEXTS, Row, Stretch, texts_name
 from fastlsh.files.disk.identities import as_json
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary
-from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun, finished_runs
+from fastlsh.files.disk.signed_runs import (
+    BlockRecord,
+    SignedRun,
+    StoredContexts,
+    drop_contexts,
+    finished_runs,
+)
 from fastlsh.files.run.arrays import save_array
 from fastlsh.files.run.job import Job
 from fastlsh.io import Block, reread_blocks
@@ -43,6 +49,8 @@ def gather_inputs(job: Job, summary: Summary) -> None:
     if not job.work.has(DONE):
         gather_runs(job, summary)
         job.work.write(DONE, {})
+    if job.stage is None and isinstance(job.cutting, SpanCutting):
+        drop_contexts(job)
 
 
 def gather_runs(job: Job, summary: Summary) -> None:
@@ -136,8 +144,10 @@ def _of_run(
         for first, record in numbered(run)
         if (parts[first : first + record.documents] >= 0).any()
     ]
+    stored = StoredContexts(job, run) if isinstance(job.cutting, SpanCutting) else None
     return ordered_map(
-        reread_signed_blocks(job, wanted), lambda item: _pieces(job, summary, parts, *item),
+        reread_signed_blocks(job, wanted),
+        lambda item: _pieces(job, summary, parts, stored, *item),
         threads, alone=lambda item: job.is_large(item[1].source, item[1].extent),
     )  # fmt: skip
 
@@ -146,13 +156,15 @@ def _pieces(
     job: Job,
     summary: Summary,
     parts: NDArray[np.int32],
+    stored: StoredContexts | None,
     first: int,
     record: BlockRecord,
     block: Block,
 ) -> _Pieces:
     """Take the documents in families out of a block."""
     part = parts[first : first + record.documents]
-    wanted = wanted_of(block, job.cutting, part)
+    contexts = None if stored is None else stored.of_block(first, record)
+    wanted = wanted_of(block, job.cutting, part, contexts)
     if wanted is None:
         raise job.sources[record.source].error("changed during the run")
     documents, own, bounds = wanted

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import TextColumn
 from fastlsh.candidates import keys_apart
 from fastlsh.files.disk.encoded import encoded_texts
-from fastlsh.files.disk.signed_runs import BlockRecord, SignedBlock, halves_of
+from fastlsh.files.disk.signed_runs import BlockRecord, SignedBlock, halves_of, narrowed
 from fastlsh.files.disk.sorted_keys import keep_first_bits
 from fastlsh.files.run.job import Job
 from fastlsh.io import (
@@ -33,7 +33,7 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
     documents = block.documents()
     if documents.bad and not job.skip:
         raise documents.bad[0]
-    counts = echoes = None
+    counts = echoes = contexts = None
     keys: NDArray[Any]
     identities = identity_hashes(None if job.request.group else documents.ids)
     if job.request.group is not None:
@@ -50,6 +50,8 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         keys = of_pieces
         counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
         empty = int((counts == 0).sum())
+        if echoes is not None:
+            contexts = narrowed(pieces.bounds)
     bad = tuple(error.row or 1 for error in documents.bad)
     size = _text_bytes(documents.texts)
     record = BlockRecord(source, block.extent, keys.shape[1], bad, size)
@@ -67,6 +69,7 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         counts,
         echoes,
         _columns(job, source, documents),
+        contexts,
     )
 
 

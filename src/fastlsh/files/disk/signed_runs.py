@@ -30,7 +30,6 @@ SIGNED = "signed.json"
 BYTES_OF_RUN = 1 << 30
 """A run ends behind so many bytes of files: what a kill loses at most."""
 
-
 HALF = np.uint64(32)
 
 OF_DOCUMENTS = np.array([1, 0, 0, 1, 0])
@@ -103,6 +102,8 @@ class SignedBlock(NamedTuple):
     """As in `SignedPieces`; the documents are counted in the block."""
     columns: Sequence[NDArray[Any]] = ()
     """The labels and the numbers that the answer counts, in this order."""
+    contexts: NDArray[Any] | None = None
+    """Of passages, the bounds of contexts as `narrowed` returns them."""
 
 
 class RunWriter:
@@ -179,6 +180,9 @@ class RunWriter:
             echoes = [part.echoes for part in parts if part.echoes is not None]
             if echoes:
                 save_array(folder / "echoes.npy", counted_on(echoes, counts))
+            contexts = [part.contexts for part in parts if part.contexts is not None]
+            if contexts:
+                save_array(folder / "contexts.npy", np.concatenate(contexts))
             content = {
                 "documents": self._documents,
                 "blocks": [part.record for part in parts],
@@ -345,6 +349,39 @@ class RunKeys:
 def halves_of(groups: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Return the lower and the upper halves of groups, as they are in a run."""
     return groups.astype(np.uint32), (groups >> HALF).astype(np.uint32)
+
+
+def narrowed(bounds: NDArray[np.int64]) -> NDArray[Any]:
+    """Return where contexts begin and how long they are, (m, 2), in as few bytes as possible."""
+    found = np.column_stack([bounds[:, 1], bounds[:, 2] - bounds[:, 1]])
+    return found.astype(np.min_scalar_type(int(found.max(initial=0))))
+
+
+class StoredContexts:
+    """Where the contexts of the documents of a run are."""
+
+    def __init__(self, job: Job, run: SignedRun) -> None:
+        self._run = run
+        self._pieces, texts, self._contexts = (
+            job.work.load(f"{run.name}/{name}.npy") for name in ("pieces", "texts", "contexts")
+        )
+        ends = np.cumsum(texts).tolist()
+        of_blocks = zip(run.blocks, [0, *ends], ends, strict=False)
+        self._texts = {
+            (record.source, record.extent): (first, stop) for record, first, stop in of_blocks
+        }
+
+    def of_block(self, first: int, record: BlockRecord) -> NDArray[np.int64]:
+        """Return the bounds of the contexts of a block, int64 (m, 3), by the first one's number."""
+        counts = self._pieces[slice(*self._texts[record.source, record.extent])]
+        first -= self._run.first
+        begin, length = self._contexts[first : first + record.documents].astype(np.int64).T
+        return np.column_stack([np.repeat(np.arange(len(counts)), counts), begin, begin + length])
+
+
+def drop_contexts(job: Job) -> None:
+    """Remove the bounds of contexts."""
+    job.work.drop(*(f"{run.name}/contexts.npy" for run in finished_runs(job)))
 
 
 def drop_keys(job: Job) -> None:
