@@ -91,7 +91,7 @@ def refused(capfd, command):
 STAGES = {
     "the manifest": (workdir.WorkDirectory, "locked", 1),
     "the first run of keys": (signed_runs, "save_array", 1),
-    "a later run of keys": (signed_runs, "new_array", 3),
+    "a later run of keys": (signed_runs, "begin_array", 3),
     "linking": (link, "link_sorted", 1),
     "families so far": (link, "link_sorted", 9),
     "dividing": (link, "_divided", 1),

@@ -17,7 +17,7 @@ from fastlsh.banding import of_band
 from fastlsh.candidates import MAX_DOCUMENTS, keys_apart, keys_of_one_band
 from fastlsh.errors import InputError
 from fastlsh.files.disk.sorted_keys import SortedRun, sorted_in_range
-from fastlsh.files.run.arrays import complete, new_array, save_array
+from fastlsh.files.run.arrays import begin_array, complete, new_array, save_array, write_at
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.seals import UnsealedError
 from fastlsh.files.run.units import Unit, units_in
@@ -154,7 +154,8 @@ class RunWriter:
         ) as folder:
             folder.mkdir()
             kind = parts[0].keys
-            keys = new_array(folder / "keys.npy", kind.dtype, (len(kind), self._documents))
+            keys = folder / "keys.npy"
+            start = begin_array(keys, kind.dtype, (len(kind), self._documents))
             rows = np.arange(self._documents, dtype=np.uint64)
 
             def write(band: int) -> int:
@@ -162,11 +163,10 @@ class RunWriter:
                 if row.dtype == np.uint64:
                     row |= rows  # those of empty documents stay below all keys
                     row.sort()
-                keys[band] = row
+                write_at(keys, start + band * row.nbytes, row)
                 return crc32(row.data)
 
-            bands = list(ordered_map(range(len(keys)), write, job.options.threads // self._wide))
-            complete(keys)
+            bands = list(ordered_map(range(len(kind)), write, job.options.threads // self._wide))
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()
             save_array(folder / "identities.npy", identities)

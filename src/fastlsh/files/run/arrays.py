@@ -37,6 +37,22 @@ def save_blocks(path: Path, dtype: Any, blocks: Iterable[NDArray[Any]]) -> None:
         np.lib.format.write_array_header_1_0(file, header())  # of the same size for each count
 
 
+def begin_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> int:
+    """Begin the file of an array, whose elements `write_at` writes; return where they begin."""
+    kind = np.lib.format.dtype_to_descr(np.dtype(dtype))
+    header = {"descr": kind, "fortran_order": False, "shape": shape}
+    with open(path, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        return file.tell()
+
+
+def write_at(path: Path, place: int, array: NDArray[Any]) -> None:
+    """Write elements into a file, in any thread; a mapping would take longer to synchronise."""
+    with open(path, "r+b") as file:
+        file.seek(place)
+        file.write(array.data)
+
+
 def new_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> "np.memmap[Any, Any]":
     """Make an array in a file, mapped; OSError if the disk has no room for all of it.
 
