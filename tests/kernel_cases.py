@@ -518,6 +518,14 @@ def extend_grams():
     }  # fmt: skip
 
 
+def repeat_grams():
+    bounds, starts = words_of_each(REPEATED)
+    return _kernels.repeat_grams, {
+        "texts": spans_of_list(REPEATED), "bounds": bounds, "starts": starts,
+        "first": np.zeros(len(bounds), INT64), "size": 1, "ahead": np.zeros(len(bounds), INT64),
+    }  # fmt: skip
+
+
 def json_lines():
     lines = [b'{"text": "one", "id": 1}\n', b'{"id": "\\u00e9", "text": "\xc3\xa9"}\n', b"{}\n"]
     data = np.frombuffer(b"".join(lines), UINT8)
@@ -586,7 +594,7 @@ def text_columns():
 
 CASES = {
     "hash_grams": hash_grams, "GramTable": gram_table, "GramTable.find": find_grams,
-    "extend_grams": extend_grams,
+    "extend_grams": extend_grams, "repeat_grams": repeat_grams,
     "json_lines": json_lines, "json_lines/chats": json_lines_of_chats,
     "delimited_fields": delimited_fields, "object_ends": object_ends,
     "lines_with_tails": lines_with_tails,

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import _kernels
-from fastlsh._kernels import CHARACTERS, WORDS, GramTable, extend_grams, hash_grams, spans_of_list
+from fastlsh._kernels import (
+    CHARACTERS,
+    WORDS,
+    GramTable,
+    extend_grams,
+    hash_grams,
+    repeat_grams,
+    spans_of_list,
+)
 from kernel_cases import CASES, words_of_each
 
 texts = st.lists(st.text("abé☃😀 ", max_size=30), max_size=5)
@@ -97,22 +105,43 @@ def test_many_sizes_cost_little_more_than_the_longest():
     assert cost(np.arange(5, 500)) < 50 * cost(np.array([499]))
 
 
-@given(texts, texts, st.integers(1, 4))
+def periods(units, most):
+    """Texts of repeated pieces, and pieces of these."""
+    pieces = st.lists(st.tuples(st.text(units, min_size=1, max_size=4), st.integers(1, 9)))
+    joined = pieces.map(lambda some: " ".join("".join(piece * n for piece, n in some)))
+    return st.lists(joined.map(lambda text: text[:90]), max_size=most)
+
+
+repeated = texts | periods("ab", 3)
+
+
+def first_grams(text, size):
+    grams = list(zip(*(text[i:] for i in range(size)), strict=False))
+    return [grams.index(gram) for gram in grams] + [-1] * (len(text) - len(grams))
+
+
+@given(repeated, repeated, st.integers(1, 4))
 def test_runs_are_the_longest_common_ones(one, other, size):
     units = [[text.split() for text in side] for side in (one, other)]
-    rows = sorted(
-        ((t, o, a, b, size) for t, left in enumerate(units[0]) for o, right in enumerate(units[1])
-         for a in range(len(left) - size + 1) for b in range(len(right) - size + 1)),
-        key=lambda row: (row[0], row[1], row[2] - row[3], row[2]),
-    )  # fmt: skip
+    first = [first_grams(text, size) for text in units[1]]
+    rows = [
+        (t, o, a, b, size) for t, left in enumerate(units[0]) for o, right in enumerate(units[1])
+        for a in range(len(left) - size + 1) for b in range(len(right) - size + 1)
+        if first[o][b] == b
+    ]  # fmt: skip
     if not rows:
         return
     table = np.array(rows)
     runs, run_of = np.zeros((len(rows), 5), np.int64), np.zeros(len(rows), np.int64)
-    count = extend_grams(
-        spans_of_list(one), *words_of_each(one), spans_of_list(other), *words_of_each(other),
-        table, runs, run_of,
-    )  # fmt: skip
+    firsts = np.array([place for text in first for place in text], np.int64)
+    ahead = np.zeros_like(firsts)
+    others = spans_of_list(other), *words_of_each(other)
+    repeat_grams(*others, firsts, size, ahead)
+    given = spans_of_list(one), *words_of_each(one), *others, table
+    assert extend_grams(*given, runs, run_of) <= len(rows)
+    equal = run_of >= 0
+    count = extend_grams(*given, runs, run_of, firsts, ahead)
+    assert (equal == (run_of >= 0)).all()
     assert count == len({number for number in run_of.tolist() if number >= 0})
     for (t, o, a, b, n), number in zip(rows, run_of.tolist(), strict=True):
         left, right = units[0][t], units[1][o]

@@ -1,5 +1,6 @@
 """Evaluation items in documents: what is found equals the definition, however it is run."""
 
+import time
 import tracemalloc
 
 import numpy as np
@@ -26,14 +27,22 @@ def texts_of(most):
     return words.map(lambda pairs: "".join(word + between for word, between in pairs))
 
 
+def repeated_texts():
+    part = st.tuples(st.sampled_from(["a ", "a a b ", "a b ", "b ", "a b a c "]), st.integers(1, 9))
+    return st.lists(part, max_size=3).map(lambda parts: "".join(text * n for text, n in parts))
+
+
 @st.composite
 def cases(draw):
     """Return documents that are made of pieces of items, the items, and rules."""
-    items = draw(st.lists(st.lists(texts_of(12), min_size=1, max_size=3), min_size=1, max_size=5))
+    fields = texts_of(12) | repeated_texts()
+    items = draw(st.lists(st.lists(fields, min_size=1, max_size=3), min_size=1, max_size=5))
     pieces = [field for item in items for field in item]
     documents = draw(
         st.lists(
-            st.lists(st.one_of(texts_of(6), st.sampled_from(pieces)), max_size=5).map("; ".join),
+            st.lists(texts_of(6) | repeated_texts() | st.sampled_from(pieces), max_size=5).map(
+                "; ".join
+            ),
             max_size=7,
         )
     )
@@ -301,6 +310,17 @@ def test_fields_with_the_same_n_grams_take_bounded_memory(monkeypatch):
         assert sum(rows) >= 100 * len(texts)
         assert max(rows) <= 2 << 10
         assert peak < 6 << 20
+
+
+@pytest.mark.parametrize("piece", ["a ", "a b c d e f g "])
+def test_repeated_text_takes_linear_time(piece):
+    text = piece * (600_000 // len(piece))
+    start = time.process_time()
+    done = decontaminate([text + "end " + text, text], [text + "other " + text])
+    assert time.process_time() - start < 10  # comparing along each diagonal takes minutes
+    assert done.start.tolist() == [0, len(text) + 4, 0]
+    assert done.end.tolist() == [len(text) - 1, 2 * len(text) + 3, len(text) - 1]
+    assert done.longest_run.tolist() == [text.count(" ")] * 3
 
 
 def test_an_item_of_thousands_of_equal_fields_is_a_template():

@@ -26,7 +26,7 @@ from fastlsh._kernels.compat._compat import (
     murmur_minima,
     sha1_hashes,
 )
-from fastlsh._kernels.grams._grams import GramTable, extend_grams, hash_grams
+from fastlsh._kernels.grams._grams import GramTable, extend_grams, hash_grams, repeat_grams
 from fastlsh._kernels.greedy._keeper import REMEMBERED, Keeper
 from fastlsh._kernels.index._index import (
     BandTables,
@@ -223,6 +223,7 @@ __all__ = [
     "pack_texts",
     "packed_sizes",
     "remainders",
+    "repeat_grams",
     "repeats",
     "roots",
     "set_jaccard",

@@ -136,13 +136,13 @@ def _compared(
     hits = np.repeat(hits, occurrences, axis=0)
     field, first, size = grams.grams[gram].T
     rows = np.column_stack([np.searchsorted(documents, hits[:, 0]), field, hits[:, 1], first, size])
-    order = np.lexsort((hits[:, 1], hits[:, 1] - first, field, rows[:, 0]))
+    order = np.lexsort((hits[:, 1], field, rows[:, 0]))
     rows = np.ascontiguousarray(rows[order])
     runs, run = np.empty_like(rows), np.empty(len(rows), np.int64)
     others = grams.units
     count = extend_grams(
         units.texts, units.bounds, units.starts, others.texts, others.bounds, others.starts, rows,
-        runs, run,
+        runs, run, *grams.repeats,
     )  # fmt: skip
     equal = run >= 0
     if not equal.any():

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import GramTable, ShinglePlan, Spans, extend_grams, hash_grams
+from fastlsh._kernels import GramTable, ShinglePlan, Spans, extend_grams, hash_grams, repeat_grams
 from fastlsh.arrays import offsets_of, unique
 from fastlsh.texts import Shingler, as_texts
 
@@ -73,6 +73,9 @@ class ItemGrams:
     reasons: NDArray[np.int64]
     """int64 (texts,): 0 for an n-gram that counts; otherwise `SHARED` or `BOILERPLATE`."""
     items: int
+    repeats: tuple[NDArray[np.int64], NDArray[np.int64]]
+    """Two int64 (units,): the first equal n-gram of the field at each unit, or -1, and how far the
+    field agrees from both on."""
     mask: int = ALL_BITS
 
     @property
@@ -197,16 +200,27 @@ def item_grams(
     number = np.searchsorted(unique(hashes), hashes)
     text = _equal_texts(units, grams, number)
     count = int(text.max()) + 1 if len(text) else 0
-    first = np.unique(grams[:, 0] * np.int64(max(count, 1)) + text, return_index=True)[1]
-    first.sort()
+    first, places = _first_ones(grams, text)
+    repeats = np.full(len(units.bounds), -1), np.zeros(len(units.bounds), np.int64)
+    repeats[0][units.starts[grams[:, 0]] + grams[:, 1]] = places
+    repeat_grams(units.texts, units.bounds, units.starts, repeats[0], shingler.size, repeats[1])
     found = ItemGrams(
         shingler, units, owner, grams[first], hashes[first], number[first], text[first],
-        np.zeros(count, np.int64), items, mask,
+        np.zeros(count, np.int64), items, repeats, mask,
     )  # fmt: skip
     pairs, times = np.unique(found.text * np.int64(max(items, 1)) + found.item, return_counts=True)
     users = np.bincount(pairs // max(items, 1), minlength=count)
     users[pairs[times > MAX_FIELDS] // max(items, 1)] = max_items + 1
     return found.without(np.flatnonzero(users > max_items), SHARED)
+
+
+def _first_ones(
+    grams: NDArray[np.int64], text: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the n-grams that are the first of equal ones in a field, and where that of each is."""
+    pairs = grams[:, 0] * (text.max(initial=0) + 1) + text
+    _, first, of = np.unique(pairs, return_index=True, return_inverse=True)
+    return np.sort(first), grams[first, 1][of.reshape(-1)]
 
 
 def _owners(

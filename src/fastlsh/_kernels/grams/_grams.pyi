@@ -44,4 +44,14 @@ def extend_grams(
     rows: NDArray[np.int64],
     runs: NDArray[np.int64],
     run_of: NDArray[np.int64],
+    other_first: NDArray[np.int64] | None = None,
+    other_ahead: NDArray[np.int64] | None = None,
 ) -> int: ...
+def repeat_grams(
+    texts: Spans,
+    bounds: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    first: NDArray[np.int64],
+    size: int,
+    ahead: NDArray[np.int64],
+) -> None: ...
