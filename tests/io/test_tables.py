@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import stat
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,6 +68,16 @@ def test_tables_of_many_blocks(here, name, monkeypatch):
     write_table(name, {"text": Lookup(["x", "y"], np.arange(10) % 2)})
     texts = read(name).texts
     assert list(map(str, texts)) == ["x", "y"] * 5
+
+
+@pytest.mark.parametrize("name", ["t.tsv", "t.csv"])
+def test_sums_of_floats_have_all_digits(here, name):
+    sums = np.array([0.1 + 0.2, 1e-9, 12345678901.25])
+    write_table(name, {"sum_score": sums, "cluster_score": sums, "similarity": sums})
+    lines = Path(name).read_text(encoding="utf-8").splitlines()[1:]
+    rows = [line.split("\t" if name == "t.tsv" else ",") for line in lines]
+    assert [[*map(float, row[:2])] for row in rows] == [[each, each] for each in sums]
+    assert rows[0] == ["0.30000000000000004"] * 2 + ["0.300000"]
 
 
 def test_table_to_standard_output(capfdbinary):

@@ -483,8 +483,9 @@ class Index:
         dict
             Columns with a value for each document, in the order of insertion: id, a list;
             documents, int64 (n,), how many have come; sources, int64 (n,), the number of different
-            sources, if the index counts these; and for each column that it sums, sum_NAME, int64
-            or float64 (n,).
+            sources, if the index counts these; and for each column that it sums, sum_NAME (n,),
+            int64 if all sums are integers, and otherwise float64. Floats are added one by one in
+            the order in which documents come.
 
         Raises
         ------

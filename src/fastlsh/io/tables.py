@@ -62,9 +62,10 @@ def write_table(
 ) -> None:
     r"""Write columns of equal length in blocks, so that they may be made as they are sliced.
 
-    In TSV and CSV, numbers with a fraction have 6 decimals, and truth values are ``true`` and
-    ``false``. In TSV, a backslash, tab, line feed and carriage
-    return inside a value are written as ``\\``, ``\t``, ``\n`` and ``\r``: a row is always
+    In TSV and CSV, numbers with a fraction have 6 decimals, but sums (``sum_...`` and
+    ``cluster_...``) all digits that tell them apart; truth values are ``true`` and ``false``. In
+    TSV, a backslash, tab, line feed and carriage return inside a value are written as ``\\``,
+    ``\t``, ``\n`` and ``\r``: a row is always
     one line. A lone surrogate is written as ``\udXXX``. JSONL has null for NaN.
 
     Parameters
@@ -105,13 +106,23 @@ def _standard_output() -> Iterator[BinaryIO]:
         stream.flush()
 
 
+_SUMS = ("sum_", "cluster_")
+"""What the names of columns with sums begin with."""
+
 Block = list[Any]  # a slice of each column: a list, or an array of numbers
 
 
 def _blocks(columns: Mapping[str, Any]) -> Iterator[Block]:
     length = len(next(iter(columns.values())))
     for start in range(0, length, _BLOCK):
-        yield [column[start : start + _BLOCK] for column in columns.values()]
+        block = [column[start : start + _BLOCK] for column in columns.values()]
+        yield [_exact(name, values) for name, values in zip(columns, block, strict=True)]
+
+
+def _exact(name: str, values: Any) -> Any:
+    """Return sums as objects, which are written with all of their digits."""
+    is_sum = isinstance(values, np.ndarray) and name.startswith(_SUMS)
+    return values.astype(object) if is_sum else values
 
 
 def _encoded(kind: str, columns: Mapping[str, Any]) -> Iterator[bytes]:
