@@ -93,21 +93,23 @@ cdef int check_rows(const int64_t[::1] rows, Py_ssize_t count) except -1:
     return 0
 
 
+cdef inline char* append_part(
+    char* out, const uint8_t* data, int64_t start, int64_t stop
+) noexcept nogil:
+    if stop > start:                # else there may be no data
+        memcpy(out, data + start, stop - start)
+    return out + (stop - start)
+
+
 cdef void copy_with_tails(
     const uint8_t* data, const int64_t* bounds, const int64_t* rows, Py_ssize_t n,
     const int64_t* ends, const uint8_t* tails, const int64_t* tail_bounds, char* out
 ) noexcept nogil:
-    cdef Py_ssize_t i, size
+    cdef Py_ssize_t i
     for i in range(n):
-        size = ends[i] - bounds[rows[i]]
-        memcpy(out, data + bounds[rows[i]], size)
-        out += size
-        size = tail_bounds[i + 1] - tail_bounds[i]
-        memcpy(out, tails + tail_bounds[i], size)
-        out += size
-        size = bounds[rows[i] + 1] - ends[i]
-        memcpy(out, data + ends[i], size)
-        out += size
+        out = append_part(out, data, bounds[rows[i]], ends[i])
+        out = append_part(out, tails, tail_bounds[i], tail_bounds[i + 1])
+        out = append_part(out, data, ends[i], bounds[rows[i] + 1])
 
 
 def lines_with_tails(
