@@ -174,6 +174,15 @@ def test_a_schema_that_is_no_text(path):
         Index.open(path)
 
 
+def test_names_of_columns_that_are_no_text(path):
+    Index.open(path, 0.7).close()
+    code = path.read_bytes()
+    assert b"flushed INTEGER" in code
+    path.write_bytes(code.replace(b"flushed INTEGER", b"flush\x87d INTEGER"))
+    with pytest.raises(ValueError, match="the index is damaged"):
+        Index.open(path).query("the quick brown fox")
+
+
 @pytest.mark.parametrize(
     "damage", ["DELETE FROM parameters", "INSERT INTO parameters SELECT * FROM parameters"]
 )

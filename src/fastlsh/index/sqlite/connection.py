@@ -73,10 +73,8 @@ class Connection:
                     connection.execute("PRAGMA journal_mode = MEMORY")
                 connection.execute("PRAGMA cache_size = -65536")
                 connection.execute("PRAGMA temp_store = MEMORY")
-            except BaseException as error:
+            except BaseException:
                 connection.close()
-                if isinstance(error, UnicodeDecodeError):  # SQLite's message quotes what it read
-                    raise sqlite3.DatabaseError("malformed schema") from error
                 raise
             self._connection = connection
             self._process = os.getpid()
@@ -101,6 +99,10 @@ class Connection:
                     self._connection.execute(statement)
 
 
+# Messages and names of columns quote what SQLite has read, which may be no UTF-8.
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What the module raises for a damaged file."""
+
 _DAMAGED = ("not a database", "malformed", "not decode", "no such table", "no such column")
 
 _QUERY_SPACE = 32 << 10
@@ -112,13 +114,13 @@ def named_errors(path: str, wait: float) -> Iterator[None]:
     """Replace errors of SQLite by errors that name the file and the reason."""
     try:
         yield
-    except sqlite3.Error as error:
+    except SQLITE_ERRORS as error:
         raise named_error(error, path, wait) from error
 
 
-def named_error(error: sqlite3.Error, path: str, wait: float) -> Exception:
+def named_error(error: Exception, path: str, wait: float) -> Exception:
     """Return the error that replaces an error of SQLite."""
-    said = str(error)
+    said = "" if isinstance(error, UnicodeDecodeError) else str(error)
     if "locked" in said or "busy" in said:
         return TimeoutError(
             errno.EAGAIN, f"another process is writing to the index; waited {wait} s", path
