@@ -2,6 +2,8 @@
 
 import json
 from collections import defaultdict
+from functools import reduce
+from operator import add
 from pathlib import Path
 
 import pytest
@@ -89,7 +91,7 @@ def test_sources_and_sums_as_by_hand(tmp_path, keep, outside):
         assert row["cluster_size"] == len(own) + row["cluster"][1]
         assert row["cluster_sources"] == len({each["site"] for each in own})
         assert row["cluster_tokens"] == sum(each["tokens"] for each in own)
-        assert row["cluster_share"] == sum(each["share"] for each in own)
+        assert row["cluster_share"] == reduce(add, (each["share"] for each in own))
     assert {row["cluster_sources"] for row in rows} >= {1, 2, 3}
     by_id = {row["id"]: row for row in rows}
     table = rows_in(place / "clusters.jsonl")
