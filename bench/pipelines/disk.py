@@ -48,8 +48,8 @@ SAMPLED = 0.2
 
 
 def write_shard(folder: Path, size: int, number: int) -> Path:
-    """Write one shard, unless it is there."""
-    path = folder / f"{number:04}.jsonl"
+    """Write one shard of so many documents, unless it is there."""
+    path = folder / f"{number:04}-of-{size}.jsonl"
     if path.exists():
         return path
     with path.with_suffix(".part").open("w", encoding="utf-8") as stream:
