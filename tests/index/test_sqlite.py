@@ -183,6 +183,11 @@ def test_names_of_columns_that_are_no_text(path):
         Index.open(path).query("the quick brown fox")
 
 
+def test_errors_of_the_caller_stay_what_they_are(path):
+    with Index.open(path, 0.7) as index, pytest.raises(UnicodeDecodeError), index.batch():
+        b"\xff".decode()
+
+
 @pytest.mark.parametrize(
     "damage", ["DELETE FROM parameters", "INSERT INTO parameters SELECT * FROM parameters"]
 )

@@ -252,13 +252,19 @@ cdef Py_ssize_t extend_all(
         if run != NULL and (run[0] != row[0] or run[1] != row[1]):
             run = far = NULL
         found = 0
-        if run != NULL and run[2] - run[3] == row[2] - row[3] and row[2] < run[2] + run[4]:
+        if (
+            run != NULL and run[2] - run[3] == row[2] - row[3]
+            and run[2] <= row[2] < run[2] + run[4]
+        ):
             found = run[2] + run[4] - row[2]
             if first != NULL:
                 if row[4] <= found:
                     run_of[i] = (run - runs) // 5
                 continue
-        elif first != NULL and far != NULL and row[2] + row[4] <= far[2] + far[4]:
+        elif (
+            first != NULL and far != NULL and far[2] <= row[2]
+            and row[2] + row[4] <= far[2] + far[4]
+        ):
             there = row[2] - far[2] + far[3]
             start = first + other.starts[row[1]]
             if there == row[3]:

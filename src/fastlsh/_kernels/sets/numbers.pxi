@@ -173,16 +173,19 @@ cdef class Numbers:
             int64 (m + 1,), from 0 to n: where families begin and end. Before each of them all
             numbers are forgotten. None: those that have been given stay.
         """
-        cdef Memory parts[3]
+        cdef Memory parts[4]
+        cdef Py_ssize_t read = 3
         cdef Py_ssize_t n = count.shape[0]
         cdef bint done
         check_lists(lists, start, count)
         parts[0] = memory_of(lists, "lists")
         parts[1] = memory_of(start, "start")
         parts[2] = memory_of(count, "count")
-        check_apart(parts, 3, 1, "lists, start and count")
         if families is not None:
             check_starts(families, n, "families")
+            parts[3] = memory_of(families, "families")
+            read = 4
+        check_apart(parts, read, 1, "lists, start, count and families")
         if n == 0 or lists.shape[0] == 0:
             return
         with self.lock:

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from traceback import walk_tb
 
 APPLICATION = 0x66736C68
 """ "fslh" """
@@ -99,10 +100,6 @@ class Connection:
                     self._connection.execute(statement)
 
 
-# Messages and names of columns quote what SQLite has read, which may be no UTF-8.
-SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What the module raises for a damaged file."""
-
 _DAMAGED = ("not a database", "malformed", "not decode", "no such table", "no such column")
 
 _QUERY_SPACE = 32 << 10
@@ -114,11 +111,22 @@ def named_errors(path: str, wait: float) -> Iterator[None]:
     """Replace errors of SQLite by errors that name the file and the reason."""
     try:
         yield
-    except SQLITE_ERRORS as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise named_error(error, path, wait) from error
 
 
-def named_error(error: Exception, path: str, wait: float) -> Exception:
+def is_of_sqlite(error: BaseException) -> bool:
+    """Whether SQLite's module has raised this, and not the caller's own code inside a batch.
+
+    Messages and names of columns quote what the module has read, which may be no UTF-8.
+    """
+    if not isinstance(error, UnicodeDecodeError):
+        return isinstance(error, sqlite3.Error)
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).startswith("fastlsh.index.sqlite.")
+
+
+def named_error(error: BaseException, path: str, wait: float) -> Exception:
     """Return the error that replaces an error of SQLite."""
     said = "" if isinstance(error, UnicodeDecodeError) else str(error)
     if "locked" in said or "busy" in said:

@@ -14,7 +14,7 @@ from fastlsh.arrays import unique
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
-from fastlsh.index.sqlite.connection import SQLITE_ERRORS, Connection, named_error, named_errors
+from fastlsh.index.sqlite.connection import Connection, is_of_sqlite, named_error, named_errors
 from fastlsh.index.sqlite.damage import numbers_of, refuse, state_of
 from fastlsh.index.sqlite.levels import Levels
 from fastlsh.index.sqlite.origins import Origins, places_of
@@ -103,7 +103,7 @@ class SqliteStore:
             raise OSError(errno.EIO, "an error has undone the batch", connection.path)
 
     def _raise_named(self, error: BaseException) -> None:
-        if isinstance(error, SQLITE_ERRORS):
+        if is_of_sqlite(error):
             raise named_error(error, self._connection.path, self.wait) from error
 
     def _refresh(self) -> None:

@@ -74,10 +74,14 @@ class ParquetPart(TableBlock):
         is_whole = len(texts) == self.extent.stop - self.extent.start
         if field is None or not is_whole or getattr(texts, "type", None) != field.type:
             return
+        layout = self._file.head.layout
         if read is None:
-            self._read = pyarrow("").table({field.name: texts})
+            schema = pyarrow("").schema([field], layout.metadata)
+            self._read = pyarrow("").Table.from_arrays([texts], schema=schema)
         elif field.name not in read.schema.names:
-            self._read = read.append_column(field.name, texts)
+            there = {field.name, *read.schema.names}
+            in_order = [name for name in layout.names if name in there]
+            self._read = read.append_column(field, texts).select(in_order)
 
 
 class ParquetSource:
