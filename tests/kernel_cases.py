@@ -518,6 +518,12 @@ def extend_grams():
     }  # fmt: skip
 
 
+def extend_grams_of_repeats():
+    call, arguments = extend_grams()
+    places = np.array([0, 1, 2, 3, 0, 1, 2, 3])
+    return call, {**arguments, "other_first": places, "other_ahead": np.zeros(8, INT64)}
+
+
 def repeat_grams():
     bounds, starts = words_of_each(REPEATED)
     return _kernels.repeat_grams, {
@@ -594,7 +600,8 @@ def text_columns():
 
 CASES = {
     "hash_grams": hash_grams, "GramTable": gram_table, "GramTable.find": find_grams,
-    "extend_grams": extend_grams, "repeat_grams": repeat_grams,
+    "extend_grams": extend_grams, "extend_grams/repeats": extend_grams_of_repeats,
+    "repeat_grams": repeat_grams,
     "json_lines": json_lines, "json_lines/chats": json_lines_of_chats,
     "delimited_fields": delimited_fields, "object_ends": object_ends,
     "lines_with_tails": lines_with_tails,
@@ -631,6 +638,9 @@ CASES = {
     "Numbers.__len__": lambda: (_kernels.Numbers().__len__, {}),
     "Numbers.clear": lambda: (_kernels.Numbers().clear, {}),
     "Numbers.replace": lambda: (_kernels.Numbers().replace, lists()),
+    "Numbers.replace/families": lambda: (_kernels.Numbers().replace, {
+        **lists(), "families": np.array([0, 2, 5]),
+    }),
     "murmur_minima": murmur_minima,
     "text_hashes": lambda: (_kernels.text_hashes, {"spans": spans(), "out": np.zeros(4, UINT64)}),
     "token_hashes": lambda: (_kernels.token_hashes, {

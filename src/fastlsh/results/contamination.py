@@ -41,7 +41,8 @@ class Contamination(Table):
     share : ndarray of float64, shape (m,)
         The share of the item's different n-grams that the document contains.
     longest_run : ndarray of int64, shape (m,)
-        The words (or characters) of the longest run that both have in common.
+        The words (or characters) of the longest run that both have in common. Where an item
+        repeats an n-gram, only runs through its first place in the item are looked at.
     field : list of str
         The field of the item that the place has in common with it.
     start, end : ndarray of int64, shape (m,)
