@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import oracle_decontamination as oracle
@@ -111,6 +111,13 @@ def check(documents, items, rules):
     ]
 
 
+A_LONGER_GRAM_OF_THE_SAME_HASH = (
+    ["a a a a a"], [["a a a a a"], ["a a a a a a"]],
+    oracle.Rules(size=6, max_items=1, boilerplate_share=0.0, boilerplate_documents=1, sample=2),
+)  # fmt: skip
+
+
+@example(case=A_LONGER_GRAM_OF_THE_SAME_HASH, bits=1)
 @given(cases(), st.integers(1, 5))
 def test_no_hash_decides(case, bits):
     documents, items, rules = case

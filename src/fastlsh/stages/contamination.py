@@ -134,8 +134,12 @@ def _compared(
     occurrences = grams.first[hits[:, 2] + 1] - grams.first[hits[:, 2]]
     gram = grams.by_number[ranges_of(grams.first[hits[:, 2]], occurrences)]
     hits = np.repeat(hits, occurrences, axis=0)
+    place = np.searchsorted(documents, hits[:, 0])
+    # Grams of different sizes may have one hash; a longer one may not fit behind its place.
+    fits = hits[:, 1] + grams.grams[gram, 2] <= units.counts[place]
+    gram, hits, place = gram[fits], hits[fits], place[fits]
     field, first, size = grams.grams[gram].T
-    rows = np.column_stack([np.searchsorted(documents, hits[:, 0]), field, hits[:, 1], first, size])
+    rows = np.column_stack([place, field, hits[:, 1], first, size])
     order = np.lexsort((hits[:, 1], field, rows[:, 0]))
     rows = np.ascontiguousarray(rows[order])
     runs, run = np.empty_like(rows), np.empty(len(rows), np.int64)
