@@ -1,10 +1,11 @@
 """From files to files: `fastlsh dedup` on made JSON lines and Parquet, by both engines and schemes.
 
-2 million documents of about 1,000 characters, one in ten a near-duplicate, in eight shards that go
-to a directory. Each job is measured as often as --repeats says, in turns with all others; with
---before, also with another installation. Beside the jobs stand, in processor time of one thread:
-the signatures of the same texts, what msgspec takes to validate the same lines without decoding
-strings, and equal texts: the rule "equal" beside a set of Python's strings.
+2 million documents of about 1,000 characters, one in ten a near-duplicate, or with --corpus the
+rows of a file of JSON lines, in eight shards that go to a directory. Each job is measured as often
+as --repeats says, in turns with all others; with --before, also with another installation. Beside
+the jobs stand, in processor time of one thread: the signatures of the same texts, what msgspec
+takes to validate the same lines without decoding strings, and equal texts: the rule "equal" beside
+a set of Python's strings.
 """
 
 import argparse
@@ -20,10 +21,14 @@ from time import process_time
 from typing import Any
 
 from bench import common
+from bench.common import corpus
 from bench.pipelines.disk import SHARD, dedup, write_shards
 from fastlsh import MinHasher, deduplicate
 
 DOCUMENTS = 2_000_000
+SHARDS = 8
+"""Into which the rows of a file are cut."""
+
 EQUAL = 200_000
 """Documents of which equal ones are searched for in a list."""
 
@@ -38,9 +43,23 @@ def as_parquet(shard: Path) -> Path:
     path = shard.with_suffix(".parquet")
     if not path.exists():
         part = path.with_suffix(".part")
-        pyarrow.parquet.write_table(pyarrow.json.read_json(shard), part, row_group_size=50_000)
+        whole = pyarrow.json.ReadOptions(block_size=shard.stat().st_size + 1)
+        rows = pyarrow.json.read_json(shard, whole)
+        pyarrow.parquet.write_table(rows, part, row_group_size=50_000)
         part.rename(path)
     return path
+
+
+def real_shards(folder: Path, file: Path, count: int) -> list[Path]:
+    """Write the lines of a file as so many shards of consecutive rows."""
+    lines = list(corpus.lines(file))
+    shards = []
+    for number in range(count):
+        shard = folder / f"{number}-of-{count}.jsonl"
+        part = lines[number * len(lines) // count : (number + 1) * len(lines) // count]
+        shard.write_text("".join(part), encoding="utf-8")
+        shards.append(shard)
+    return shards
 
 
 def texts_of(shards: Sequence[Path]) -> Iterator[Any]:
@@ -110,6 +129,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--memory", default="1G", help="limit of the engine on disk (default 1G)")
     parser.add_argument("--folder", type=Path, help="of the shards, which then stay")
     parser.add_argument("--before", help="the Python of another installation of fastlsh")
+    parser.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines, also .gz or .zst")
     parser.add_argument("--only", nargs="*", default=[""], help="jobs whose names have this")
     options: argparse.Namespace = parser.parse_args(arguments)
     size = 1_000 if options.quick else SHARD
@@ -123,7 +143,13 @@ def main(arguments: Sequence[str]) -> None:
         installations["before"] = options.before
     working = Path(tempfile.mkdtemp(dir=made))
     try:
-        shards = write_shards(made, documents, size)[: documents // size]
+        if options.corpus:
+            shards = real_shards(working, options.corpus, SHARDS)
+            for shard in shards:
+                as_parquet(shard)
+            documents = sum(map(len, texts_of(shards)))
+        else:
+            shards = write_shards(made, documents, size)[: documents // size]
         jobs = dict(file_jobs(shards, working / "out", options.memory, installations))
         jobs |= {
             "signatures, affine32": partial(signed, shards, "affine32"),
@@ -158,4 +184,4 @@ def main(arguments: Sequence[str]) -> None:
         }
     finally:
         shutil.rmtree(working if options.folder else made)
-    common.write("jobs", options, results)
+    common.write("jobs-file" if options.corpus else "jobs", options, results)

@@ -5,6 +5,8 @@ from typing import Any
 
 from bench.report.records import Records, results, table
 
+TEXTS = {"jobs": "generated documents", "jobs-file": "real documents"}
+
 DOLLARS = (0.045, 0.09)
 """What an hour of one core costs, in dollars: low and high prices of cloud providers."""
 
@@ -26,16 +28,27 @@ PUBLISHED = (
 
 def cost(records: Records) -> Iterator[str]:
     """Yield what a core-hour does, what a TB costs, and what others have published."""
-    found = results(records, "jobs")
-    if not found:
-        return
+    for name in _measured(records):
+        yield from _costs(records, name)
+    yield "| published elsewhere | rate | dollars for 1 TB | how the work differs |"
+    yield "| --- | --- | ---: | --- |"
+    yield from (f"| {' | '.join(row)} |" for row in PUBLISHED)
+    yield ""
+
+
+def _measured(records: Records) -> list[str]:
+    return [name for name in ("jobs", "jobs-file") if results(records, name)]
+
+
+def _costs(records: Records, benchmark: str) -> Iterator[str]:
+    found = results(records, benchmark)
     sizes = found["bytes"]
     runs = max(len(taken) for taken in found["runs"].values())
     yield (
-        f"{found['documents']:,} documents: {sizes['jsonl'] / 1e9:.2f} GB of JSON lines, or"
-        f" {sizes['parquet'] / 1e9:.2f} GB of Parquet with Snappy. Medians of {runs} runs with"
-        f" {found['threads']} threads; {records['jobs']['machine']['cpu']},"
-        f" commit {records['jobs']['commit']}."
+        f"{found['documents']:,} {TEXTS[benchmark]}: {sizes['jsonl'] / 1e9:.2f} GB of JSON lines,"
+        f" or {sizes['parquet'] / 1e9:.2f} GB of Parquet with Snappy. Medians of {runs} runs with"
+        f" {found['threads']} threads; {records[benchmark]['machine']['cpu']},"
+        f" commit {records[benchmark]['commit']}."
     )
     yield ""
     yield from table(
@@ -43,17 +56,15 @@ def cost(records: Records) -> Iterator[str]:
          "dollars for 1 TB"],
         (_row(name, job, found) for name, job in found["jobs"].items() if _is_file_job(name)),
     )  # fmt: skip
-    yield "| published elsewhere | rate | dollars for 1 TB | how the work differs |"
-    yield "| --- | --- | ---: | --- |"
-    yield from (f"| {' | '.join(row)} |" for row in PUBLISHED)
-    yield ""
 
 
 def beyond(records: Records) -> Iterator[str]:
     """Yield the processor time beyond the signatures, beside a validation of the same lines."""
-    found = results(records, "jobs")
-    if not found:
-        return
+    for name in _measured(records):
+        yield from _beyond(results(records, name), TEXTS[name])
+
+
+def _beyond(found: Mapping[str, Any], texts: str) -> Iterator[str]:
     jobs = found["jobs"]
     lines = jobs["msgspec, lines validated"]["processor s"]
     rows = []
@@ -62,12 +73,18 @@ def beyond(records: Records) -> Iterator[str]:
         signatures = jobs.get(f"signatures, {search}")
         if when == "now" and signatures:
             rest = job["processor s"] - signatures["processor s"]
-            rows.append([f"{kind}, {engine}, {search}", f"{job['processor s']:.1f}",
-                         f"{signatures['processor s']:.1f}", f"{rest:.1f}",
-                         f"{rest / lines:.1f}"])  # fmt: skip
+            before = jobs.get(name.removesuffix("now") + "before", {}).get("processor s")
+            rows.append([f"{kind}, {engine}, {search}", f"{before:.1f}" if before else "",
+                         f"{job['processor s']:.1f}", f"{signatures['processor s']:.1f}",
+                         f"{rest:.1f}", f"{rest / lines:.1f}",
+                         f"{job['processor s'] / job['wall s']:.2f}"])  # fmt: skip
+    yield f"{found['documents']:,} {texts}:"
+    yield ""
     yield from table(
-        ["job", "processor s", "of these, signatures", "all else", "all else / msgspec"], rows
-    )
+        ["job", "before, s", "now, s", "of these, signatures", "all else", "all else / msgspec",
+         "processor / wall time"],
+        rows,
+    )  # fmt: skip
     equal = jobs["equal texts of a list"]["processor s"]
     python = jobs["equal texts of a list, Python's set"]["processor s"]
     n = found["documents of a list"]

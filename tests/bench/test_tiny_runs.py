@@ -59,8 +59,13 @@ def test_it_runs_small(name, tmp_path):
         list(block(records))
 
 
-@pytest.mark.parametrize("name", ["end_to_end", pytest.param("peers", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    ["end_to_end", *(pytest.param(name, marks=pytest.mark.slow) for name in ("jobs", "peers"))],
+)
 def test_it_runs_on_the_texts_of_a_file(name, tmp_path):
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
     texts = ROOT / "examples" / "notices.jsonl"
     more = ["--documents=200"] if name == "peers" else []
     done = run(name, "--quick", "--repeats=1", f"--results={tmp_path}", f"--corpus={texts}", *more)
