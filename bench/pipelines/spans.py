@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import Random
 from time import sleep
@@ -38,10 +39,12 @@ LENGTHS = {"char": 500, "word": 100}
 
 
 def write_shard(path: Path, number: int, share: float, documents: int) -> Path:
-    """Write a shard of documents of two halves."""
+    """Write a shard of documents of two halves, unless it is there."""
+    if path.exists():
+        return path
     draw, shared = Random(number), corpus.Writer(0).texts(PASSAGES, HALF)
     writer = corpus.Writer(number + 1)
-    with path.open("w", encoding="utf-8") as stream:
+    with path.with_suffix(".part").open("w", encoding="utf-8") as stream:
         for place in range(documents):
             halves = [
                 draw.choice(shared) if draw.random() < share else writer.text(HALF)
@@ -49,7 +52,20 @@ def write_shard(path: Path, number: int, share: float, documents: int) -> Path:
             ]
             row = {"id": number * documents + place, "text": "\n".join(halves)}
             stream.write(json.dumps(row) + "\n")
-    return path
+    return path.with_suffix(".part").rename(path)
+
+
+def write_shards(folder: Path, share: float, documents: int, count: int) -> list[Path]:
+    """Write shards, in a process for each processor."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(common.cores()) as pool:
+        written = [
+            pool.submit(
+                write_shard, folder / f"{number}-of-{documents}.jsonl", number, share, documents
+            )
+            for number in range(count)
+        ]
+        return [shard.result() for shard in written]
 
 
 def cost(
@@ -110,12 +126,9 @@ def with_rates(found: dict[str, float], characters: int) -> dict[str, float]:
     }
 
 
-def growth(folder: Path, share: float, documents: int, unit: str) -> dict[str, Any]:
-    """Measure each size."""
-    shards = [
-        write_shard(folder / f"{number}.jsonl", number, share, documents)
-        for number in range(SIZES[-1])
-    ]
+def growth(made: Path, share: float, documents: int, unit: str, folder: Path) -> dict[str, Any]:
+    """Measure each size, with shards in one folder and all else in another."""
+    shards = write_shards(made, share, documents, SIZES[-1])
     characters = documents * (2 * HALF + 1)
     results: dict[str, Any] = {}
     for count in SIZES:
@@ -137,12 +150,18 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--corpus", type=Path, help="real texts, JSON lines")
     parser.add_argument("--unit", choices=LENGTHS, default="char", help="of made texts")
     parser.add_argument("--documents", type=int, default=20_000, help="of a shard")
+    parser.add_argument("--folder", type=Path, help="of the shards, which then stay")
     options = parser.parse_args(arguments)
+    if options.folder:
+        options.folder.mkdir(parents=True, exist_ok=True)
     results: dict[str, Any] = {}
     for share in SHARES[1:2] if options.quick else SHARES:
-        with tempfile.TemporaryDirectory() as name:
+        with tempfile.TemporaryDirectory(dir=options.folder) as name:
             documents = 20 if options.quick else options.documents
-            results[f"{share:.0%} repeated"] = growth(Path(name), share, documents, options.unit)
+            made = (options.folder or Path(name)) / f"{share:.0%}"
+            results[f"{share:.0%} repeated"] = growth(
+                made, share, documents, options.unit, Path(name)
+            )
     if options.corpus is not None:
         size = sum(len(text.encode()) for text in corpus.read(options.corpus))
         for length in (500, 100):
