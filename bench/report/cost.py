@@ -28,7 +28,10 @@ PUBLISHED = (
 
 def cost(records: Records) -> Iterator[str]:
     """Yield what a core-hour does, what a TB costs, and what others have published."""
-    for name in _measured(records):
+    measured = _measured(records)
+    if not measured:
+        return
+    for name in measured:
         yield from _costs(records, name)
     yield "| published elsewhere | rate | dollars for 1 TB | how the work differs |"
     yield "| --- | --- | ---: | --- |"
