@@ -567,6 +567,15 @@ def object_ends():
     }  # fmt: skip
 
 
+def value_places():
+    lines = [b'{"a": {"b": 1}}\n', b'{"ab": "\\u0061", "b": [2]} \n', b'{"b": "\xc3\xa9"}']
+    return _kernels.value_places, {
+        "data": np.frombuffer(b"".join(lines), UINT8), "bounds": np.cumsum([0, *map(len, lines)]),
+        "rows": np.array([2, 0, 1]), "key": b"b", "places": np.zeros((3, 2), INT64),
+        "plain": np.zeros(3, UINT8),
+    }  # fmt: skip
+
+
 def lines_with_tails():
     return _kernels.lines_with_tails, {
         "data": np.frombuffer(b"one\ntwo\nthree", UINT8), "bounds": np.array([0, 4, 8, 13]),
@@ -604,7 +613,10 @@ CASES = {
     "repeat_grams": repeat_grams,
     "json_lines": json_lines, "json_lines/chats": json_lines_of_chats,
     "delimited_fields": delimited_fields, "object_ends": object_ends,
-    "lines_with_tails": lines_with_tails,
+    "lines_with_tails": lines_with_tails, "value_places": value_places,
+    "json_strings": lambda: (_kernels.json_strings, {
+        "texts": spans(), "plain": np.array([0, 1, 0, 1], UINT8), "offsets": np.zeros(5, INT64),
+    }),
     "line_bounds": lambda: (_kernels.line_bounds, {
         "data": np.frombuffer(b"one\r\n\ntwo", UINT8), "last": True, "returns": True,
     }),

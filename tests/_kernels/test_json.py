@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from fastlsh import _kernels
 from fastlsh.io.blocks.json_rows import JsonRows
+from fastlsh.io.blocks.new_texts import json_with_text
 from fastlsh.io.sources import Options, Source
 from strategies import share
 
@@ -458,6 +459,76 @@ def test_lines_with_tails(lines, seed):
         np.cumsum([0, *map(len, tails)]),
     )  # fmt: skip
     assert found == b"".join(b"".join(lines[i]) for i in order)
+
+
+PLACED = [
+    '{"text": "a", "n": 1}', '{"text":"a","text" :\t"b"}',
+    ' {"a": {"text": 1}, "text": [{"b": "}"}]} ',
+    '{"text": "\\ud800 \\" \\\\"}', '{"é": "☃", "text": null}', '{"text": NaN, "a": "é"}',
+    '{"n":-1e3,"text":""}',
+]  # fmt: skip
+UNPLACED = [
+    "{}", "[]", '{"a": "text"}', '{"te\\u0078t": 1}', '{"text": 1, "te\\u0078t": 2}',
+    '{"text": "a"', '{"text": "a"}}', '{"text": \'a\'}', '{"text" "a"}',
+    '{"a": {"text": 1}}', "", '{"text": "a",}',
+]  # fmt: skip
+
+
+@given(
+    lines=st.lists(st.sampled_from([*PLACED, *UNPLACED]), max_size=8), ended=st.booleans(),
+    spread=st.integers(0, 70), seed=st.integers(0, 99),
+)  # fmt: skip
+@example(lines=[*PLACED, *UNPLACED], ended=True, spread=0, seed=0)
+def test_value_places(isa, lines, ended, spread, seed):
+    texts = [f"{' ' * spread}{line}\n" for line in lines]
+    if texts and not ended:
+        texts[-1] = texts[-1].removesuffix("\n")
+    data = [text.encode() for text in texts]
+    bounds, order = bounds_of(data), np.random.default_rng(seed).permutation(len(data))
+    whole = b"".join(data)
+    places, plain = np.full((len(data), 2), -7), np.zeros(len(data), np.uint8)
+    plain[::2] = 1
+    before = plain.copy()
+    isa.value_places(np.frombuffer(whole, np.uint8), bounds, order, b"text", places, plain)
+    for n, row in enumerate(order.tolist()):
+        if lines[row] in UNPLACED:
+            assert places[n, 0] == -1
+            assert plain[n] == before[n]
+            continue
+        start, stop = places[n].tolist()
+        raw = data[row].decode()
+        new = raw[: len(whole[bounds[row] : start].decode())] + '"X"'
+        new += whole[stop : bounds[row + 1]].decode()
+        assert new == json_with_text(raw, "text", "X", plain=True)
+        assert plain[n] == (before[n] or raw.isascii())
+
+
+@given(st.lists(st.tuples(st.text(st.characters(), max_size=9), st.booleans()), max_size=6))
+@example([('\x7f\x1f\x00 \b\t\n\f\r"\\/\x80\xff', plain) for plain in (False, True)])
+@example([("\u0800\ud7ff\ue000\uffff\x7f", plain) for plain in (False, True)])
+@example([("\U00010000\U0010ffff\u07ff\x7f", plain) for plain in (False, True)])
+@example([("é\ud800", False), ("\ud83d\ude00 é", False), ("\udfff\U0001f600", True), ("é", False)])
+def test_json_strings(texts):
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    plain = np.array([plain for _, plain in texts], np.uint8)
+    spans = _kernels.spans_of_list([text for text, _ in texts])
+    found = _kernels.json_strings(spans, plain, offsets)
+    expected = []
+    for text, escapes in texts:
+        surrogate = any("\ud800" <= c <= "\udfff" for c in text)
+        expected.append(json.dumps(text, ensure_ascii=escapes or surrogate).encode())
+    assert found == b"".join(expected)
+    assert offsets.tolist() == bounds_of(expected).tolist()
+
+
+def test_every_character_as_a_json_string():
+    text = "".join(map(chr, range(0x110000)))
+    for each in (text[:256], text[:0xD800], text[0xE000:0x10000], text):
+        for plain in (0, 1):
+            flags, offsets = np.array([plain], np.uint8), np.zeros(2, np.int64)
+            found = _kernels.json_strings(_kernels.spans_of_list([each]), flags, offsets)
+            escapes = bool(plain) or each is text
+            assert found == json.dumps(each, ensure_ascii=escapes).encode()
 
 
 @given(st.lists(st.tuples(st.binary(max_size=5), st.booleans()), max_size=12), st.integers(0, 3))

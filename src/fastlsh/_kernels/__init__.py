@@ -52,9 +52,11 @@ from fastlsh._kernels.json._json import (
     chosen_lines,
     delimited_fields,
     json_lines,
+    json_strings,
     line_bounds,
     lines_with_tails,
     object_ends,
+    value_places,
 )
 from fastlsh._kernels.loops._chosen import instruction_sets, use_loops
 from fastlsh._kernels.minhash._signatures import (
@@ -210,6 +212,7 @@ __all__ = [
     "invert",
     "isa",
     "json_lines",
+    "json_strings",
     "line_bounds",
     "lines_with_tails",
     "link",
@@ -239,6 +242,7 @@ __all__ = [
     "token_signatures",
     "unite",
     "use_loops",
+    "value_places",
     "windows_of",
     "winnow",
     "word_hashes",

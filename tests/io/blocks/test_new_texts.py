@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh.io import Options, expand, read_blocks
+from fastlsh.io.blocks.contract import AddedColumns
 from fastlsh.io.blocks.new_texts import fields_as_row, json_with_text, table_with_texts
 
 keys = st.text(max_size=3)
@@ -86,6 +87,42 @@ def test_blocks_write_rows_with_other_texts(tmp_path, codec):
     first = '{"text": "é", "n": "é"}' if codec == "utf-8" else '{"text": "\\u00e9", "n": "é"}'
     assert found == f'{first}\n{{"text": "\\u2603"}}'
     assert bytes(block.rows(kept)).decode() == f"{rows[0]}\n{rows[4]}"
+
+
+wild = st.text(st.characters(), max_size=5)
+HOSTILE = [
+    '{"text": "a", "id": 1}', ' {"id": "☃" ,"text" :"\\u00e9"} ', '{"text": "a", "text": "b"}',
+    '{"te\\u0078t": "a"}', '{"text": "a", "te\\u0078t": "b", "n": [{"text": 1}]}', '{"text": null}',
+    '{"n": ' + "[" * 70 + "]" * 70 + ', "text": "a"}', '{"n": "\\ud800", "text": "\\ud800\\n"}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16-le"])
+@given(
+    lines=st.lists(st.tuples(st.sampled_from(HOSTILE), st.none() | wild, st.booleans())),
+    end=st.sampled_from(["\n", " \r\n"]), ended=st.booleans(), more=st.booleans(),
+)  # fmt: skip
+def test_blocks_as_row_by_row(tmp_path_factory, codec, lines, end, ended, more):
+    path = tmp_path_factory.mktemp("rows") / "a.jsonl"
+    raws = [raw + end for raw, _, _ in lines]
+    if raws and not ended:
+        raws[-1] = raws[-1].removesuffix(end)
+    path.write_bytes("".join(raws).encode(codec))
+    (source,) = expand([str(path)], None, Options(encoding=codec))
+    expected = ""
+    for raw, (_, text, kept) in zip(raws, lines, strict=True):
+        if text is not None:
+            raw = json_with_text(raw, "text", text, plain=codec != "utf-8")
+        brace = raw.rindex("}")
+        expected += (raw[:brace] + ', "x": 5' * more + raw[brace:]) * kept
+    found = b""
+    for block in read_blocks(source):
+        assert len(block.documents()) == len(lines)
+        kept = np.array([kept for _, _, kept in lines], np.bool_)
+        texts = {n: text for n, (_, text, _) in enumerate(lines) if text is not None}
+        added = AddedColumns({"x": "int64"}, {"x": [5] * len(lines)}) if more else None
+        found += bytes(block.rows(kept, texts, added))
+    assert found == expected.encode()
 
 
 def test_tables_in_several_pieces():

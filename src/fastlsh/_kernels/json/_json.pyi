@@ -1,4 +1,5 @@
 from fastlsh._kernels._arrays import I64, U8
+from fastlsh._kernels.text._texts import Spans
 
 ABSENT: int
 REFUSED: int
@@ -46,6 +47,8 @@ def lines_with_tails(
     tails: U8,
     tail_bounds: I64,
 ) -> bytes: ...
+def value_places(data: U8, bounds: I64, rows: I64, key: bytes, places: I64, plain: U8) -> None: ...
+def json_strings(texts: Spans, plain: U8, offsets: I64) -> bytes: ...
 def delimited_fields(
     data: U8,
     bounds: I64,

@@ -342,3 +342,4 @@ def chosen_lines(
 
 include "json/fields.pxi"
 include "json/tails.pxi"
+include "json/places.pxi"

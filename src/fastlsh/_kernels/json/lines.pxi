@@ -7,7 +7,7 @@ from libc.string cimport memcmp, memcpy
 
 from fastlsh._kernels.json.rows cimport (
     ABSENT, INTEGER, LONG_REAL, MESSAGES, NULL_VALUE, REAL, REFUSED, STRING, TOKEN, Found, Key,
-    Line, Member, Number, Wanted,
+    Line, Member, Number, Place, Wanted,
 )
 
 cdef enum:
@@ -356,3 +356,39 @@ cdef Py_ssize_t json_line(
         return line.out - out
     found.members[wanted.texts - 1].kind = REFUSED
     return used
+
+
+cdef bint json_place(
+    const uint8_t* data, Py_ssize_t size, const Key* key, Place* place
+) noexcept nogil:
+    # Where the value of a key is, of a repeated one the last; False: somebody else must say.
+    cdef Line line
+    cdef Key name
+    cdef const uint8_t* begin
+    cdef uint8_t c
+    place.start = -1
+    line.at = data
+    line.high = 0
+    if after_space(&line) != c'{':
+        return False
+    line.at += 1
+    after_space(&line)
+    while True:
+        if not take_name(&line, &name):
+            return False
+        begin = line.at
+        if not pass_value(&line):
+            return False
+        if is_named(name.name, name.size, key):
+            place.start = begin - data
+            place.stop = line.at - data
+        c = after_space(&line)
+        line.at += 1
+        if c != c',':
+            break
+        after_space(&line)
+    if c != c'}' or place.start < 0:
+        return False
+    after_space(&line)
+    place.ascii = line.high == 0
+    return line.at == data + size - 1

@@ -53,6 +53,11 @@ cdef struct Found:
     uint8_t* pieces             # where several texts are written, before they are joined
     uint8_t* pieces_end
 
+cdef struct Place:          # of a value in a line
+    Py_ssize_t start
+    Py_ssize_t stop
+    bint ascii              # whether all of the line is
+
 cdef struct Line:
     const uint8_t* at
     uint8_t* out        # where the next wanted string is written

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from fastlsh._kernels.json.masks cimport at_least, equal, first_bit
+from fastlsh._kernels.json.points cimport put_utf8_point
 from fastlsh._kernels.json.rows cimport Line
 
 
@@ -102,26 +103,6 @@ cdef inline bint take_escape(Line* line, uint8_t** place) noexcept nogil:
     line.at = p
     place[0] = put_utf8_point(out, <uint32_t> c)
     return True
-
-
-cdef inline uint8_t* put_utf8_point(uint8_t* out, uint32_t c) noexcept nogil:
-    # Never longer than its escape.
-    if c < 0x80:
-        out[0] = <uint8_t> c
-        return out + 1
-    if c < 0x800:
-        out[0] = <uint8_t> (0xC0 | c >> 6)
-    else:
-        if c < 0x10000:
-            out[0] = <uint8_t> (0xE0 | c >> 12)
-        else:
-            out[0] = <uint8_t> (0xF0 | c >> 18)
-            out += 1
-            out[0] = <uint8_t> (0x80 | (c >> 12 & 0x3F))
-        out += 1
-        out[0] = <uint8_t> (0x80 | (c >> 6 & 0x3F))
-    out[1] = <uint8_t> (0x80 | (c & 0x3F))
-    return out + 2
 
 
 cdef bint pass_string(Line* line) noexcept nogil:

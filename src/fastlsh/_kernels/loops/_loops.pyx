@@ -30,6 +30,7 @@ cdef Loops table
 table.write_words = write_words
 table.write_hashes = write_hashes
 table.json_line = json_line
+table.json_place = json_place
 table.may_have_name = may_have_name
 table.sign_texts = sign_texts
 table.sign_tokens = sign_tokens

@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from fastlsh._kernels.compat.functions cimport Functions
 from fastlsh._kernels.compat.murmur cimport Murmur
 from fastlsh._kernels.compat.sha1 cimport SHA1_LANES
-from fastlsh._kernels.json.rows cimport Found, Names, Wanted
+from fastlsh._kernels.json.rows cimport Found, Key, Names, Place, Wanted
 from fastlsh._kernels.minhash.signer cimport Signer
 from fastlsh._kernels.sets.sets cimport Workbench
 from fastlsh._kernels.text._texts cimport Span
@@ -23,6 +23,9 @@ cdef struct Loops:      # only pointers to functions: tests/_kernels/test_loops.
     Py_ssize_t (*json_line)(
         const uint8_t* data, Py_ssize_t size, const Wanted* wanted, uint8_t* out, Py_ssize_t used,
         Found* found
+    ) noexcept nogil
+    bint (*json_place)(
+        const uint8_t* data, Py_ssize_t size, const Key* key, Place* place
     ) noexcept nogil
     bint (*may_have_name)(
         const uint8_t* line, Py_ssize_t size, const Names* names

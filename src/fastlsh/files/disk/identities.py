@@ -22,6 +22,8 @@ def as_json(ids: Any, path: str, rows: NDArray[np.int64]) -> list[bytes]:
     path, rows
         The file, and the row of each document.
     """
+    if isinstance(ids, np.ndarray) and ids.dtype.kind == "i":  # the usual ids, all at once
+        return " ".join(map(str, ids.tolist())).encode().split()
     ids = [None] * len(rows) if ids is None else as_list(ids)
     pairs = zip(ids, rows.tolist(), strict=True)
     named = (f"{path}:{row}" if each is None else each for each, row in pairs)

@@ -1,10 +1,11 @@
 """JSON lines: one object a line; of repeated keys the last counts."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 
-from fastlsh._kernels import MOST_KEYS, object_ends
+from fastlsh._kernels import MOST_KEYS, json_strings, object_ends, spans_of_list, value_places
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.added import check_new_keys, json_tails
 from fastlsh.io.blocks.checks import Bytes
@@ -87,6 +88,22 @@ class JsonBlock(RowBlock):
             except InputError as error:  # noqa: PERF203
                 bad.append(error)
         return good, bad
+
+    def _values(
+        self, rows: Indices, texts: list[str], ends: Indices
+    ) -> tuple[Indices, list[bytes]]:
+        plain = np.full(len(rows), self.head.codec != "utf-8", np.uint8)
+        places, offsets = np.empty((len(rows), 2), np.int64), np.empty(len(rows) + 1, np.int64)
+        key = self.source.options.texts()[0].encode("utf-8", "surrogatepass")
+        value_places(self._data, self._lines.bounds, rows, key, places, plain)
+        joined = json_strings(spans_of_list(texts), plain, offsets)
+        values = [joined[start:stop] for start, stop in pairwise(offsets.tolist())]
+        unusual = np.flatnonzero(places[:, 0] < 0)
+        own = [texts[n] for n in unusual.tolist()]
+        places[unusual], others = super()._values(rows[unusual], own, ends[unusual])
+        for number, value in zip(unusual.tolist(), others, strict=True):
+            values[number] = value
+        return places, values
 
     def _with_text(self, raw: str, text: str) -> str:
         (key,) = self.source.options.texts()

@@ -121,23 +121,34 @@ class RowBlock:
         else:
             found, positions = self._tails(added, good)
             tails, ends = [found[n] for n in chosen.tolist()], positions[chosen]
-        if not texts:
-            return lines_with_tails(
-                self._data, self._lines.bounds, rows, ends,
-                np.frombuffer(b"".join(tails), np.uint8),
-                np.cumsum([0, *map(len, tails)], dtype=np.int64),
-            )  # fmt: skip
-        view = self._data.data
-        parts: list[memoryview | bytes] = []
-        numbers, each = chosen.tolist(), (starts.tolist(), stops.tolist(), ends.tolist(), tails)
-        for n, start, stop, end, tail in zip(numbers, *each, strict=True):
-            before: memoryview | bytes = view[start:end]
-            behind: memoryview | bytes = view[end:stop]
-            if n in texts:  # what is behind the end stays as it is
-                raw = self._with_text(str(view[start:stop], "utf-8"), texts[n]).encode()
-                before, behind = raw[: len(raw) - len(behind)], raw[len(raw) - len(behind) :]
-            parts += before, tail, behind
-        return b"".join(parts)
+        if not len(rows) or not texts:
+            return lines_with_tails(self._data, self._lines.bounds, rows, ends, *_joined(tails))
+        changed = np.flatnonzero(np.isin(chosen, list(texts)))
+        strings = [texts[n] for n in chosen[changed].tolist()]
+        places, values = np.column_stack([ends, ends]), [b""] * len(rows)
+        places[changed], new = self._values(rows[changed], strings, ends[changed])
+        for number, value in zip(changed.tolist(), new, strict=True):
+            values[number] = value
+        # Of each row three parts stay, the first with the value and the second with the tail.
+        edges = np.column_stack([starts, places, ends, stops]).ravel()
+        parts = (5 * np.arange(len(rows))[:, None] + (0, 2, 3)).ravel()
+        behind = [part for both in zip(values, tails, strict=True) for part in (*both, b"")]
+        return lines_with_tails(self._data, edges, parts, edges[parts + 1], *_joined(behind))
+
+    def _values(
+        self, rows: Indices, texts: list[str], ends: Indices
+    ) -> tuple[Indices, list[bytes]]:
+        """Return which bytes of the data other ones stand for, and these, for new texts of rows.
+
+        They are int64 (m, 2), before the ends.
+        """
+        starts, stops = self._lines.bounds[rows], self._lines.bounds[rows + 1]
+        values = []
+        each = zip(self._records(rows), texts, (stops - ends).tolist(), strict=True)
+        for (_, raw), text, behind in each:
+            changed = self._with_text(raw, text).encode()
+            values.append(changed[: len(changed) - behind])
+        return np.column_stack([starts, ends]), values
 
     def _tails(self, added: AddedColumns, good: Indices) -> tuple[list[bytes], Indices]:
         """Return the further columns of each document, and where in the data they go."""
@@ -191,6 +202,12 @@ class RowBlock:
             byte = ord(raw[error.start]) & 0xFF
             reason = f"not {self.head.codec}: byte 0x{byte:02x} at character {error.start + 1}"
             raise self.source.error(reason + OTHER_ENCODING, row) from None
+
+
+def _joined(parts: list[bytes]) -> tuple[NDArray[np.uint8], Indices]:
+    """Return the bytes of all parts, and where each begins and ends."""
+    offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    return np.frombuffer(b"".join(parts), np.uint8), offsets
 
 
 def _chosen(found: BlockDocuments, wanted: Flags | None) -> BlockDocuments:
