@@ -9,7 +9,8 @@ import pytest
 from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import sign
 from fastlsh.files.run import units
-from shards import contents, rows_of, small_budget, write_shards
+from fastlsh.io import Options, Source
+from shards import content_of, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
 
@@ -142,3 +143,54 @@ def test_compressed_files(keywords, tmp_path, packed):
         Path(f"{name}.{packed}").write_bytes(data)
         keywords["inputs"][number] = f"{name}.{packed}"
     assert written(keywords, tmp_path / "four", 4) == expected
+
+
+def as_parquet(inputs):
+    """Write JSON lines as Parquet, in row groups of ten rows."""
+    import pyarrow.parquet as pq
+    from pyarrow import json as pj
+
+    for name in inputs:
+        pq.write_table(pj.read_json(name), Path(name).with_suffix(".parquet"), row_group_size=10)
+    return [str(Path(name).with_suffix(".parquet")) for name in inputs]
+
+
+def source_of(name):
+    return Source(name, name.rpartition(".")[2], None, Options())
+
+
+@pytest.mark.parametrize("in_turns", ["parquet", "limit"])
+def test_threads_do_not_wait_at_the_end_of_a_unit(keywords, tmp_path, monkeypatch, in_turns):
+    if in_turns == "parquet":
+        keywords["inputs"] = as_parquet(keywords["inputs"])
+    else:
+        keywords["limit"] = 200
+    last = len(list(sign.read_blocks(source_of(keywords["inputs"][1]), 700))) - 1
+    output = "out." + keywords["inputs"][0].rpartition(".")[2]
+    expected = written(keywords, tmp_path / "one", 1, output)
+    both = threading.Barrier(2, timeout=30)
+    of_block = sign.sign_block
+
+    def meeting(job, source, block):
+        if (source, block.extent.index) in ((1, last), (2, 0)):
+            both.wait()
+        return of_block(job, source, block)
+
+    monkeypatch.setattr(sign, "sign_block", meeting)
+    assert written(keywords, tmp_path / "four", 4, output) == expected
+    assert not both.broken
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_units_before_a_bad_row_stay_done_where_blocks_are_one_sequence(
+    keywords, tmp_path, threads
+):
+    with open(keywords["inputs"][3], "a", encoding="utf-8") as file:
+        file.write("no JSON\n")
+    with pytest.raises(InputError, match=r"in3\.jsonl: row 31"):
+        written({**keywords, "limit": 200}, tmp_path / "out", threads)
+    runs = sorted(path.name for path in keywords["work"].glob("run-*"))
+    assert [name for name in runs if name < "run-000003"] == [
+        f"run-{number:06}-000000" for number in range(3)
+    ]
+    assert all(content_of(keywords["work"] / name / "blocks.json")["last"] for name in runs[:3])

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -21,7 +22,13 @@ from fastlsh.files.disk.signed_runs import (
 )
 from fastlsh.files.disk.sorted_keys import repetitions
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.repair import BROKEN, number_of_file
+from fastlsh.files.run.repair import (
+    BROKEN,
+    FailedUnitError,
+    broken_file,
+    in_unit,
+    remember_broken,
+)
 from fastlsh.files.run.units import Unit
 from fastlsh.io import (
     ALL_BYTES,
@@ -104,22 +111,27 @@ def sign_units(job: Job) -> None:
     units = dict(job.part.share(list(enumerate(units_of(job)))))
     numbers = [number for unit in units.values() for number in unit.files]
     _check_batches(job, [job.sources[number] for number in numbers if number < job.surely_read])
-    wide = _width(job, units, [job.sources[number] for number in numbers])
+    sources = [job.sources[number] for number in numbers]
+    in_turns = _are_in_turns(job, sources)
+    wide = 1 if in_turns else _width(job, units, sources)
     try:
-        _sign_side_by_side(job, units, wide)
+        _sign(job, units, wide, len(units) if in_turns else 1)
     except LongRowError:  # the row must be in memory alone
-        _sign_side_by_side(job, units, 1)
+        _sign(job, units, 1, len(units))
 
 
-def _width(job: Job, units: Mapping[int, Unit], sources: Sequence[Source]) -> int:
-    """Return how many units may be signed at a time.
+def _are_in_turns(job: Job, sources: Sequence[Source]) -> bool:
+    """Whether one unit is signed after the other.
 
-    It is one if files are read as a whole, if it is not known which of them are read, and where
+    They are if files are read as a whole, if it is not known which of them are read, and where
     processes share the work: those with the same part must end their runs behind the same blocks.
     """
     formats = {source.format for source in sources}
-    if job.stage is not None or job.limit is not None or not formats.isdisjoint(COLUMNAR):
-        return 1
+    return job.stage is not None or job.limit is not None or not formats.isdisjoint(COLUMNAR)
+
+
+def _width(job: Job, units: Mapping[int, Unit], sources: Sequence[Source]) -> int:
+    """Return how many units may be signed at a time."""
     wide = min(job.options.threads, len(units))
     compressions = {source.compression for source in sources} - {None}
     if compressions:
@@ -127,8 +139,11 @@ def _width(job: Job, units: Mapping[int, Unit], sources: Sequence[Source]) -> in
     return 1 if "xz" in compressions else max(wide, 1)
 
 
-def _sign_side_by_side(job: Job, units: Mapping[int, Unit], wide: int) -> None:
+def _sign(job: Job, units: Mapping[int, Unit], wide: int, each: int) -> None:
     """Sign units, `wide` at a time; of several files that cannot be read, the first one raises.
+
+    `each`: the blocks of so many units are one sequence, in which threads need not wait at the end
+    of a unit.
 
     Raises
     ------
@@ -141,36 +156,43 @@ def _sign_side_by_side(job: Job, units: Mapping[int, Unit], wide: int) -> None:
     failed: dict[int, InputError] = {}
 
     def sign(start: int, stop: int) -> Iterator[None]:
-        for unit in [*units][start:stop]:
-            if failed and min(failed) < unit:
+        mine = {unit: units[unit] for unit in [*units][start:stop]}
+        writer = None
+        if failed and min(failed) < min(mine):
+            return
+        with closing(_signed(job, mine, done, wide, limit)) as found:
+            try:
+                for unit, signed in found:
+                    if writer is None or writer.unit != unit:
+                        if writer is not None:
+                            writer.close(last=True)
+                        writer = RunWriter(job, unit, done[unit], wide)
+                    writer.add(signed)
+                    if wide == 1:
+                        tell(job.sources[signed.record.source], signed.record.extent)
+                    yield
+                    if failed and min(failed) < unit:
+                        return
+            except FailedUnitError as failure:
+                unit = failure.unit
+                failed[unit] = _counted_in_file(job, units[unit], failure.error)
+                broken = broken_file(job, failure.error)
+                if writer is not None and writer.unit < unit:
+                    writer.close(last=True)
+                elif writer is not None and broken is not None:
+                    writer.close(broken)
                 return
-            writer = RunWriter(job, unit, done[unit], wide)
-            with closing(_signed(job, unit, units[unit], done[unit], wide, limit)) as found:
-                try:
-                    for signed in found:
-                        writer.add(signed)
-                        if wide == 1:
-                            tell(job.sources[signed.record.source], signed.record.extent)
-                        yield
-                        if failed and min(failed) < unit:
-                            return
-                except LongRowError:
-                    raise
-                except InputError as error:
-                    failed[unit] = _counted_in_file(job, units[unit], error)
-                    broken = _broken_file(job, error)
-                    if broken is not None:
-                        writer.close(broken)
-                    return
+        if writer is not None:
             writer.close(last=True)
 
     if wide > 1 and 0 in units:  # a warning names its caller only in the calling thread
         for _ in islice(_first_blocks(job, units[0], done[0], limit), 1):
             pass
     try:
-        run(sign, batches(len(units), 1), wide, tell.by_parts(len(units)) if wide > 1 else None)
+        parts = tell.by_parts(len(units)) if wide > 1 else None
+        run(sign, batches(len(units), max(each, 1)), wide, parts)
         if failed:
-            _remember_broken(job, failed[min(failed)])
+            remember_broken(job, failed[min(failed)])
             raise failed[min(failed)]
     finally:
         failed.clear()  # an error holds its frames, and with these open files
@@ -185,37 +207,35 @@ def _counted_in_file(job: Job, unit: Unit, error: InputError) -> InputError:
     return with_row_of_file(source, unit.within, error)
 
 
-def _broken_file(job: Job, error: InputError) -> int | None:
-    """Return which file cannot be read, if what was signed before it is to be written.
-
-    Processes with the same part, however, must end their runs behind the same blocks.
-    """
-    return None if job.stage else number_of_file(job, error)
-
-
-def _remember_broken(job: Job, error: InputError) -> None:
-    """Write down which file cannot be read, so that the run can go on when it has been mended."""
-    number = _broken_file(job, error)
-    if number is not None:
-        job.work.write(BROKEN, {"source": number})
-
-
 def _signed(
-    job: Job, number: int, unit: Unit, runs: list[SignedRun], wide: int, limit: Limit
-) -> Generator[SignedBlock, None, None]:
-    """Sign the blocks of a unit behind its finished runs."""
-    if number == 0 and wide == 1:
-        blocks = _first_blocks(job, unit, runs, limit)
-    else:
-        blocks = _blocks(job, unit, runs, wide, limit)
+    job: Job,
+    units: Mapping[int, Unit],
+    done: Mapping[int, list[SignedRun]],
+    wide: int,
+    limit: Limit,
+) -> Generator[tuple[int, SignedBlock], None, None]:
+    """Sign the blocks of units behind their finished runs."""
+
+    def blocks() -> Iterator[tuple[int, int, Block]]:
+        for unit, each in units.items():
+            find = _first_blocks if unit == 0 and wide == 1 else partial(_blocks, wide=wide)
+            with in_unit(unit):
+                for source, block in find(job, each, done[unit], limit):
+                    yield unit, source, block
+
+    def signed(item: tuple[int, int, Block]) -> tuple[int, SignedBlock]:
+        unit, source, block = item
+        with in_unit(unit):
+            return unit, sign_block(job, source, block)
+
     return ordered_map(
-        blocks, lambda item: sign_block(job, *item), job.options.threads // wide,
-        alone=lambda item: job.is_large(item[0], item[1].extent),
+        blocks(), signed, job.options.threads // wide,
+        alone=lambda item: job.is_large(item[1], item[2].extent),
     )  # fmt: skip
 
 
 def _blocks(
-    job: Job, unit: Unit, runs: list[SignedRun], wide: int, limit: Limit
+    job: Job, unit: Unit, runs: list[SignedRun], limit: Limit, wide: int = 1
 ) -> Iterator[tuple[int, Block]]:
     """Yield the blocks of a unit behind its finished runs, each with its file."""
     if runs and runs[-1].last:
@@ -363,7 +383,7 @@ def _first_blocks(
     job: Job, unit: Unit, runs: list[SignedRun], limit: Limit
 ) -> Iterator[tuple[int, Block]]:
     """Do as `_blocks`, and warn if most comparisons of the first documents will be needless."""
-    blocks = _blocks(job, unit, runs, 1, limit)
+    blocks = _blocks(job, unit, runs, limit)
     are_documents = job.cutting is None and job.request.group is None
     if not runs and are_documents and not job.params.finds_equal:
         for number, block in islice(blocks, 1):

@@ -114,7 +114,7 @@ class RunWriter:
 
     def __init__(self, job: Job, unit: int, done: Sequence[SignedRun], wide: int) -> None:
         self._job = job
-        self._unit = unit
+        self.unit = unit
         self._number = len(done)
         self._wide = wide
         self._total = sum(run.documents for run in done)
@@ -149,9 +149,7 @@ class RunWriter:
         if not self._parts:
             return
         job, parts = self._job, self._parts
-        with job.work.replacing(
-            run_name(self._unit, self._number), unsealed=["keys.npy"]
-        ) as folder:
+        with job.work.replacing(run_name(self.unit, self._number), unsealed=["keys.npy"]) as folder:
             folder.mkdir()
             kind = parts[0].keys
             keys = folder / "keys.npy"

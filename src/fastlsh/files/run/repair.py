@@ -1,10 +1,11 @@
 """A file that could not be read: what was signed before it stays valid when it has been mended."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from fastlsh.errors import InputError
+from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.disk.signed_runs import finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import fixed
@@ -14,10 +15,40 @@ BROKEN = "broken.json"
 """Which file it was, while all are signed."""
 
 
-def number_of_file(job: Job, error: InputError) -> int | None:
-    """Return the number of the file that an error is about; None: it is none of them."""
+class FailedUnitError(Exception):
+    """A file of a unit cannot be read, or has a bad row."""
+
+    def __init__(self, unit: int, error: InputError) -> None:
+        super().__init__(unit, error)
+        self.unit = unit
+        self.error = error
+
+
+@contextmanager
+def in_unit(unit: int) -> Iterator[None]:
+    """Say which unit an error is in."""
+    try:
+        yield
+    except LongRowError:
+        raise
+    except InputError as error:
+        raise FailedUnitError(unit, error) from None
+
+
+def broken_file(job: Job, error: InputError) -> int | None:
+    """Return which file cannot be read, if what was signed before it is to be written.
+
+    Processes with the same part, however, must end their runs behind the same blocks.
+    """
     paths = [source.path for source in job.sources]
-    return paths.index(error.path) if error.path in paths else None
+    return paths.index(error.path) if not job.stage and error.path in paths else None
+
+
+def remember_broken(job: Job, error: InputError) -> None:
+    """Write down which file cannot be read, so that the run can go on when it has been mended."""
+    number = broken_file(job, error)
+    if number is not None:
+        job.work.write(BROKEN, {"source": number})
 
 
 def forget_unless_resumable(work: WorkDirectory) -> None:
