@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import common
+from bench import ROOT, common
 from bench.common import corpus
 from fastlsh.files.budget import parse_memory
 
@@ -86,8 +86,12 @@ def dedup(
     ]  # fmt: skip
     if "disk" in more:
         command += ["--work", str(work)]
+    environment = {**os.environ}
+    # Where Python writes no bytecode, each run would compile all of the package anew.
+    if environment.pop("PYTHONDONTWRITEBYTECODE", None):
+        environment.setdefault("PYTHONPYCACHEPREFIX", str(ROOT / "build" / "bytecode"))
     start = perf_counter()
-    process = subprocess.Popen(command)
+    process = subprocess.Popen(command, env=environment)
     anonymous = files = 0
     while True:
         ended, status, used = os.wait4(process.pid, os.WNOHANG)

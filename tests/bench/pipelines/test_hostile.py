@@ -73,6 +73,14 @@ def test_a_chain_is_one_family_of_unlike_documents():
     assert {len(text) for text in texts} == {hostile.LONG}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at the memory as Linux tells it")
+def test_a_measured_run_does_not_compile_what_another_one_has_compiled(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path / "bytecode"))
+    dedup(write_shards(tmp_path, 10, 10), tmp_path / "k.jsonl", "--engine", "memory")
+    assert list((tmp_path / "bytecode").rglob("fastlsh/cli/command.*.pyc"))
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the memory as Linux tells it")
 @pytest.mark.parametrize("memory", LIMITS)
