@@ -2,11 +2,13 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 import oracle_passages
 from fastlsh.cli import main
+from fastlsh.files.run.part import STAGES
 from required import library
 
 tokenizers = library("tokenizers")
@@ -25,6 +27,30 @@ def bytes_of_text(tmp_path):
     made.enable_truncation(3)
     made.save(str(tmp_path / "tokenizer.json"))
     return tmp_path / "tokenizer.json"
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """Real texts: pages of the documentation, with parts of them again."""
+    folder = Path(__file__).parents[2] / "docs"
+    paths = sorted(folder.glob("*.md"))
+    texts = [page.read_text("utf-8")[:6000] for page in paths][:8]
+    return [*texts, texts[0][500:2500] + texts[3][100:900], texts[1][::2], texts[2][:3000].upper()]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, pages):
+    """A tokenizer of a few hundred tokens, trained on the texts."""
+    made = tokenizers.Tokenizer(tokenizers.models.BPE())
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=600, initial_alphabet=alphabet, show_progress=False
+    )
+    made.train_from_iterator(pages, trainer)
+    path = tmp_path_factory.mktemp("trained") / "tokenizer.json"
+    made.save(str(path))
+    return path
 
 
 def refused(folder, capsys, *arguments):
@@ -55,6 +81,47 @@ def test_tokens_of_single_characters(tmp_path, bytes_of_text, length):
     ]
     for engine in ("memory", "disk"):
         assert written(tmp_path, *given, "--engine", engine) == expected
+
+
+@pytest.mark.filterwarnings("ignore:.*equal by accident")
+@pytest.mark.parametrize("length", [6, 15, 40, 120])
+def test_tokens_of_a_trained_tokenizer(tmp_path, pages, trained, length):
+    rows = [json.dumps({"id": n, "text": text}) for n, text in enumerate(pages)]
+    (tmp_path / "in.jsonl").write_text("\n".join(rows) + "\n")
+    read = tokenizers.Tokenizer.from_file(str(trained))
+    bounds = [units_of(read.encode(text, add_special_tokens=False).offsets) for text in pages]
+    tokens = [
+        [text[begin:end] for begin, end in of_text]
+        for text, of_text in zip(pages, bounds, strict=True)
+    ]
+    assert sum(map(len, tokens)) < sum(map(len, pages)) / 1.8  # most have several characters
+    gone = oracle_passages.removed([tuple(each) for each in tokens], length)
+    assert gone
+    expected = []
+    for number, (text, of_text) in enumerate(zip(pages, bounds, strict=True)):
+        lost = [place for n, place in gone if n == number]
+        without = {c for place in lost for c in range(*of_text[place])}
+        expected.append("".join(c for at, c in enumerate(text) if at not in without))
+    given = ["--unit", "token", "--tokenizer", str(trained), "--min-length", str(length)]
+    work = ["--work", str(tmp_path / "work"), "--memory", "256M"]
+    assert written(tmp_path, *given, "--engine", "memory") == expected
+    assert written(tmp_path, *given, "--engine", "disk", *work) == expected
+    output = ["-o", str(tmp_path / "out.jsonl"), "--by", "span"]
+    for stage in STAGES[:-1]:
+        command = ["dedup", str(tmp_path / "in.jsonl"), *output, *given, *work, "--stage", stage]
+        assert not main(command)
+    assert written(tmp_path, *given, *work, "--stage", STAGES[-1]) == expected
+
+
+def units_of(offsets):
+    """Return the bounds of units: tokens that share a character are one, empty ones none."""
+    found = []
+    for begin, end in offsets:
+        if found and begin < found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        elif begin < end:
+            found.append((begin, end))
+    return found
 
 
 def test_what_is_refused(tmp_path, bytes_of_text, monkeypatch, capsys):

@@ -144,7 +144,7 @@ def test_a_run_that_ends_while_it_links(tmp_path, monkeypatch, links):
     inputs = write_shards(tmp_path, rows(passages(12, (1.5, 6, 20), 600)), 3)
     keywords = {**BY, "keep": "longest", "num_perm": 32, "recall": 0.5}
     expected = run(tmp_path / "memory", inputs, "memory", **keywords)
-    unite = link.UnionFind.unite
+    unite = link._unite
     with monkeypatch.context() as patch:
         small_budget(patch)
         left = iter(range(links))
@@ -154,7 +154,7 @@ def test_a_run_that_ends_while_it_links(tmp_path, monkeypatch, links):
                 raise StoppedError
             unite(*arguments)
 
-        patch.setattr(link.UnionFind, "unite", stop)
+        patch.setattr(link, "_unite", stop)
         with pytest.raises(StoppedError):
             run(tmp_path / "disk", inputs, "disk", **keywords)
     (tmp_path / "disk").rmdir()

@@ -1,20 +1,28 @@
 """Families, parts and clusters: the arrays of the stages against what says the same in words."""
 
+import tracemalloc
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastlsh.files.disk import link
 from fastlsh.files.disk.answers import clusters_of
 from fastlsh.files.disk.decide import FoundPair
 from fastlsh.files.disk.link import _divided
 
 
-@given(st.lists(st.integers(0, 30), max_size=60), st.integers(1, 20), st.data())
-def test_families_stay_whole_and_parts_are_of_the_size_asked_for(names, most, data):
+@given(
+    st.lists(st.integers(0, 30), max_size=60), st.integers(1, 20), st.sampled_from([1, 7, 1 << 18])
+)
+def test_families_stay_whole_and_parts_are_of_the_size_asked_for(names, most, batch):
     first = {name: names.index(name) for name in names}
     roots = np.array([first[name] for name in names], np.int32)
-    parts, linked = _divided(roots.copy(), most)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(link, "BATCH", batch)
+        parts, linked = _divided(roots.copy(), most)
     families = {}
     for number, name in enumerate(names):
         families.setdefault(name, []).append(number)
@@ -55,3 +63,22 @@ def test_nothing_to_divide(n):
     parts, linked = _divided(np.arange(n, dtype=np.int32), 5)
     assert parts.tolist() == [-1] * n
     assert linked == (0, 0, 0, 0)
+
+
+def test_families_of_more_documents_than_fit_into_the_memory_are_in_files(tmp_path):
+    n, job = 1 << 22, SimpleNamespace(budget=SimpleNamespace(pending=1 << 20))
+    job.work = SimpleNamespace(path=tmp_path)
+    pairs = np.empty(n // 2, link.Link)
+    pairs["earlier"], pairs["later"] = np.arange(n // 2), np.arange(n // 2, n)
+    tracemalloc.start()
+    try:
+        roots = link._alone(job, n)
+        for start in range(0, n // 2, 1 << 17):
+            link._unite(roots, pairs[start : start + (1 << 17)])
+        parts, linked = _divided(roots, 100, link._empty_for(job, n))
+        assert tracemalloc.get_traced_memory()[1] < 4 * n
+    finally:
+        tracemalloc.stop()
+    assert linked == (n, n // 2, 2, n // 100 + 1)
+    assert (parts.reshape(2, -1) == np.arange(n // 2) * 2 // 100).all()
+    assert link._empty_for(job, 1 << 17) is np.empty

@@ -14,6 +14,7 @@ from fastlsh.files.disk.sorted_keys import (
     PLACE_BITS,
     SortedRun,
     keep_first_bits,
+    pieces_of_range,
     ranges,
     rows_of_range,
 )
@@ -53,6 +54,30 @@ def test_ranges_hold_every_document_in_order(collections, doublings):
         keys, numbers = rows_of_range(runs, 0, index, count, bits)
         found += zip(keys.tolist(), numbers.tolist(), strict=True)
     assert found == sorted(expected)
+
+
+FEW_KEYS = st.sampled_from([0, 1, 5 << 60, (5 << 60) + (1 << 24), (5 << 60) + (1 << 24) + 1, TOP])
+
+
+@given(
+    st.lists(st.lists(FEW_KEYS, max_size=30), min_size=1, max_size=4),
+    st.integers(1, 8),
+    st.integers(0, 3),
+)
+def test_pieces_of_a_range_are_small_however_many_documents_have_one_key(
+    collections, most, doublings
+):
+    runs, first = [], 0
+    for keys in collections:
+        runs.append(stored(keys, first))
+        first += len(keys)
+    count, bits = 1 << doublings, 8
+    for index in range(count):
+        pieces = list(pieces_of_range(runs, 0, index, count, bits, most))
+        assert all(len(keys) <= most for keys, _ in pieces)
+        whole = rows_of_range(runs, 0, index, count, bits)
+        for found, expected in zip(zip(*pieces, strict=True), whole, strict=True):
+            assert np.concatenate(found).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("documents", [1, 2, 100, 2**24, 2**24 + 1, 2**27, 2**31 - 1])

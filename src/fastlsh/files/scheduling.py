@@ -5,8 +5,8 @@ from typing import NamedTuple
 from fastlsh.files.budget import BASE
 from fastlsh.files.cutting import Cutting, SpanCutting
 from fastlsh.files.disk.grouped import PER_GROUPED
+from fastlsh.files.disk.link import PER_UNITED
 from fastlsh.files.disk.spans import PER_PASSAGE
-from fastlsh.files.disk.staged import PER_UNITED
 from fastlsh.files.estimate import estimate
 from fastlsh.files.run.part import OF_DECONTAMINATION, OF_PAIRS, OF_ROWS, STAGES, WHOLE
 from fastlsh.io import Source

@@ -88,9 +88,9 @@ def deduplicate_span_files(
     Notes
     -----
     Work directory: 8 bytes for each 240 characters, up to 60 if they are repeated, and the text of
-    repeated passages with up to `min_length` characters around each. Memory on disk: about
-    12 bytes for each 240 characters, and 150 bytes for each document, besides what `memory`
-    allows.
+    repeated passages with up to `min_length` characters around each. Memory on disk, besides what
+    `memory` allows: about 150 bytes for each document, and for each repetition of the passage that
+    is repeated most often.
 
     Examples
     --------

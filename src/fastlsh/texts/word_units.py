@@ -121,9 +121,11 @@ class WordPieces(Pieces):
     def _escaped(
         self, text: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64]
     ) -> list[str]:
-        strings, joined = self.texts.strings(), []
-        for number, begin, end in zip(text.tolist(), first.tolist(), last.tolist(), strict=True):
-            string = strings[number]
+        joined: list[str] = []
+        number, string = -1, ""
+        for each, begin, end in zip(text.tolist(), first.tolist(), last.tolist(), strict=True):
+            if each != number:
+                number, (string,) = each, self.texts.part(each, each + 1).strings()
             places = self._words.bounds[begin:end].tolist()
             joined.append(" ".join([escaped(string[start:stop]) for start, stop in places]))
         return joined

@@ -25,7 +25,7 @@ from fastlsh.files.disk.signed_runs import (
 )
 from fastlsh.files.run.arrays import save_array
 from fastlsh.files.run.job import Job
-from fastlsh.io import Block, reread_blocks
+from fastlsh.io import Block, BlockDocuments, reread_blocks, take
 from fastlsh.parallel import batches, ordered_map, run
 
 DONE = "gathered.json"
@@ -169,7 +169,7 @@ def _pieces(
         raise job.sources[record.source].error("changed during the run")
     documents, own, bounds = wanted
     part, numbers = part[own], first + own
-    ids = as_json(documents.ids, job.sources[record.source].path, documents.rows)
+    ids = _ids(documents, job.sources[record.source].path)
     order = np.argsort(part, kind="stable")
     encoded, sizes_of_texts, strict = encoded_texts(documents.texts, order)
     texts = memoryview(encoded)
@@ -191,6 +191,14 @@ def _pieces(
         for start, stop in pairwise(edges)
     }
     return _Pieces(record, numbers, ids, bounds, of_parts, strict)
+
+
+def _ids(documents: BlockDocuments, path: str) -> list[bytes]:
+    """Return the ids as JSON; those of the pieces of one document are one object."""
+    rows, first, place = np.unique(documents.rows, return_index=True, return_inverse=True)
+    ids = np.array(as_json(take(documents.ids, first), path, rows), object)
+    found: list[bytes] = ids[place].tolist()
+    return found
 
 
 def _checksum(pieces: Iterable[bytes | memoryview]) -> int:

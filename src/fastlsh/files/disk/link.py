@@ -2,12 +2,15 @@
 
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh import _kernels
 from fastlsh.banding import ASKS, OFFERS, of_band
+from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import (
@@ -16,11 +19,12 @@ from fastlsh.files.disk.signed_runs import (
     drop_keys,
     finished_runs,
 )
-from fastlsh.files.disk.sorted_keys import ranges, rows_of_range
+from fastlsh.files.disk.sorted_keys import pieces_of_range, ranges
+from fastlsh.files.run.arrays import save_blocks
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import MANIFEST
-from fastlsh.parallel import batches, ordered_map
-from fastlsh.stages import NumberLinks, UnionFind, link_sorted
+from fastlsh.parallel import Empty, batches, mapped_in, ordered_map
+from fastlsh.stages import link_sorted
 
 DONE = "linked.json"
 PARTS = "parts.npy"
@@ -33,6 +37,11 @@ RANGE = 1 << 22
 """Keys of a unit of linking, about."""
 BATCH = 1 << 18
 """Rows that are linked at a time."""
+PER_UNITED = 8
+"""Bytes for each document while families are united: in mapped files, if they are many."""
+
+Link = np.dtype([("later", np.int32), ("earlier", np.int32)])
+"""Dtype of two documents in one bucket."""
 
 
 class Linked(NamedTuple):
@@ -50,7 +59,7 @@ def link_inputs(job: Job, summary: Summary) -> Linked:
     if not job.work.has(DONE):
         find = _families if job.stage is None else _united
         roots = find(job, summary.documents)
-        parts, linked = _divided(roots, job.budget.part)
+        parts, linked = _divided(roots, job.budget.part, _empty_for(job, len(roots)))
         if isinstance(job.cutting, SpanCutting):
             linked = _with_echoes(job, parts, linked)
         job.work.save(PARTS, parts)
@@ -65,28 +74,55 @@ def _families(job: Job, documents: int) -> NDArray[np.int32]:
     """Return the first document of the family of each, int32 (documents,)."""
     linker = _Linker(job, documents)
     count = ranges(documents, job.budget.rows)
-    first, union = 0, UnionFind(documents)
+    first, roots = 0, _alone(job, documents)
     if job.work.has(STATE):
         done, of = job.work.read(STATE)["ranges"]
         first = done * count // of  # with another memory, there are other ranges
-        union = UnionFind(documents, roots=job.work.load(ROOTS))
+        roots[:] = job.work.load(ROOTS)
     items = range(first, linker.bands * count)
     advance = job.options.progress.stage("linking", items.stop)
     advance(first)
     saved = time.monotonic()
-    found = ordered_map(
-        items, lambda item: list(linker.links(item // count, item % count, count)),
-        job.options.threads,
-    )  # fmt: skip
-    for item, links in enumerate(found, first):
-        for each in links:
-            union.unite(*each)
+    lock = Lock()
+
+    def unite(item: int) -> None:
+        for links in linker.links(item // count, item % count, count):
+            with lock:  # the order changes nothing, and no links wait in memory
+                _unite(roots, links)
+
+    for item, _ in enumerate(ordered_map(items, unite, job.options.threads), first):
         advance(1)
         if time.monotonic() - saved > EVERY:
-            job.work.save(ROOTS, union.roots())
+            with lock:  # links of later ranges may be in it, and are found once more
+                _kernels.families(roots)
+                job.work.save(ROOTS, roots)
             job.work.write(STATE, {"ranges": (item + 1, count)})
             saved = time.monotonic()
-    return union.roots()
+    _kernels.families(roots)
+    return roots
+
+
+def _empty_for(job: Job, documents: int) -> Empty:
+    """Return what makes arrays with an element for each document: mapped files if these are many.
+
+    Parts of the memory are taken by keys, which are linked at the same time.
+    """
+    small = PER_UNITED * documents <= job.budget.pending
+    return np.empty if small else mapped_in(job.work.path)
+
+
+def _alone(job: Job, documents: int) -> NDArray[np.int32]:
+    """Return the families of documents of which none is linked: the number of each."""
+    roots: NDArray[np.int32] = _empty_for(job, documents)(documents, np.int32)
+    for start, stop in batches(documents, BATCH):
+        roots[start:stop] = np.arange(start, stop, dtype=np.int32)
+    return roots
+
+
+def _unite(roots: NDArray[np.int32], links: NDArray[Any]) -> None:
+    """Join the families of the documents of each `Link`."""
+    later, earlier = (np.ascontiguousarray(links[name]) for name in ("later", "earlier"))
+    _kernels.unite(roots, later, earlier)
 
 
 def link_units(job: Job) -> None:
@@ -97,21 +133,20 @@ def link_units(job: Job) -> None:
     finer = max(ranges(documents, job.budget.rows) // count, 1)  # what fits into the memory
     units = job.part.share(list(enumerate(link_names(job, documents))))
 
-    def link(unit: int) -> NDArray[np.int32]:
+    def links(unit: int) -> Iterator[NDArray[Any]]:
         band, index = divmod(unit, count)
-        found = [
-            np.stack(links)
-            for each in range(index * finer, (index + 1) * finer)
-            for links in linker.links(band, each, count * finer)
-        ]
-        return np.concatenate([np.empty((2, 0), np.int64), *found], axis=1).astype(np.int32)
+        for each in range(index * finer, (index + 1) * finer):
+            yield from linker.links(band, each, count * finer)
+
+    def link(unit: tuple[int, str]) -> None:
+        number, name = unit
+        with job.work.replacing(name) as temporary:
+            save_blocks(temporary, Link, links(number))
 
     advance = job.options.progress.stage("linking", len(units))
-    missing = {unit: name for unit, name in units if not job.work.has(name)}
+    missing = [(unit, name) for unit, name in units if not job.work.has(name)]
     advance(len(units) - len(missing))
-    found = ordered_map(missing, link, job.options.threads)
-    for name, links in zip(missing.values(), found, strict=True):
-        job.work.save(name, links)
+    for _ in ordered_map(missing, link, job.options.threads):
         advance(1)
 
 
@@ -129,11 +164,14 @@ def _ranges(job: Job, documents: int) -> int:
 def _united(job: Job, documents: int) -> NDArray[np.int32]:
     """Do as `_families`, with the links that `link_units` has found."""
     names = link_names(job, documents)
-    union, advance = UnionFind(documents), job.options.progress.stage("uniting", len(names))
+    roots, advance = _alone(job, documents), job.options.progress.stage("uniting", len(names))
     for name in names:
-        union.unite(*job.work.load(name))
+        links = job.work.load(name)
+        for start, stop in batches(len(links), BATCH):
+            _unite(roots, links[start:stop])
         advance(1)
-    return union.roots()
+    _kernels.families(roots)
+    return roots
 
 
 class _Linker:
@@ -143,24 +181,28 @@ class _Linker:
         self._job = job
         self._runs = [RunKeys(job, run) for run in finished_runs(job)]
         self._bits = max(documents - 1, 1).bit_length()
+        self._most = job.budget.rows
         self._partitions = job.params.partitions
         self._steps = np.empty(0, np.uint8)
         if self._partitions:
             self._steps = np.concatenate([self._steps, *(run.steps for run in self._runs)])
         self.bands = job.params.n_keys
 
-    def links(self, band: int, index: int, count: int) -> Iterator[NumberLinks]:
-        """Yield the links of one of several ranges of the keys of a band."""
+    def links(self, band: int, index: int, count: int) -> Iterator[NDArray[Any]]:
+        """Yield each `Link` of one of several ranges of the keys of a band, some at a time."""
         state = None
-        runs = (run.band(band, index, count) for run in self._runs)
-        keys, numbers = rows_of_range(runs, 0, index, count, self._bits)
-        if self._partitions:
-            part, _ = of_band(self._partitions, band)
-            useful = in_use(keys, part.roles(self._steps[numbers]))
-            keys, numbers = keys[useful], numbers[useful]
-        for start, stop in batches(len(keys), BATCH):
-            links, state = link_sorted(keys[start:stop], numbers[start:stop], state)
-            yield links
+        runs = [run.band(band, index, count) for run in self._runs]
+        most = MAX_DOCUMENTS if self._partitions else self._most  # roles are compared in a bucket
+        for keys, numbers in pieces_of_range(runs, 0, index, count, self._bits, most):
+            if self._partitions:
+                part, _ = of_band(self._partitions, band)
+                useful = in_use(keys, part.roles(self._steps[numbers]))
+                keys, numbers = keys[useful], numbers[useful]
+            for start, stop in batches(len(keys), BATCH):
+                (later, earlier), state = link_sorted(keys[start:stop], numbers[start:stop], state)
+                links = np.empty(len(later), Link)
+                links["later"], links["earlier"] = later, earlier
+                yield links
 
 
 def in_use(keys: NDArray[np.uint64], roles: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -184,29 +226,37 @@ def in_use(keys: NDArray[np.uint64], roles: NDArray[np.uint8]) -> NDArray[np.boo
     return used
 
 
-def _divided(roots: NDArray[np.int32], max_documents: int) -> tuple[NDArray[np.int32], Linked]:
+def _divided(
+    roots: NDArray[np.int32], max_documents: int, empty: Empty = np.empty
+) -> tuple[NDArray[np.int32], Linked]:
     """Divide the families into parts of about `max_documents` documents, each family whole.
 
     Families keep the order of their first documents, so that a part lies close together. The parts
-    take the place of `roots`, and of each family's size: 8 bytes per document, and 40 per family.
+    take the place of `roots`, and of each family's size, for which `empty` makes the array.
     """
     n = len(roots)
-    sizes = np.ones(n, np.int32)
+    sizes = empty(n, np.int32)
+    sizes.fill(1)
     for start, stop in batches(n, BATCH):
         some = roots[start:stop]
         np.add.at(sizes, some[some != np.arange(start, stop, dtype=np.int32)], 1)
-    heads = np.flatnonzero(sizes > 1)
-    members = sizes[heads].astype(np.int64)
-    n_linked, families, largest = int(members.sum()), len(heads), int(members.max(initial=0))
-    part = (np.cumsum(members) - members) // max_documents
-    del members
-    part = np.cumsum(np.diff(part, prepend=part[:1]) > 0, dtype=np.int32)
-    of_head = sizes
-    of_head.fill(-1)
-    of_head[heads] = part
+    n_linked = families = largest = parts = 0
+    last = -1
     for start, stop in batches(n, BATCH):
-        roots[start:stop] = of_head[roots[start:stop]]
-    return roots, Linked(n_linked, families, largest, int(part.max(initial=-1)) + 1)
+        of_head = sizes[start:stop]
+        heads = np.flatnonzero(of_head > 1)
+        members = of_head[heads].astype(np.int64)
+        part = (n_linked + np.cumsum(members) - members) // max_documents
+        new = np.cumsum(np.diff(part, prepend=last) > 0)
+        of_head.fill(-1)
+        of_head[heads] = parts - 1 + new
+        roots[start:stop] = sizes[roots[start:stop]]  # no document is before its first one
+        n_linked += int(members.sum())
+        families += len(heads)
+        largest = max(largest, int(members.max(initial=0)))
+        parts += int(new.max(initial=0))
+        last = int(part.max(initial=last))
+    return roots, Linked(n_linked, families, largest, parts)
 
 
 def first_pieces(job: Job) -> NDArray[np.int64]:

@@ -6,11 +6,13 @@ and changes no answer, for each family is searched again with whole keys. At 10^
 one link in a hundred is of this kind.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fastlsh.parallel import batches
 
 PLACE_BITS = 24
 KEY_BITS = 64 - PLACE_BITS
@@ -84,8 +86,12 @@ def rows_of_range(runs: Iterable[SortedRun], band: int, index: int, count: int, 
     bits
         That a document's number takes.
     """
-    low, high = _edges(index, count)
-    parts = [_part(run, band, low, high, bits) for run in runs]
+    low, _ = _edges(index, count)
+    chosen = ((_chosen(run, band, index, count), run.first) for run in runs)
+    return _row([_part(keys, first, low, bits) for keys, first in chosen], low, bits)
+
+
+def _row(parts: list[Keys], low: int, bits: int) -> Row:
     rows = np.concatenate(parts)
     if len(parts) > 1:
         rows.sort()
@@ -93,6 +99,26 @@ def rows_of_range(runs: Iterable[SortedRun], band: int, index: int, count: int, 
     rows >>= np.uint64(bits)
     rows += np.uint64(low)
     return Row(rows, numbers)
+
+
+def pieces_of_range(
+    runs: Sequence[SortedRun], band: int, index: int, count: int, bits: int, rows: int
+) -> Iterator[Row]:
+    """Yield what `rows_of_range` returns in pieces of `rows` documents at most.
+
+    Of one key there may be any number of documents, which follow each other from run to run.
+    """
+    chosen = [_chosen(run, band, index, count) for run in runs]
+    if sum(map(len, chosen)) <= rows:
+        yield rows_of_range(runs, band, index, count, bits)
+    elif count < 1 << KEY_BITS:
+        for half in (0, 1):
+            yield from pieces_of_range(runs, band, 2 * index + half, 2 * count, bits, rows)
+    else:
+        low, _ = _edges(index, count)
+        for run, keys in zip(runs, chosen, strict=True):
+            for start, stop in batches(len(keys), rows):
+                yield _row([_part(keys[start:stop], run.first, low, bits)], low, bits)
 
 
 def sorted_in_range(keys: Keys, index: int, count: int) -> Keys:
@@ -123,17 +149,23 @@ def _edges(index: int, count: int) -> tuple[int, int]:
     return width * index // count, width * (index + 1) // count
 
 
-def _part(run: SortedRun, band: int, low: int, high: int, bits: int) -> Keys:
-    """Return a range of a run: 64 - `bits` bits of the key above `low`, `bits` of the number."""
+def _chosen(run: SortedRun, band: int, index: int, count: int) -> Keys:
+    """Return the keys of a run that are in a range, without those of empty documents."""
+    low, high = _edges(index, count)
     keys = run.keys[band]
     start = int(np.searchsorted(keys, np.uint64(max(low, 1) << PLACE_BITS)))  # 0: empty documents
     stop = len(keys)
     if high << PLACE_BITS < 1 << 64:
         stop = int(np.searchsorted(keys, np.uint64(high << PLACE_BITS)))
-    chosen = keys[start:stop]
+    chosen: Keys = keys[start:stop]
+    return chosen
+
+
+def _part(chosen: Keys, first: int, low: int, bits: int) -> Keys:
+    """Return keys of a run: 64 - `bits` bits of the key above `low`, `bits` of the number."""
     rows = (chosen >> _SHIFT) - np.uint64(low)
     rows <<= np.uint64(bits)
-    rows |= (chosen & _PLACES) + np.uint64(run.first)
+    rows |= (chosen & _PLACES) + np.uint64(first)
     return np.asarray(rows)
 
 

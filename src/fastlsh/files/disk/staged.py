@@ -13,7 +13,7 @@ from fastlsh.files.disk.answers import ANSWER, KEPT
 from fastlsh.files.disk.decide import answer_name
 from fastlsh.files.disk.gathered import texts_name
 from fastlsh.files.disk.kept import check_different_ids
-from fastlsh.files.disk.link import Linked, link_inputs, link_names, link_units
+from fastlsh.files.disk.link import PER_UNITED, Linked, link_inputs, link_names, link_units
 from fastlsh.files.disk.sign import NOTHING, Summary, sign_inputs, sign_units
 from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, runs_of_unit, units_of
 from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
@@ -31,9 +31,6 @@ P = ParamSpec("P")
 
 ENDED = "result.json"
 """What the last process has found, before the run is over."""
-
-PER_UNITED = 8
-"""Bytes of memory for each document while families are united."""
 
 LATER = {
     "sign": SIGNED, "link": link.DONE, "unite": link.DONE, "gather": gather.DONE,
