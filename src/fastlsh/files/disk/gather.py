@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastlsh.files.cutting import SpanCutting, wanted_of
 from fastlsh.files.disk.encoded import encoded_texts
-from fastlsh.files.disk.gathered import ROWS, STRETCHES, TEXTS, Row, Stretch, texts_name
+from fastlsh.files.disk.gathered import ROWS, STRETCHES, TEXTS, Stretch, row_of, texts_name
 from fastlsh.files.disk.identities import as_json
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary
@@ -67,7 +67,7 @@ def gather_runs(job: Job, summary: Summary) -> None:
                 closing(_of_run(job, summary, parts, each, job.options.threads // wide)) as found,
             ):
                 folder.mkdir()
-                with _RunWriter(folder, job.budget.pending // wide) as writer:
+                with _RunWriter(folder, job, wide) as writer:
                     for pieces in found:
                         writer.add(pieces)
                         if wide == 1:
@@ -173,7 +173,7 @@ def _pieces(
     order = np.argsort(part, kind="stable")
     encoded, sizes_of_texts, strict = encoded_texts(documents.texts, order)
     texts = memoryview(encoded)
-    rows = np.zeros(len(part), Row)
+    rows = np.zeros(len(part), row_of(job))
     rows["number"] = numbers[order]
     rows["size"] = sizes_of_texts
     priority = documents.numbers.get(job.request.read.priority or "")
@@ -211,9 +211,10 @@ def _checksum(pieces: Iterable[bytes | memoryview]) -> int:
 class _RunWriter:
     """Writes the texts of a run, some of them at a time sorted by part."""
 
-    def __init__(self, folder: Path, max_pending: int) -> None:
+    def __init__(self, folder: Path, job: Job, wide: int) -> None:
         self._folder = folder
-        self._max_pending = max_pending
+        self._row_bytes = row_of(job).itemsize
+        self._max_pending = job.budget.pending // wide
         self._pending: dict[int, list[tuple[bytes, memoryview]]] = {}
         self._waiting = 0
         self._stretches: list[tuple[Any, ...]] = []
@@ -255,11 +256,11 @@ class _RunWriter:
     def _write(self) -> None:
         for part, pieces in sorted(self._pending.items()):
             rows, texts = zip(*pieces, strict=True)
-            first, begin = self._rows.tell() // Row.itemsize, self._texts.tell()
+            first, begin = self._rows.tell() // self._row_bytes, self._texts.tell()
             self._rows.writelines(rows)
             self._texts.writelines(texts)
             self._stretches.append((
-                part, self._rows.tell() // Row.itemsize - first, first,
+                part, self._rows.tell() // self._row_bytes - first, first,
                 self._texts.tell() - begin, begin, _checksum(rows + texts), self._strict,
             ))  # fmt: skip
         self._pending.clear()

@@ -15,15 +15,6 @@ from fastlsh.files.run.job import Job
 from fastlsh.files.run.seals import UnsealedError, opened
 from fastlsh.parallel import Write, batches, mapped_file, mapped_in, ordered_map, run
 
-Row = np.dtype([
-    ("number", np.int64), ("size", np.int64), ("priority", np.int64), ("group", np.uint64),
-])  # fmt: skip
-"""Dtype of the record of a text of a part.
-
-`priority` has the bits of a float64 or an int64; `group` is 0 unless only documents of the same
-group are compared.
-"""
-
 Stretch = np.dtype([
     ("part", np.int64), ("rows", np.int64), ("row", np.int64), ("bytes", np.int64),
     ("byte", np.int64), ("check", np.int64), ("strict", np.bool_),
@@ -44,10 +35,24 @@ class PartTexts(NamedTuple):
     """The texts of a part."""
 
     rows: NDArray[Any]
-    """`Row`, in order of the documents."""
+    """As `row_of` says, in order of the documents."""
     data: NDArray[np.uint8]
     """The bytes of all texts, one behind the other."""
     strict: bool
+
+
+def row_of(job: Job) -> np.dtype[np.void]:
+    """Return the dtype of the record of a text of a part.
+
+    `priority` is there if the documents have one, with the bits of a float64 or an int64; `group`,
+    if only documents of the same group are compared.
+    """
+    columns: list[tuple[str, type]] = [("number", np.int64), ("size", np.int64)]
+    if job.request.read.priority is not None:
+        columns.append(("priority", np.int64))
+    if job.request.within is not None:
+        columns.append(("group", np.uint64))
+    return np.dtype(columns)
 
 
 def texts_name(run: SignedRun) -> str:
@@ -60,6 +65,7 @@ class GatheredTexts:
 
     def __init__(self, job: Job, integers: bool) -> None:
         self._job = job
+        self._row = row_of(job)
         self.integers = integers
         """Whether all ids are integers of 64 bits."""
         self._runs = finished_runs(job)
@@ -87,10 +93,10 @@ class GatheredTexts:
         with ExitStack() as stack:
             if size > self._job.budget.pending // 2:
                 folder = self._job.work.path
-                rows = mapped_in(folder)(count, Row)
+                rows = mapped_in(folder)(count, self._row)
                 write, data = stack.enter_context(mapped_file(folder, size))
             else:
-                rows, data = np.empty(count, Row), np.empty(size, np.uint8)
+                rows, data = np.empty(count, self._row), np.empty(size, np.uint8)
             self._read_part(found, rows, data, write)
         return PartTexts(rows, data, bool(chosen["strict"].all()))
 
@@ -142,7 +148,7 @@ class GatheredTexts:
                 _, many, first, size, begin, check, _ = each
                 own = rows[row : row + many].view(np.uint8)
                 text = data[byte : byte + size]
-                of_rows.seek(first * Row.itemsize)
+                of_rows.seek(first * self._row.itemsize)
                 of_texts.seek(begin)
                 if of_rows.readinto(own.data) != len(own):
                     raise UnsealedError("is damaged")
@@ -191,7 +197,7 @@ class GatheredTexts:
             stretches = self._load(place, STRETCHES)
             for part in np.unique(parts[chosen]).tolist():
                 own = stretches[stretches["part"] == part]
-                rows = np.empty(int(own["rows"].sum()), Row)
+                rows = np.empty(int(own["rows"].sum()), self._row)
                 data = np.empty(int(own["bytes"].sum()), np.uint8)
                 self._read(place, own, rows, data)
                 ends = np.cumsum(rows["size"])

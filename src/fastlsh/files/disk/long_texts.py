@@ -22,7 +22,7 @@ def check_comparable(job: Job, rows: NDArray[Any], data: NDArray[np.uint8]) -> N
     Parameters
     ----------
     rows, data
-        Of the part: `Row`, and the bytes of its texts.
+        Of the part: the records of its texts, as `row_of` says, and their bytes.
     """
     if job.params.verify != "exact":
         return

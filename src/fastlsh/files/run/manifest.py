@@ -15,7 +15,7 @@ from fastlsh.files.run.workdir import FINISHED, MANIFEST, OVER, WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 
-FORMAT = 3
+FORMAT = 4
 """Of the work directory."""
 
 ENDS = 1 << 16
