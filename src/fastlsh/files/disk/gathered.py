@@ -13,7 +13,7 @@ from fastlsh.files.disk.identities import StoredIds
 from fastlsh.files.disk.signed_runs import SignedRun, finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.seals import UnsealedError, opened
-from fastlsh.parallel import Write, batches, mapped_file, mapped_in, ordered_map, run
+from fastlsh.parallel import Write, batches, mapped_file, mapped_in, run
 
 Stretch = np.dtype([
     ("part", np.int64), ("rows", np.int64), ("row", np.int64), ("bytes", np.int64),
@@ -82,9 +82,7 @@ class GatheredTexts:
             A file is missing or damaged.
         """
         if self._stretches is None:
-            places, threads = range(len(self._runs)), self._job.options.threads
-            loaded = ordered_map(places, lambda place: self._load(place, STRETCHES), threads)
-            self._stretches = list(loaded)
+            self._stretches = [self._load(place, STRETCHES) for place in range(len(self._runs))]
         found = [each[each["part"] == number] for each in self._stretches]
         chosen = np.concatenate([np.empty(0, Stretch), *found])
         size = int(chosen["bytes"].sum())
@@ -170,15 +168,10 @@ class GatheredTexts:
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents, which must be in families."""
         found: list[Any] = [None] * len(numbers)
-        by_run = list(self._by_run(numbers))
-
-        def fill(start: int, stop: int) -> None:
-            for place, chosen in by_run[start:stop]:
-                ids = self._ids_of(place).take(numbers[chosen])
-                for where, each in zip(chosen.tolist(), ids, strict=True):
-                    found[where] = each
-
-        run(fill, batches(len(by_run), 1), self._job.options.threads)
+        for place, chosen in self._by_run(numbers):
+            ids = self._ids_of(place).take(numbers[chosen])
+            for where, each in zip(chosen.tolist(), ids, strict=True):
+                found[where] = each
         return found
 
     def bounds(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -6,9 +6,6 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import PER_BATCH, least_memory, too_long
 from fastlsh.files.disk.sign_block import sign_block
@@ -113,8 +110,8 @@ def sign_units(job: Job) -> None:
     """Sign the files of this process's part, several units at a time if that is possible."""
     units = dict(job.part.share(list(enumerate(units_of(job)))))
     numbers = [number for unit in units.values() for number in unit.files]
-    sources = [job.sources[number] for number in numbers]
     _check_batches(job, [job.sources[number] for number in numbers if number < job.surely_read])
+    sources = [job.sources[number] for number in numbers]
     in_turns = _are_in_turns(job, sources)
     wide = 1 if in_turns else _width(job, units, sources)
     try:
@@ -145,7 +142,8 @@ def _width(job: Job, units: Mapping[int, Unit], sources: Sequence[Source]) -> in
 def _sign(job: Job, units: Mapping[int, Unit], wide: int, each: int) -> None:
     """Sign units, `wide` at a time; of several files that cannot be read, the first one raises.
 
-    `each`: the blocks of so many units are one sequence: no thread waits at the end of a unit.
+    `each`: the blocks of so many units are one sequence, in which threads need not wait at the end
+    of a unit.
 
     Raises
     ------
@@ -165,9 +163,9 @@ def _sign(job: Job, units: Mapping[int, Unit], wide: int, each: int) -> None:
         with closing(_signed(job, mine, done, wide, limit)) as found:
             try:
                 for unit, signed in found:
-                    if writer is not None and writer.unit != unit:
-                        writer.close(last=True)
                     if writer is None or writer.unit != unit:
+                        if writer is not None:
+                            writer.close(last=True)
                         writer = RunWriter(job, unit, done[unit], wide)
                     writer.add(signed)
                     if wide == 1:
@@ -333,12 +331,7 @@ def _summary(job: Job) -> Summary:
         for unit, found in zip(units_of(job), units, strict=True):
             _check_whole(job, unit.files, found)
     names = [run.name for unit in units for run in unit]
-
-    def opened(name: str) -> tuple[Any, NDArray[np.uint64]]:
-        return job.work.read(f"{name}/blocks.json"), job.work.load(f"{name}/identities.npy")
-
-    both = list(ordered_map(names, opened, job.options.threads))
-    runs, identities = [run for run, _ in both], [hashes for _, hashes in both]
+    runs = [job.work.read(f"{name}/blocks.json") for name in names]
     blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
     bad = sum(len(rows) for run in runs for *_, rows, _ in run["blocks"])
     reasons = [
@@ -348,11 +341,13 @@ def _summary(job: Job) -> Summary:
     ]
     first = sum(run["blocks"][0][0] < job.first_input for run in runs)  # of `against`
     stop = max((source + 1 for source, _ in blocks), default=job.first_input)
+    identities = [job.work.load(f"{name}/identities.npy") for name in names]
     # Each collection by itself, as in memory.
     repeated = [
         repetitions(part, job.budget.rows) for part in (identities[:first], identities[first:])
     ]
-    check_number(documents := sum(n for _, n in blocks))
+    documents = sum(n for _, n in blocks)
+    check_number(documents)
     return Summary(
         documents=documents,
         n_against=sum(n for source, n in blocks if source < job.first_input),
