@@ -16,7 +16,6 @@ from fastlsh.files.disk.sorted_keys import (
     keep_first_bits,
     pieces_of_range,
     ranges,
-    rows_of_range,
 )
 
 TOP = 2**64 - 1
@@ -32,6 +31,11 @@ def stored(keys, first):
     keep_first_bits(kept)
     row[row != 0] |= np.arange(len(row), dtype=np.uint64)[row != 0]
     return SortedRun(first, np.sort(row)[None])
+
+
+def rows_of_range(runs, *which):
+    (all_at_once,) = pieces_of_range(runs, *which, TOP)
+    return all_at_once
 
 
 def prefix(key):

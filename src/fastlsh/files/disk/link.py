@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from threading import Lock
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from fastlsh.files.disk.sorted_keys import pieces_of_range, ranges
 from fastlsh.files.run.arrays import save_blocks
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import MANIFEST
-from fastlsh.parallel import Empty, batches, mapped_in, ordered_map
+from fastlsh.parallel import Empty, Hold, batches, mapped_in, ordered_map
 from fastlsh.stages import link_sorted
 
 DONE = "linked.json"
@@ -83,17 +83,17 @@ def _families(job: Job, documents: int) -> NDArray[np.int32]:
     advance = job.options.progress.stage("linking", items.stop)
     advance(first)
     saved = time.monotonic()
-    lock = Lock()
+    uniting = RLock()
 
     def unite(item: int) -> None:
         for links in linker.links(item // count, item % count, count):
-            with lock:  # the order changes nothing, and no links wait in memory
+            with Hold(uniting):  # the order changes nothing, and no links wait in memory
                 _unite(roots, links)
 
     for item, _ in enumerate(ordered_map(items, unite, job.options.threads), first):
         advance(1)
         if time.monotonic() - saved > EVERY:
-            with lock:  # links of later ranges may be in it, and are found once more
+            with Hold(uniting):  # links of later ranges may be in it, and are found once more
                 _kernels.families(roots)
                 job.work.save(ROOTS, roots)
             job.work.write(STATE, {"ranges": (item + 1, count)})

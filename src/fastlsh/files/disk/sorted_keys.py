@@ -6,7 +6,7 @@ and changes no answer, for each family is searched again with whole keys. At 10^
 one link in a hundred is of this kind.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -74,8 +74,12 @@ def ranges(documents: int, rows: int) -> int:
     return least
 
 
-def rows_of_range(runs: Iterable[SortedRun], band: int, index: int, count: int, bits: int) -> Row:
-    """Return the documents of all runs whose key of a band is in a range.
+def pieces_of_range(
+    runs: Sequence[SortedRun], band: int, index: int, count: int, bits: int, rows: int
+) -> Iterator[Row]:
+    """Yield the documents of all runs whose key of a band is in a range, some at a time.
+
+    Of one key there may be any number of documents, which follow each other from run to run.
 
     Parameters
     ----------
@@ -85,10 +89,21 @@ def rows_of_range(runs: Iterable[SortedRun], band: int, index: int, count: int, 
         Which band; which of `count` ranges of it, a power of two.
     bits
         That a document's number takes.
+    rows
+        How many documents are yielded at a time, at most.
     """
+    chosen = [_chosen(run, band, index, count) for run in runs]
     low, _ = _edges(index, count)
-    chosen = ((_chosen(run, band, index, count), run.first) for run in runs)
-    return _row([_part(keys, first, low, bits) for keys, first in chosen], low, bits)
+    if sum(map(len, chosen)) <= rows:
+        each = zip(chosen, runs, strict=True)
+        yield _row([_part(keys, run.first, low, bits) for keys, run in each], low, bits)
+    elif count < 1 << KEY_BITS:
+        for half in (0, 1):
+            yield from pieces_of_range(runs, band, 2 * index + half, 2 * count, bits, rows)
+    else:
+        for run, keys in zip(runs, chosen, strict=True):
+            for start, stop in batches(len(keys), rows):
+                yield _row([_part(keys[start:stop], run.first, low, bits)], low, bits)
 
 
 def _row(parts: list[Keys], low: int, bits: int) -> Row:
@@ -101,26 +116,6 @@ def _row(parts: list[Keys], low: int, bits: int) -> Row:
     return Row(rows, numbers)
 
 
-def pieces_of_range(
-    runs: Sequence[SortedRun], band: int, index: int, count: int, bits: int, rows: int
-) -> Iterator[Row]:
-    """Yield what `rows_of_range` returns in pieces of `rows` documents at most.
-
-    Of one key there may be any number of documents, which follow each other from run to run.
-    """
-    chosen = [_chosen(run, band, index, count) for run in runs]
-    if sum(map(len, chosen)) <= rows:
-        yield rows_of_range(runs, band, index, count, bits)
-    elif count < 1 << KEY_BITS:
-        for half in (0, 1):
-            yield from pieces_of_range(runs, band, 2 * index + half, 2 * count, bits, rows)
-    else:
-        low, _ = _edges(index, count)
-        for run, keys in zip(runs, chosen, strict=True):
-            for start, stop in batches(len(keys), rows):
-                yield _row([_part(keys[start:stop], run.first, low, bits)], low, bits)
-
-
 def sorted_in_range(keys: Keys, index: int, count: int) -> Keys:
     """Return the keys of a run that are in a range, packed as in `SortedRun`, sorted.
 
@@ -129,7 +124,7 @@ def sorted_in_range(keys: Keys, index: int, count: int) -> Keys:
     keys
         uint64 (n,): keys of one band, in order of the documents; changed.
     index, count
-        As in `rows_of_range`.
+        As in `pieces_of_range`.
     """
     keep_first_bits(keys)
     rows = np.arange(len(keys), dtype=np.uint64)

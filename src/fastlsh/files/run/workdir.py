@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from fastlsh.files.run.seals import (
     seal,
 )
 from fastlsh.io import STANDARD, try_lock
-from fastlsh.parallel import batches, run
+from fastlsh.parallel import Hold, batches, run
 
 T = TypeVar("T")
 
@@ -53,6 +54,8 @@ _REMEDIES = {
     errno.EROFS: _REFUSED, errno.EACCES: _REFUSED, errno.EPERM: _REFUSED,
 }  # fmt: skip
 """What to do about errors of the system that end a run, and that somebody can mend."""
+_HEADERS = RLock()
+"""NumPy parses the header of an array as Python, which CPython 3.11 cannot do in two threads."""
 
 
 class WorkDirectory:
@@ -213,7 +216,7 @@ class WorkDirectory:
         else:
             with self.checking(name), opened(self / name):
                 pass
-        with self._parsing(name):
+        with self._parsing(name), Hold(_HEADERS):
             array: NDArray[Any] = np.load(self / name, mmap_mode="r", allow_pickle=False)
         return array
 
