@@ -27,7 +27,7 @@ from fastlsh import MinHasher, deduplicate
 
 DOCUMENTS = 2_000_000
 SHARDS = 8
-"""Into which the rows of a file are cut."""
+"""Shards into which the rows of a file are cut."""
 
 EQUAL = 200_000
 """Documents of which equal ones are searched for in a list."""

@@ -361,7 +361,7 @@ cdef Py_ssize_t json_line(
 cdef bint json_place(
     const uint8_t* data, Py_ssize_t size, const Key* key, Place* place
 ) noexcept nogil:
-    # Where the value of a key is, of a repeated one the last; False: somebody else must say.
+    # Find the value of a key, and of a repeated key the last one; False: the line is unusual.
     cdef Line line
     cdef Key name
     cdef const uint8_t* begin

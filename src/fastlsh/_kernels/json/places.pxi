@@ -81,7 +81,7 @@ def value_places(
 # ---- strings
 
 cdef inline uint8_t short_escape(uint32_t c) noexcept nogil:
-    # What stands behind the backslash; 0: there is no short escape.
+    # Return the letter behind the backslash; 0: there is no short escape.
     if c == c'"' or c == c'\\':
         return <uint8_t> c
     if c == 8:
@@ -121,7 +121,7 @@ cdef inline uint8_t* put_hex(uint8_t* out, uint32_t c) noexcept nogil:
 
 
 cdef inline uint8_t* put_point(uint8_t* out, uint32_t c, bint plain) noexcept nogil:
-    # One that is not written as it is: `written_size` bytes.
+    # Write a code point that is escaped or not ASCII; it takes `written_size` bytes.
     cdef uint8_t letter = short_escape(c)
     if letter:
         out[0] = c'\\'
