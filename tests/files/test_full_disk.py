@@ -1,5 +1,6 @@
 """A full or read-only disk in every stage: one line, status 2, and the run goes on later."""
 
+import gc
 import json
 import os
 import re
@@ -47,6 +48,7 @@ def small_disk(tmp_path):
         return folder
 
     yield mount
+    gc.collect()  # an ExitStack is in a cycle with the error that it raises, and its open files
     for folder in dict.fromkeys(mounted):
         if subprocess.run(["umount", str(folder)], capture_output=True).returncode:
             subprocess.run(["umount", "--lazy", str(folder)], check=True)

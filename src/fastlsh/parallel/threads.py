@@ -93,13 +93,14 @@ def run(
         for helper in helpers:
             if helper.ident is not None:
                 wait_for(helper)
+        shared.error = None  # in a cycle with its traceback, it would keep files open
         raise
     error, shared.error = shared.error, None
     if error is not None:
         try:
             raise error
         finally:
-            del error  # in a cycle with its traceback, it would keep files open
+            del error
     done = shared.newly_done()  # in the other threads, after the last call of `advance`
     if advance and done:
         advance(done)

@@ -2,10 +2,10 @@
 
 from binascii import crc32
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ def gather_runs(job: Job, summary: Summary) -> None:
                 closing(_of_run(job, summary, parts, each, job.options.threads // wide)) as found,
             ):
                 folder.mkdir()
-                with _RunWriter(folder, job, wide) as writer:
+                with _run_writer(folder, job, wide) as writer:
                     for pieces in found:
                         writer.add(pieces)
                         if wide == 1:
@@ -208,11 +208,33 @@ def _checksum(pieces: Iterable[bytes | memoryview]) -> int:
     return checksum
 
 
+@contextmanager
+def _run_writer(folder: Path, job: Job, wide: int) -> Iterator["_RunWriter"]:
+    """Give what writes the texts of a run, and complete its files unless there was an error."""
+    with (
+        open(folder / ROWS, "wb") as rows,
+        open(folder / TEXTS, "wb") as texts,
+        open(folder / "ids.json", "wb") as ids,
+    ):
+        writer = _RunWriter(folder, rows, texts, ids, job, wide)
+        yield writer
+        writer.finish()
+
+
 class _RunWriter:
     """Writes the texts of a run, some of them at a time sorted by part."""
 
-    def __init__(self, folder: Path, job: Job, wide: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        rows: BinaryIO,
+        texts: BinaryIO,
+        ids: BinaryIO,
+        job: Job,
+        wide: int,
+    ) -> None:
         self._folder = folder
+        self._rows, self._texts, self._ids = rows, texts, ids
         self._row_bytes = row_of(job).itemsize
         self._max_pending = job.budget.pending // wide
         self._pending: dict[int, list[tuple[bytes, memoryview]]] = {}
@@ -222,22 +244,6 @@ class _RunWriter:
         self._sizes = [np.empty(0, np.int64)]
         self._bounds: list[NDArray[np.int64]] = []
         self._strict = True
-
-    def __enter__(self) -> "_RunWriter":
-        """Open the files."""
-        self._rows = open(self._folder / ROWS, "wb")
-        self._texts = open(self._folder / TEXTS, "wb")
-        self._ids = open(self._folder / "ids.json", "wb")
-        return self
-
-    def __exit__(self, kind: Any, *_: object) -> None:
-        """Complete the files, unless there was an error."""
-        try:
-            if kind is None:
-                self._finish()
-        finally:
-            for file in (self._rows, self._texts, self._ids):
-                file.close()
 
     def add(self, pieces: _Pieces) -> None:
         """Take what a block adds."""
@@ -267,7 +273,8 @@ class _RunWriter:
         self._waiting = 0
         self._strict = True
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """Write what waits, and the arrays."""
         self._write()
         save_array(self._folder / STRETCHES, np.array(self._stretches, Stretch))
         save_array(self._folder / "ids.numbers.npy", np.concatenate(self._numbers))
