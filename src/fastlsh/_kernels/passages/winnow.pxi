@@ -7,6 +7,7 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memmove
 
 from fastlsh._kernels.common.checks cimport memory_of, memory_of_rows
 from fastlsh._kernels.common.mixing cimport (
@@ -18,6 +19,7 @@ from fastlsh._kernels.text._texts cimport Span, Spans
 
 cdef enum:
     NARROW = 256            # units below have their share of a hash in a table
+    ROOM = 4096             # hashes, at least, for which there is room beside those of a window
 
 
 cdef struct Winnowing:
@@ -27,11 +29,12 @@ cdef struct Winnowing:
     uint64_t power
     uint64_t entering[NARROW]
     uint64_t leaving[NARROW]
-    # Of the last `width` grams, in a ring: their hashes and, up to one of them, the smallest hash
-    # from each on, and where it is.
+    # The hashes of the last grams, of a window at least.
     uint64_t* hashes
-    uint64_t* smallest
-    Py_ssize_t* where
+    Py_ssize_t hash_room
+    # Where each hash is, from the last one back, that is smaller than all behind it.
+    Py_ssize_t* minima
+    Py_ssize_t minima_count
     # What has been found; behind the room for it, it is only counted.
     uint64_t* keys
     int64_t* rows
@@ -41,6 +44,11 @@ cdef struct Winnowing:
     bint echoing
     Py_ssize_t echo_room
     Py_ssize_t echo_count
+
+
+cdef struct Rolling:
+    uint64_t hash           # of the last gram; before the first one, of all units but its last
+    uint64_t left           # the share of the unit that leaves with the next one
 
 
 cdef struct Chain:
@@ -108,19 +116,17 @@ def winnow(
     state.rows = &rows[0, 0] if state.room else NULL
     state.echoing, state.echo_room, state.echo_count = echoing, echoes.shape[0], 0
     state.echoes = &echoes[0, 0] if state.echo_room else NULL
-    cdef size_t width = <size_t> state.width
-    state.hashes = <uint64_t*> malloc(width * sizeof(uint64_t))
-    state.smallest = <uint64_t*> malloc(width * sizeof(uint64_t))
-    state.where = <Py_ssize_t*> malloc(width * sizeof(Py_ssize_t))
+    state.hash_room = state.width + max(state.width, <Py_ssize_t> ROOM)
+    state.hashes = <uint64_t*> malloc(<size_t> state.hash_room * sizeof(uint64_t))
+    state.minima = <Py_ssize_t*> malloc(<size_t> state.width * sizeof(Py_ssize_t))
     try:
-        if state.hashes == NULL or state.smallest == NULL or state.where == NULL:
+        if state.hashes == NULL or state.minima == NULL:
             raise MemoryError()
         with nogil:
             winnow_texts(texts.at, texts.n, &state)
     finally:
         free(state.hashes)
-        free(state.smallest)
-        free(state.where)
+        free(state.minima)
     return state.count, state.echo_count
 
 
@@ -143,56 +149,106 @@ cdef void winnow_text(
     const symbol* text, Py_ssize_t n, Py_ssize_t number, Winnowing* state
 ) noexcept nogil:
     # The smallest of a window stays until a gram is no larger, or it leaves the window. Then the
-    # next one is found among the smallest from each gram on, which are renewed once in `width`
-    # grams at most, and those that came behind.
-    cdef Py_ssize_t gram = state.gram
+    # next one is found among the minima from each gram on, which are renewed once in `width` grams
+    # at most, and the smallest of those that came behind. So most grams are only compared with it.
     cdef Py_ssize_t width = state.width
-    cdef Py_ssize_t slot = 0            # of the gram in the ring; the next one is the oldest
-    cdef Py_ssize_t renewed = -1        # the last gram of which the smallest is known from it on
-    cdef Py_ssize_t i, first, begin
-    cdef uint64_t h = 0
-    cdef uint64_t left = 0              # the share of the unit that leaves with the next one
-    cdef uint64_t value
+    cdef Py_ssize_t grams = n - state.gram + 1
+    cdef Py_ssize_t base = 0            # the gram of the first hash that is kept
+    cdef Py_ssize_t first = 0           # the next gram, the last one of its window
+    cdef Py_ssize_t renewed = -1        # the last gram that the minima are of
+    cdef Py_ssize_t stop, begin
     cdef uint64_t smallest = <uint64_t> -1
     cdef uint64_t behind = <uint64_t> -1
+    cdef uint64_t value
     cdef Py_ssize_t where = -1
     cdef Py_ssize_t where_behind = -1
+    cdef Rolling rolling
     cdef Chain chain
     chain.key, chain.start, chain.period = 0, 0, 0
     chain.last = -1
     chain.known = -1
-    for i in range(gram - 1):
-        h = h * CHARACTER_BASE + entering_of(state, text[i])
-    for first in range(n - gram + 1):
-        # Only one product and one sum wait for the hash before.
-        h = h * CHARACTER_BASE + (entering_of(state, text[first + gram - 1]) - left)
-        left = leaving_of(state, text[first])
-        value = (h ^ (h >> 32)) * UNITS
-        state.hashes[slot] = value
+    begin_rolling(state, text, &rolling)
+    while first < grams:
+        if first == base + state.hash_room:
+            memmove(
+                state.hashes, state.hashes + state.hash_room - (width - 1),
+                <size_t> (width - 1) * sizeof(uint64_t),
+            )
+            base = first - (width - 1)
+        # Unless a hash is as small as those behind, nothing changes until the smallest leaves, or
+        # windows are no echo any more.
+        stop = where + width
+        if first <= chain.known + width:
+            stop = min(stop, chain.known + width)
+        stop = min(min(stop + 1, base + state.hash_room), grams)
+        first = roll(state, text, &rolling, base, first, stop, behind)
+        value = state.hashes[first - base]
         if value <= behind:
             behind, where_behind = value, first
             if value <= smallest:
                 smallest, where = value, first
-        slot += 1
-        if slot == width:
-            slot = 0
         begin = first - width + 1
+        first += 1
         if begin < 0:
             continue
         if where < begin:
             if begin > renewed:
-                renew(state, slot, first)
-                renewed = first
+                renewed = first - 1
+                find_minima(state, base, begin, renewed)
                 behind = <uint64_t> -1
-                smallest, where = state.smallest[slot], state.where[slot]
-            else:
-                smallest, where = state.smallest[slot], state.where[slot]
-                if behind <= smallest:
-                    smallest, where = behind, where_behind
+            while state.minima[state.minima_count - 1] < begin:
+                state.minima_count -= 1
+            where = state.minima[state.minima_count - 1]
+            smallest = state.hashes[where - base]
+            if behind <= smallest and where_behind > renewed:
+                smallest, where = behind, where_behind
         if where != chain.last and begin > chain.known:
             add_anchor(state, text, n, number, &chain, smallest, where, begin)
     if chain.last >= 0:
         close_row(state, n - state.length)
+
+
+cdef inline void begin_rolling(
+    const Winnowing* state, const symbol* text, Rolling* rolling
+) noexcept nogil:
+    cdef Py_ssize_t i
+    rolling.hash, rolling.left = 0, 0
+    for i in range(state.gram - 1):
+        rolling.hash = rolling.hash * CHARACTER_BASE + entering_of(state, text[i])
+
+
+cdef inline Py_ssize_t roll(
+    const Winnowing* state, const symbol* text, Rolling* rolling, Py_ssize_t base,
+    Py_ssize_t start, Py_ssize_t stop, uint64_t most
+) noexcept nogil:
+    # Hash the grams from `start` on, until a hash is at most `most`, or that before `stop`; return
+    # the last one. Two at a time: one product waits for the hash of the two before.
+    cdef const symbol* entering = text + state.gram - 1
+    cdef uint64_t* hashes = state.hashes
+    cdef uint64_t h = rolling.hash
+    cdef uint64_t left = rolling.left
+    cdef uint64_t change, next_change, value
+    cdef Py_ssize_t i = start
+    while True:
+        change = entering_of(state, entering[i]) - left
+        left = leaving_of(state, text[i])
+        value = h * CHARACTER_BASE + change
+        value = (value ^ (value >> 32)) * UNITS
+        hashes[i - base] = value
+        if value <= most or i + 1 == stop:
+            h = h * CHARACTER_BASE + change
+            break
+        i += 1
+        next_change = entering_of(state, entering[i]) - left
+        left = leaving_of(state, text[i])
+        h = h * (CHARACTER_BASE * CHARACTER_BASE) + (change * CHARACTER_BASE + next_change)
+        value = (h ^ (h >> 32)) * UNITS
+        hashes[i - base] = value
+        if value <= most or i + 1 == stop:
+            break
+        i += 1
+    rolling.hash, rolling.left = h, left
+    return i
 
 
 cdef inline uint64_t entering_of(const Winnowing* state, symbol unit) noexcept nogil:
@@ -210,17 +266,18 @@ cdef inline uint64_t leaving_of(const Winnowing* state, symbol unit) noexcept no
         return state.leaving[unit] if unit < NARROW else mix_code_point(unit) * state.power
 
 
-cdef void renew(Winnowing* state, Py_ssize_t slot, Py_ssize_t first) noexcept nogil:
-    # `first` is the last gram, and `slot` that of the oldest one.
-    cdef Py_ssize_t at = slot
+cdef void find_minima(
+    Winnowing* state, Py_ssize_t base, Py_ssize_t begin, Py_ssize_t last
+) noexcept nogil:
+    # Of the grams from `begin` to `last`.
+    cdef uint64_t smallest = state.hashes[last - base]
     cdef Py_ssize_t i
-    cdef Py_ssize_t where = first
-    cdef uint64_t smallest = <uint64_t> -1
-    for i in range(state.width):
-        at = (at if at else state.width) - 1
-        if state.hashes[at] < smallest or i == 0:
-            smallest, where = state.hashes[at], first - i
-        state.smallest[at], state.where[at] = smallest, where
+    state.minima[0], state.minima_count = last, 1
+    for i in range(last - 1, begin - 1, -1):
+        if state.hashes[i - base] < smallest:
+            smallest = state.hashes[i - base]
+            state.minima[state.minima_count] = i
+            state.minima_count += 1
 
 
 cdef void add_anchor(
