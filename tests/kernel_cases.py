@@ -807,6 +807,7 @@ CASES = {
         "spans": lines(), "paragraphs": False, "out": np.zeros((4, 3), INT64),
     }),
     "windows_of": lambda: (_kernels.windows_of, {"spans": lines(), "places": some_lines()}),
+    "column_of": lambda: (_kernels.column_of, {"texts": lines()}),
     "remainders": lambda: (_kernels.remainders, {
         "spans": lines(), "places": some_lines(), "paragraphs": True,
     }),

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh._kernels import TextColumn, TextColumns, spans_of_list
+from fastlsh._kernels import TextColumn, TextColumns, spans_of_ids, spans_of_list
+from fastlsh._kernels import column_of as encoded_column
 
 TEXT = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 ANY = st.none() | st.text(max_size=30)
@@ -99,3 +100,23 @@ def test_what_is_not_utf8_is_refused():
         column.spans(0, 2)
     with pytest.raises(ValueError, match="document 5 is not valid UTF-8"):
         TextColumns([column, column, column]).take(np.array([0, 5]))
+
+
+@given(
+    st.lists(
+        ANY | st.text(st.sampled_from("ab\x7f\x80\xff\u07ff\ud800\uffff\U00010000")), max_size=8
+    )
+)
+def test_a_column_of_texts_of_any_width(texts):
+    column = encoded_column(spans_of_list(texts))
+    assert column.to_pylist() == filled(texts)
+    codes = [text.encode("utf-8", "surrogatepass") for text in filled(texts)]
+    joined, sizes = column.packed()
+    assert (joined, sizes.tolist()) == (b"".join(codes), list(map(len, codes)))
+    assert column.strict is not any("\ud800" <= c <= "\udfff" for c in "".join(filled(texts)))
+
+
+def test_ids_of_tokens_are_no_column():
+    tokens = spans_of_ids(np.zeros(8, np.uint8), 4, False, np.array([0, 2]), np.array([0]))
+    with pytest.raises(TypeError, match="ids of tokens are no texts"):
+        encoded_column(tokens)

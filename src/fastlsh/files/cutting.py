@@ -6,11 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans, TextColumn
-from fastlsh.arrays import offsets_of
-from fastlsh.files.disk.encoded import encoded_texts
+from fastlsh._kernels import Spans
 from fastlsh.io import Block, BlockDocuments, Rest, take
-from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Anchors, piece_keys, unit_anchors
 from fastlsh.texts import (
@@ -26,9 +23,6 @@ from fastlsh.texts import (
 
 STRETCH = 1 << 18
 """Units of a text in which the contexts begin that are gathered in one text."""
-
-OBJECTS = 1 << 12
-"""Texts of pieces that are objects of Python at a time."""
 
 OF_WORD = 8
 """Times the memory of a character that a word takes."""
@@ -237,15 +231,6 @@ def wanted_of(
     bounds[:, 2] = pieces.bounds[numbers[np.append(heads[1:], len(numbers)) - 1], 2]
     owners = bounds[:, 0]
     documents = BlockDocuments(
-        _column(pieces.at(bounds)), take(documents.ids, owners), documents.rows[owners]
+        pieces.at(bounds).column(), take(documents.ids, owners), documents.rows[owners]
     )
     return Wanted(documents, numbers[heads], np.ascontiguousarray(bounds[:, 1:]))
-
-
-def _column(pieces: Pieces) -> TextColumn:
-    """Return the texts of pieces as a column: a long row has too many of them for objects."""
-    some = (pieces.at(pieces.bounds[slice(*each)]) for each in batches(len(pieces), OBJECTS))
-    encoded = [encoded_texts(each.strings(), np.arange(len(each))) for each in some]
-    sizes = np.concatenate([np.empty(0, np.int64), *(sizes for _, sizes, _ in encoded)])
-    data = np.frombuffer(b"".join(each for each, _, _ in encoded), np.uint8)
-    return TextColumn(data, offsets_of(sizes)[:-1], sizes, all(strict for *_, strict in encoded))

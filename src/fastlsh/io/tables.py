@@ -159,7 +159,7 @@ def _strings(values: Any) -> list[str]:
         return ["true" if value else "false" for value in values.tolist()]
     if isinstance(values, np.ndarray):  # its elements one by one would take several times as long
         values = values.tolist()
-    return [str(value) for value in values]
+    return list(map(str, values))
 
 
 def _jsonl(names: list[str], block: Block) -> str:

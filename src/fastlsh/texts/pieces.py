@@ -5,7 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans, cut_pieces, remainders, spans_of_list, windows_of
+from fastlsh._kernels import (
+    Spans,
+    TextColumn,
+    TextColumns,
+    column_of,
+    cut_pieces,
+    remainders,
+    spans_of_list,
+    windows_of,
+)
 from fastlsh.parallel import batches_by_work, run
 
 CHARACTERS = 1 << 24
@@ -51,6 +60,10 @@ class Pieces:
     def strings(self) -> list[str]:
         """Return the text of each piece."""
         return self.spans(0, len(self)).strings()
+
+    def column(self) -> TextColumn | TextColumns:
+        """Return the texts of the pieces as a column."""
+        return column_of(self.spans(0, len(self)))
 
     def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
         """Gather the pieces start ... stop - 1."""

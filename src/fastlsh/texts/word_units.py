@@ -1,13 +1,23 @@
 """Words as the units of passages: where they are, and the numbers by which they are compared."""
 
 from functools import cached_property
+from itertools import starmap
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans, spans_of_list, word_hashes, word_numbers
+from fastlsh._kernels import (
+    Spans,
+    TextColumn,
+    TextColumns,
+    column_of,
+    spans_of_list,
+    word_hashes,
+    word_numbers,
+)
 from fastlsh.arrays import offsets_of
+from fastlsh.parallel import batches
 from fastlsh.texts.forms import Texts
 from fastlsh.texts.pieces import Pieces
 from fastlsh.texts.shingler import Shingler
@@ -15,6 +25,9 @@ from fastlsh.texts.token_ids import TokenIds
 
 HASH_BITS = (1 << 64) - 1
 """The bits of the hash of a word that are used."""
+
+OBJECTS = 1 << 12
+"""Texts of pieces that are objects of Python at a time."""
 
 
 class WordTexts:
@@ -57,7 +70,7 @@ class WordTexts:
 
     @classmethod
     def of_stretches(cls, shingler: Shingler, texts: Spans) -> "WordTexts":
-        """Return the words of texts that `WordPieces.strings` has made."""
+        """Return the words of texts that `WordPieces.column` has made."""
         if shingler.tokenizer is None:
             return cls.of(shingler, texts)
         tokens = [list(map(unescaped, text.split(" "))) for text in texts.strings()]
@@ -108,15 +121,18 @@ class WordPieces(Pieces):
         """Return other stretches of the same texts."""
         return WordPieces(self._words, bounds, escaping=self._escaping)
 
-    def strings(self) -> list[str]:
+    def column(self) -> TextColumn | TextColumns:
         """Return the text of each stretch; of tokens, these with a space between two."""
         text, begin, end = self.bounds.T
         first, last = self._words.starts[text] + (begin, end)
-        if self._escaping:
-            return self._escaped(text, first, last)
-        places = self._words.bounds
-        within = np.column_stack([text, places[first, 0], places[last - 1, 1]])
-        return Pieces(self.texts, within).strings()
+        if not self._escaping:
+            places = self._words.bounds
+            within = np.column_stack([text, places[first, 0], places[last - 1, 1]])
+            return Pieces(self.texts, within).column()
+        return TextColumns([
+            column_of(spans_of_list(self._escaped(text[own], first[own], last[own])))
+            for own in starmap(slice, batches(len(text), OBJECTS))
+        ])  # fmt: skip
 
     def _escaped(
         self, text: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64]

@@ -3,7 +3,7 @@
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
-from fastlsh._kernels.json.points cimport put_utf8_point
+from fastlsh._kernels.text.encoding cimport put_utf8_point
 from fastlsh._kernels.json.rows cimport Key, Place
 from fastlsh._kernels.text._texts cimport Span, Spans, code_unit
 

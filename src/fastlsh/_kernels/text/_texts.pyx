@@ -3,6 +3,7 @@
 include "text/arrow_in.pxi"
 include "text/arrow_out.pxi"
 include "text/column.pxi"
+include "text/encoding.pxi"
 include "text/packed.pxi"
 include "text/pieces.pxi"
 include "text/remainders.pxi"

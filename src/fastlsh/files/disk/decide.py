@@ -14,7 +14,7 @@ from fastlsh.files.budget import BASE
 from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
 from fastlsh.files.disk.link import Linked
 from fastlsh.files.disk.long_texts import check_comparable
-from fastlsh.files.disk.matches import is_match
+from fastlsh.files.disk.matches import is_match, match_order
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.job import Job
@@ -188,8 +188,8 @@ def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
             [part[start:stop] for part, start, stop in zip(parts, at, stops, strict=True)]
         )
         at = stops
-        order = [rows["begin"], rows["left"]] if is_match(rows) else [rows["left"]]
-        yield rows[np.lexsort(order)]
+        order = match_order(rows) if is_match(rows) else np.argsort(rows["left"], kind="stable")
+        yield rows[order]
 
 
 def _order(row: Any) -> tuple[int, int]:

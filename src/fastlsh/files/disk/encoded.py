@@ -5,24 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import TextColumn
+from fastlsh._kernels import TextColumn, column_of
 from fastlsh.io import take
+from fastlsh.texts import as_texts
 
 
-def encoded_texts(
-    texts: Any, order: NDArray[np.int64]
-) -> tuple[bytes, NDArray[np.int64] | list[int], bool]:
+def encoded_texts(texts: Any, order: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64], bool]:
     """Return texts as UTF-8, in an order of their own, their sizes, and whether all are strict."""
-    chosen, strict = take(texts, order), True
-    if isinstance(chosen, TextColumn):
-        return *chosen.packed(), chosen.strict
-    if hasattr(chosen, "to_pylist"):
-        values = chosen.cast("large_string").cast("large_binary").to_pylist()
-        encoded = [value or b"" for value in values]
-    else:
-        try:
-            encoded = [(text or "").encode() for text in chosen]
-        except UnicodeEncodeError:  # lone surrogates, which JSON may have
-            strict = False
-            encoded = [(text or "").encode("utf-8", "surrogatepass") for text in chosen]
-    return b"".join(encoded), [len(text) for text in encoded], strict
+    chosen = take(texts, order)
+    if not isinstance(chosen, TextColumn):
+        chosen = column_of(as_texts(chosen).spans(0, len(chosen)))
+    return *chosen.packed(), chosen.strict

@@ -22,10 +22,17 @@ def is_match(rows: Any) -> bool:
 
 def sorted_matches(matches: NDArray[np.int64]) -> NDArray[Any]:
     """Return matches, int64 (m, 5), by document and begin; `NarrowMatch` if possible."""
-    order = np.lexsort((matches[:, 1], matches[:, 0]))
     narrow = int(matches.max(initial=0)) < 1 << 32
     kind, number = (NarrowMatch, np.uint32) if narrow else (Match, np.int64)
-    return np.ascontiguousarray(matches[order], number).view(kind).reshape(-1)
+    rows = np.ascontiguousarray(matches, number).view(kind).reshape(-1)
+    return rows[match_order(rows)]
+
+
+def match_order(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the order of matches, by document and begin."""
+    if rows.dtype == NarrowMatch:  # one key: rows that are in order in part take less time
+        return np.argsort(rows["left"].astype(np.uint64) << 32 | rows["begin"], kind="stable")
+    return np.lexsort((rows["begin"], rows["left"]))
 
 
 def united(blocks: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:

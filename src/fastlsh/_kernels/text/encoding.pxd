@@ -1,4 +1,4 @@
-# A code point as UTF-8, which is never longer than its escape.
+# A code point as UTF-8, which is never longer than its escape in JSON.
 
 from libc.stdint cimport uint8_t, uint32_t
 

@@ -1,4 +1,4 @@
-"""The texts of the pieces that are gathered, as bytes: equal to their strings, and not as large."""
+"""The texts of pieces as a column: equal to their strings, and not as large."""
 
 import tracemalloc
 
@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh._kernels import spans_of_list
-from fastlsh.files import cutting
-from fastlsh.texts import Pieces, Shingler, WordPieces, WordTexts
+from fastlsh.texts import Pieces, Shingler, WordPieces, WordTexts, word_units
 
 TEXTS = st.lists(
     st.text(st.sampled_from("ab %\xe9\u2603\U0001d518\ud800"), max_size=30), max_size=5
@@ -41,8 +40,8 @@ def test_the_column_has_the_texts_of_the_pieces(texts, words, data):
         else:
             expected.append(texts[number][begin:end])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "OBJECTS", 3)
-        assert cutting._column(pieces).to_pylist() == expected
+        patch.setattr(word_units, "OBJECTS", 3)
+        assert list(pieces.column()) == expected
 
 
 def test_many_pieces_of_a_long_text_take_no_object_each():
@@ -52,7 +51,7 @@ def test_many_pieces_of_a_long_text_take_no_object_each():
     pieces = Pieces(spans_of_list(["\u2603abcd" * n]), bounds)
     tracemalloc.start()
     try:
-        cutting._column(pieces)
+        pieces.column()
         assert tracemalloc.get_traced_memory()[1] < 60 * n
     finally:
         tracemalloc.stop()
