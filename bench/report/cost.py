@@ -126,19 +126,22 @@ def spans(records: Records) -> Iterator[str]:
     """Yield how the removal of repeated passages grows, by unit and by share of repeated text."""
     rows = []
     for name, unit in (("spans-char", "500 characters"), ("spans-word", "100 words")):
-        found = results(records, name)
-        for share, sizes in (found or {}).items():
-            if "slope" in sizes:
-                last = [size for name, size in sizes.items() if name.endswith(" shards")][-1]
-                rows.append([
-                    unit, share, f"{last['MB of text']:.0f}", f"{last['processor s']:.1f}",
-                    f"{last['MB of text a core-second']:.0f}", f"{sizes['slope']:.2f}",
-                    f"{last['work bytes a byte of text']:.2f}", f"{last['anonymous MB']}",
-                ])  # fmt: skip
+        for text, found in (results(records, name) or {}).items():
+            sizes = [size for name, size in found.items() if name.endswith(" shards")]
+            last = sizes[-1] if sizes else found
+            real, _, length = text.partition(", L = ")
+            rows.append([
+                f"{length} characters" if length else unit, real,
+                f"{last['MB of text']:,.0f}", f"{last['processor s']:.1f}",
+                f"{last['MB of text a core-second']:.0f}",
+                f"{found['slope']:.2f}" if sizes else "",
+                f"{last['gathered MB'] / last['MB of text']:.2f}",
+                f"{last['work bytes a byte of text']:.2f}", f"{last['anonymous MB']}",
+            ])  # fmt: skip
     if rows:
         yield from table(
             ["passages of at least", "text", "MB of text", "processor s", "MB a core-second",
-             "slope", "work directory / text", "memory, MB"],
+             "slope", "gathered texts / text", "work directory / text", "memory, MB"],
             rows,
         )  # fmt: skip
 
