@@ -176,7 +176,7 @@ cdef void winnow_text(
             )
             base = first - (width - 1)
         # Unless a hash is as small as those behind, nothing changes until the smallest leaves, or
-        # windows are no echo any more.
+        # windows are no echo any more; before the first window, `known` is -1, so it stops there.
         stop = where + width
         if first <= chain.known + width:
             stop = min(stop, chain.known + width)

@@ -12,6 +12,11 @@ def column_of(Spans texts not None):
     """Return texts as a `TextColumn` of their own, in which they lie one behind the other.
 
     It is not strict if there is a surrogate.
+
+    Parameters
+    ----------
+    texts
+        Code points, neither bytes nor ids of tokens.
     """
     cdef int64_t[::1] start = new_numbers(texts.n)
     cdef int64_t[::1] size = new_numbers(texts.n)

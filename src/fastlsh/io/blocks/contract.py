@@ -77,7 +77,7 @@ class BlockDocuments:
     """The good documents of a block, in order, and what was wrong with the other rows."""
 
     texts: Any
-    """list of str or None, `TextColumn`, or an Arrow array of any string type."""
+    """list of str or None, `TextColumn`, `TextColumns`, or an Arrow array of any string type."""
     ids: Any
     """A list, int64, `TextColumn`, or an Arrow array; None in or instead of it: ``FILE:ROW``."""
     rows: NDArray[np.int64]
