@@ -184,6 +184,8 @@ def _pieces(
     groups = job.request.groups(documents.labels)
     if groups is not None:
         rows["group"] = groups[order]
+    if bounds is not None and "begin" in (rows.dtype.names or ()):
+        rows["begin"], bounds = bounds[order, 0], None
     edges = np.flatnonzero(np.diff(part[order], prepend=-1, append=-1)).tolist()
     ends = [0, *np.cumsum(rows["size"]).tolist()]
     of_parts = {

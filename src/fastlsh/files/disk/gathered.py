@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.identities import StoredIds
 from fastlsh.files.disk.signed_runs import SignedRun, finished_runs
 from fastlsh.files.run.job import Job
@@ -45,13 +46,16 @@ def row_of(job: Job) -> np.dtype[np.void]:
     """Return the dtype of the record of a text of a part.
 
     `priority` is there if the documents have one, with the bits of a float64 or an int64; `group`,
-    if only documents of the same group are compared.
+    if only documents of the same group are compared; `begin`, of the contexts of passages: where
+    each begins in its document.
     """
     columns: list[tuple[str, type]] = [("number", np.int64), ("size", np.int64)]
     if job.request.read.priority is not None:
         columns.append(("priority", np.int64))
     if job.request.within is not None:
         columns.append(("group", np.uint64))
+    if isinstance(job.cutting, SpanCutting):
+        columns.append(("begin", np.int64))
     return np.dtype(columns)
 
 
@@ -175,7 +179,7 @@ class GatheredTexts:
         return found
 
     def bounds(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return where some pieces of documents in families begin and end, int64 (m, 2)."""
+        """Return where some lines or paragraphs in families begin and end, int64 (m, 2)."""
         found = np.empty((len(numbers), 2), np.int64)
         for place, chosen in self._by_run(numbers):
             of_run = self._load(place, "ids.bounds.npy")
@@ -214,3 +218,20 @@ class GatheredTexts:
             data = self._job.work.map(f"{texts_name(self._runs[place])}/ids.json", np.uint8)
             self._ids[place] = StoredIds(numbers, ends, data)
         return self._ids[place]
+
+
+class IdsOfPieces(NamedTuple):
+    """The ids of documents that are cut into pieces: those of their first pieces."""
+
+    texts: GatheredTexts
+    first: NDArray[np.int64]
+    """int64 (documents + 1,): the number of the first piece of each."""
+
+    @property
+    def integers(self) -> bool:
+        """Whether all ids are integers of 64 bits."""
+        return self.texts.integers
+
+    def take(self, documents: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some documents, of which a piece is in a family."""
+        return self.texts.take(self.first[documents])

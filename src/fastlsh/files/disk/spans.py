@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arrays import unique
 from fastlsh.files.annotations import SpanColumns
 from fastlsh.files.budget import BASE
 from fastlsh.files.cutting import SpanCutting
@@ -24,7 +23,7 @@ from fastlsh.files.disk.decide import (
 )
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
-from fastlsh.files.disk.gathered import GatheredTexts
+from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces
 from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
 from fastlsh.files.disk.matches import Match, sorted_matches, united
 from fastlsh.files.disk.sign import Summary
@@ -42,7 +41,7 @@ from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import check_unchanged
 from fastlsh.io import Block, BlockExtent, Lookup, Rest, span_columns, write_table, write_text
-from fastlsh.parallel import Stopwatch, mapped_in, ordered_map
+from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
 from fastlsh.reporting import Excerpt, PassageRun, passages_page
 from fastlsh.search import warn_of_short_passages
 from fastlsh.stages import (
@@ -61,6 +60,9 @@ from fastlsh.texts import Texts, as_texts, counts_originals, original_spans, tex
 PER_PASSAGE = {"merge": 160, "write": 70, "finish": 90}
 """Bytes of memory for each passage that is removed, in the stages that have all of them; measured
 as 153, 65 and 84."""
+
+BATCH = 1 << 18
+"""Removed passages that are worked on at a time."""
 
 CUT = "cut.npy"
 TRACED = "traced.npy"
@@ -117,10 +119,10 @@ def run_on_disk(
             write_stage(job, targets, left)
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
-                    piece = numbering.pieces
+                    ids = IdsOfPieces(texts, numbering.pieces)
                     columns = span_columns(
-                        Lookup(texts, piece[rows[:, 0]]), rows[:, 1], rows[:, 2],
-                        Lookup(texts, piece[rows[:, 3]]), {"kept_start": rows[:, 4]},
+                        Lookup(ids, rows[:, 0]), rows[:, 1], rows[:, 2],
+                        Lookup(ids, rows[:, 3]), {"kept_start": rows[:, 4]},
                         against=rows[:, 3] < numbering.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
@@ -131,11 +133,22 @@ def run_on_disk(
                     page = passages_page(run, {**notes, **skipped}, clock)
                     write_text(targets.report, page, together)
         found = Found(
-            summary, numbering.documents - numbering.n_against, len(rows),
-            int((rows[:, 2] - rows[:, 1]).sum()), len(unique(rows[:, 0])), len(dropped),
-            common,
+            summary, numbering.documents - numbering.n_against, len(rows), *_sums(rows),
+            len(dropped), common,
         )  # fmt: skip
         return ended(job, found, targets.all_outputs(summary.files))
+
+
+def _sums(rows: NDArray[np.int64]) -> tuple[int, int]:
+    """Return how many units rows remove, and from how many documents."""
+    units = documents = 0
+    last = -1
+    for start, stop in batches(len(rows), BATCH):
+        text, begin, end = rows[start:stop, :3].T
+        units += int((end - begin).sum())
+        documents += int(np.count_nonzero(np.diff(text, prepend=last)))
+        last = text[-1]
+    return units, documents
 
 
 class _Numbering(NamedTuple):
@@ -182,7 +195,7 @@ def _decide(
     def compare(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         number = np.ascontiguousarray(part.rows["number"])
         document = np.searchsorted(numbering.pieces, number, "right") - 1
-        begin = texts.bounds(number)[:, 0]
+        begin = np.ascontiguousarray(part.rows["begin"])
         contexts = as_texts(part.texts).spans(0, len(number))
         shingler = job.params.shingler
         found = repeated_contexts(
@@ -260,19 +273,21 @@ def _traced(
     """
     shingler = job.params.shingler
     nothing = np.empty(0, np.int64)
-    traced = np.column_stack([rows, kept_units(rows)[:, 1]])
+    traced = mapped_in(job.work.path)((len(rows), 6), np.int64)
+    for start, stop in batches(len(rows), BATCH):
+        traced[start:stop, :5] = rows[start:stop]
+        traced[start:stop, 5] = kept_units(rows[start:stop])[:, 1]
     if not len(rows) or (not keep_least and counts_originals(shingler)):
         return traced, nothing
     by_source = np.argsort(rows[:, 3], kind="stable")
-    units = kept_units(rows)
+    sources = rows[by_source, 3]
 
     def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
         spans = removed_spans(texts, shingler, rows[own], start)
         traced[own, 1:3] = spans
-        of_texts = np.searchsorted(rows[by_source, 3], (start, start + len(texts)))
-        there = by_source[slice(*of_texts)]
-        number = rows[there, 3] - start
-        traced[there, 4:] = original_spans(texts, shingler, number, units[there])
+        there = by_source[slice(*np.searchsorted(sources, (start, start + len(texts))))]
+        number, units = rows[there, 3] - start, kept_units(rows[there])
+        traced[there, 4:] = original_spans(texts, shingler, number, units)
         gone = rows[own][spans[:, 0] < spans[:, 1]] - (start, 0, 0, 0, 0)
         return start + too_short(texts, shingler, gone, keep_least)
 

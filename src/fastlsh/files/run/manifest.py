@@ -15,7 +15,7 @@ from fastlsh.files.run.workdir import FINISHED, MANIFEST, OVER, WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 
-FORMAT = 4
+FORMAT = 5
 """Of the work directory."""
 
 ENDS = 1 << 16
