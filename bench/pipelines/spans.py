@@ -1,10 +1,11 @@
 """Repeated passages on disk: time, memory and disk of `fastlsh dedup --by span`, and their growth.
 
-Made documents of two halves of 1,500 characters each; a half is one of 1,000 passages that all
-share with a probability of 1 %, 30 % or 99 %, and otherwise text of its own. Each size is the first
-shards of the next one. The slope is that of log(processor time) over log(characters), without the
-time that the command takes for one short document. With --corpus real texts are measured, for
-passages of 500 and of 100 characters. Disk is what the work directory
+Made documents of two halves of 1,500 characters each; a half is one of the 1,000 passages of its
+shard with a probability of 1 %, 30 % or 99 %, and otherwise text of its own. Each size is the first
+shards of the next one, and repeats itself as much: with the same passages in all shards, windows
+that lie in both halves would be repeated more and more. The slope is that of log(processor time)
+over log(characters), without the time that the command takes for one short document. With --corpus
+real texts are measured, for passages of 500 and of 100 characters. Disk is what the work directory
 takes at most besides the gathered texts of passages, and what these take.
 """
 
@@ -30,6 +31,8 @@ from fastlsh.files.disk.gathered import TEXTS
 
 HALF = 1_500
 PASSAGES = 1_000
+SHARED = 1 << 20
+"""The seeds of passages begin behind those of other text."""
 SHARES = (0.01, 0.3, 0.99)
 SIZES = (1, 2, 4, 8)
 """Shards."""
@@ -42,7 +45,7 @@ def write_shard(path: Path, number: int, share: float, documents: int) -> Path:
     """Write a shard of documents of two halves, unless it is there."""
     if path.exists():
         return path
-    draw, shared = Random(number), corpus.Writer(0).texts(PASSAGES, HALF)
+    draw, shared = Random(number), corpus.Writer(SHARED + number).texts(PASSAGES, HALF)
     writer = corpus.Writer(number + 1)
     with path.with_suffix(".part").open("w", encoding="utf-8") as stream:
         for place in range(documents):
