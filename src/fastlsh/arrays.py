@@ -1,5 +1,6 @@
 """Operations on arrays for which NumPy has none, or a slow one."""
 
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -38,3 +39,11 @@ def ranges_of(start: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.i
     """Return the numbers of all ranges, one range after the other: size[i] from start[i] on."""
     before = np.cumsum(size) - size
     return np.repeat(start - before, size) + np.arange(int(size.sum()))
+
+
+def sorted_range(values: NDArray[np.int64], start: int, stop: int) -> slice:
+    """Return where the values from `start` to `stop` - 1 are among sorted ones.
+
+    `numpy.searchsorted` would first copy them all if they are a column of several.
+    """
+    return slice(bisect_left(values, start), bisect_left(values, stop))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import sorted_range
 from fastlsh.io import AddedColumns, Lookup, Values, are_integers, texts_of_ids
 from fastlsh.results import ClusterCounts, Removals
 
@@ -121,9 +122,9 @@ class SpanColumns:
     def __call__(self, start: int, stop: int) -> AddedColumns:
         """Return the column of the documents of the inputs from `start` to `stop` - 1."""
         start, stop = start + self._first, stop + self._first
-        of_documents = np.searchsorted(self._removed[:, 0], (start, stop))
+        of_documents = sorted_range(self._removed[:, 0], start, stop)
         found: list[list[list[int]]] = [[] for _ in range(start, stop)]
-        for number, begin, end in self._removed[slice(*of_documents)].tolist():
+        for number, begin, end in self._removed[of_documents].tolist():
             spans = found[number - start]
             if spans and spans[-1][1] == begin:
                 spans[-1][1] = end

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arrays import unique
+from fastlsh.arrays import sorted_range, unique
 from fastlsh.errors import InputError
 from fastlsh.files.findings import NOTHING, REASONS, BlockFindings, Findings
 from fastlsh.files.plan import OutputPlan
@@ -285,8 +285,8 @@ def write_what_is_left(
     def rest(key: tuple[int, int], block: Block) -> Rest:
         start, stop = key
         kept = np.ones(stop - start, np.bool_)
-        kept[dropped[slice(*np.searchsorted(dropped, key))] - start] = False
-        own = cuts[slice(*np.searchsorted(cuts[:, 0], key))] - (start, 0, 0)
+        kept[dropped[sorted_range(dropped, start, stop)] - start] = False
+        own = cuts[sorted_range(cuts[:, 0], start, stop)] - (start, 0, 0)
         changed: Mapping[int, str] = {}
         if len(own):
             changed = texts_without_spans(as_texts(block.documents().texts), own, params.join)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import sorted_range
 from fastlsh.files.annotations import SpanColumns
 from fastlsh.files.budget import BASE
 from fastlsh.files.cutting import SpanCutting
@@ -321,8 +322,7 @@ def _of_blocks(
     def of_block(item: tuple[int, BlockRecord, Block]) -> NDArray[np.int64]:
         _, record, block = item
         texts, start = as_texts(block.documents().texts), numbering.of_block(record)
-        of_texts = np.searchsorted(rows[:, 0], (start, start + len(texts)))
-        return work(texts, start, slice(*of_texts))
+        return work(texts, start, sorted_range(rows[:, 0], start, start + len(texts)))
 
     return list(ordered_map(reread_signed_blocks(job, used), of_block, job.options.threads))
 
@@ -392,7 +392,6 @@ class _SpanRemainder(Remainder):
         stop = start + len(texts)
         if self.added is not None:
             return Rest(self.kept[start:stop], {}, self.added(start, stop))
-        of_block = np.searchsorted(self.rows[:, 0], (start, stop))
-        removed = self.rows[slice(*of_block), :3]
+        removed = self.rows[sorted_range(self.rows[:, 0], start, stop), :3]
         rest = texts_without_spans(texts, removed - (start, 0, 0), self.join)
         return Rest(self.kept[start:stop], rest)
