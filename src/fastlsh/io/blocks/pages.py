@@ -25,6 +25,10 @@ _LONGEST_HEADER = 1 << 22
 _BUFFER = 1 << 20
 """Bytes of pages that are read at a time."""
 
+_AT_ONCE = 1 << 20
+"""Bytes of values that are decoded at a time. An array grows by being copied; the next array can
+use the memory that the copies leave, where one large array would take new memory each time."""
+
 _DATA, _DICTIONARY, _DATA_2 = 0, 2, 3  # types of pages
 _CODED = (2, 8)  # encodings by a dictionary
 
@@ -194,7 +198,8 @@ class PagedFile:
                 file, metadata=metadata, page_checksum_verification=True,
                 pre_buffer=False, buffer_size=_BUFFER,
             ) as part:  # fmt: skip
-                for batch in part.iter_batches(stop - start, use_threads=False):
+                rows = max((high - low) * _AT_ONCE // max(plain, 1), 1)
+                for batch in part.iter_batches(rows, use_threads=False):
                     array = batch.column(0)
                     some = array[max(start - low, 0) : max(stop - low, 0)]
                     low += len(array)
