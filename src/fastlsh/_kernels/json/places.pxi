@@ -3,9 +3,9 @@
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
-from fastlsh._kernels.text.encoding cimport put_utf8_point
 from fastlsh._kernels.json.rows cimport Key, Place
 from fastlsh._kernels.text._texts cimport Span, Spans, code_unit
+from fastlsh._kernels.text.encoding cimport put_utf8_point
 
 
 cdef int find_places(

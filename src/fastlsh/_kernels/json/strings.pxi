@@ -4,8 +4,8 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from fastlsh._kernels.json.masks cimport at_least, equal, first_bit
-from fastlsh._kernels.text.encoding cimport put_utf8_point
 from fastlsh._kernels.json.rows cimport Line
+from fastlsh._kernels.text.encoding cimport put_utf8_point
 
 
 cdef inline uint64_t ends_in(const uint8_t* p) noexcept nogil:
