@@ -7,6 +7,8 @@ import pytest
 from fastlsh import MinHasher, Shingler, estimate_jaccard, textbook
 from pages import run_here
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):

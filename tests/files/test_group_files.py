@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from combinations import covering
 from fastlsh import InputError, Shingler, deduplicate_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files import estimate
@@ -74,9 +75,9 @@ def engine_of(name, work):
     return call
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-@pytest.mark.parametrize("join_with", ["\n", "", " -- "])
+@pytest.mark.parametrize(
+    ("engine", "suffix", "join_with"), covering(ENGINES, ["jsonl", "parquet"], ["\n", "", " -- "])
+)
 def test_the_answer_for_the_joined_texts(tmp_path, monkeypatch, suffix, join_with, engine):
     small_budget(monkeypatch)
     rows = files_of_repositories(1)
@@ -220,8 +221,10 @@ def awkward_rows(seed, n=150):
     return rows
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("more", [{}, {"limit": 60}, {"annotate": True}, {"against": True}])
+@pytest.mark.parametrize(
+    ("more", "seed"),
+    covering([{}, {"limit": 60}, {"annotate": True}, {"against": True}], range(3)),
+)
 def test_awkward_rows_give_the_same_bytes(tmp_path, monkeypatch, seed, more):
     small_budget(monkeypatch)
     rows = awkward_rows(seed)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from combinations import covering
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files.run.part import STAGES
@@ -47,8 +48,7 @@ def written(folder, rows, suffix):
     return paths
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-@pytest.mark.parametrize("how", READ)
+@pytest.mark.parametrize(("suffix", "how"), covering(["jsonl", "parquet"], READ))
 def test_same_answer_in_memory_on_disk_and_in_stages(tmp_path, monkeypatch, suffix, how):
     small_budget(monkeypatch)
     rows = records(120)

@@ -17,6 +17,7 @@ import pytest
 
 import redis_proxy
 import redis_server
+from combinations import covering
 from fastlsh import Index
 from fastlsh.index.redis import changes, store
 from fastlsh.index.redis import server as on_server
@@ -78,8 +79,7 @@ def filled(location):
         index.insert_many(range(8), TEXTS[:8])
 
 
-@pytest.mark.parametrize("answered", [False, True], ids=["lost", "unanswered"])
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize(("operation", "answered"), covering(OPERATIONS, [False, True]))
 def test_a_connection_that_breaks_at_every_message(location, proxy, operation, answered):
     through, ask = f"redis://127.0.0.1:{proxy.port}/0", OPERATIONS[operation]
     filled(location)
