@@ -92,18 +92,28 @@ def pieces_of_range(
     rows
         How many documents are yielded at a time, at most.
     """
-    chosen = [_chosen(run, band, index, count) for run in runs]
-    low, _ = _edges(index, count)
-    if sum(map(len, chosen)) <= rows:
-        each = zip(chosen, runs, strict=True)
-        yield _row([_part(keys, run.first, low, bits) for keys, run in each], low, bits)
-    elif count < 1 << KEY_BITS:
-        for half in (0, 1):
-            yield from pieces_of_range(runs, band, 2 * index + half, 2 * count, bits, rows)
+    low, high = _edges(index, count)
+    chosen = [(run.first, _chosen(run.keys[band], low, high)) for run in runs]
+    return _pieces(chosen, low, high, bits, rows)
+
+
+def _pieces(
+    chosen: list[tuple[int, Keys]], low: int, high: int, bits: int, rows: int
+) -> Iterator[Row]:
+    """Yield the documents of a range, some at a time; of each run, its first one and its keys."""
+    if sum(len(keys) for _, keys in chosen) <= rows:
+        yield _row([_part(keys, first, low, bits) for first, keys in chosen], low, bits)
+    elif high - low > 1:
+        middle = (low + high) // 2
+        for start, stop in ((low, middle), (middle, high)):
+            half = [(first, _chosen(keys, start, stop)) for first, keys in chosen]
+            some = [(first, keys) for first, keys in half if len(keys)]
+            if some:
+                yield from _pieces(some, start, stop, bits, rows)
     else:
-        for run, keys in zip(runs, chosen, strict=True):
+        for first, keys in chosen:
             for start, stop in batches(len(keys), rows):
-                yield _row([_part(keys[start:stop], run.first, low, bits)], low, bits)
+                yield _row([_part(keys[start:stop], first, low, bits)], low, bits)
 
 
 def _row(parts: list[Keys], low: int, bits: int) -> Row:
@@ -144,14 +154,12 @@ def _edges(index: int, count: int) -> tuple[int, int]:
     return width * index // count, width * (index + 1) // count
 
 
-def _chosen(run: SortedRun, band: int, index: int, count: int) -> Keys:
-    """Return the keys of a run that are in a range, without those of empty documents."""
-    low, high = _edges(index, count)
-    keys = run.keys[band]
-    start = int(np.searchsorted(keys, np.uint64(max(low, 1) << PLACE_BITS)))  # 0: empty documents
+def _chosen(keys: Keys, low: int, high: int) -> Keys:
+    """Return the keys of a band that are in a range, without those of empty documents."""
+    start = int(keys.searchsorted(np.uint64(max(low, 1) << PLACE_BITS)))  # 0: empty documents
     stop = len(keys)
     if high << PLACE_BITS < 1 << 64:
-        stop = int(np.searchsorted(keys, np.uint64(high << PLACE_BITS)))
+        stop = int(keys.searchsorted(np.uint64(high << PLACE_BITS)))
     chosen: Keys = keys[start:stop]
     return chosen
 
