@@ -14,6 +14,7 @@ import pytest
 from combinations import every
 from fastlsh import (
     InputError,
+    Shingler,
     deduplicate_files,
     deduplicate_line_files,
     deduplicate_span_files,
@@ -27,6 +28,7 @@ from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
 from fastlsh.files.scheduling import stage_jobs
 from fastlsh.io import BlockExtent, Replacements, expand
 from fastlsh.parameters import SearchParams
+from fastlsh.stages import CutRules
 from in_stages import each_stage_at_once, in_parts, killed_until_done
 from shards import OF_PASSAGES, contents, rows_of, small_budget, write_shards
 
@@ -654,9 +656,10 @@ def test_passages_need_memory_in_the_stages_that_have_all(keywords, monkeypatch)
     del keywords["threshold"], keywords["clusters"]
     keywords["min_length"] = 40
     in_parts(deduplicate_span_files, keywords, 2, stages=STAGES[:5])
-    for stage in ("merge", "write", "finish"):
+    stages = ("merge", "write", "finish")
+    for stage in stages:
         with monkeypatch.context() as patch:
-            patch.setitem(spans.PER_PASSAGE, stage, 1 << 30)
+            patch.setattr(spans, "per_passage", lambda *_: dict.fromkeys(stages, 1 << 30))
             with pytest.raises(
                 ValueError, match=rf"memory must be at least \d+M to {stage} \d+ passages, got 300M"
             ):
@@ -676,10 +679,14 @@ def test_a_plan_counts_lines_and_annotations(tmp_path, monkeypatch):
 
     assert memory()["unite"] == 8 * 125
     assert memory(by="line")["unite"] == 8 * 125_000
-    of_passages = memory(by="span", min_length=100)
-    assert of_passages["merge"] > 100 * 1000 * 10 / 100 * 200  # two keys in each 100 characters
-    assert of_passages["merge"] > of_passages["finish"] > of_passages["write"] > 0
-    assert of_passages["sign"] == 0
+    keys = 2 * 100 * 1000 * 10 / 100  # two in each 100 characters
+    plain = memory(by="span", min_length=100)
+    of_shares = memory(by="span", min_length=100, rules=CutRules.of(max_share=0.5))
+    normalised = memory(by="span", min_length=100, shingler=Shingler(lowercase=True))
+    assert of_shares["merge"] > 200 * keys > plain["merge"] > 30 * keys
+    assert of_shares["write"] == plain["write"] > 50 * keys > plain["finish"] > 15 * keys
+    assert normalised == of_shares
+    assert plain["sign"] == 0
     assert memory()["write"] == 0
     assert memory(annotate=True)["write"] == 41 * 125
 

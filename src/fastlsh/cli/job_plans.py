@@ -5,6 +5,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,7 +15,7 @@ from fastlsh.cli.shingling import shingler_of
 from fastlsh.files import StageJob, parse_memory, stage_jobs
 from fastlsh.io import InputError, Options, Source, expand, identity
 from fastlsh.parallel import amount
-from fastlsh.stages import SearchParams
+from fastlsh.stages import CutRules, SearchParams
 from fastlsh.texts import Shingler
 
 PLANS = ("slurm", "kubernetes", "sh")
@@ -129,6 +130,8 @@ def search_jobs(
         spans["shingler"] = shingler_of(arguments, Shingler())
         if arguments.min_length is not None:
             spans["min_length"] = arguments.min_length
+        given = {field.name: getattr(arguments, field.name) for field in fields(CutRules)}
+        spans["rules"] = CutRules.of(**{name: v for name, v in given.items() if v is not None})
     return lambda sources, memory: stage_jobs(
         sources, SearchParams.of(0.8), memory, arguments.parts, pairs=pairs,
         by=by, **spans, annotate=getattr(arguments, "annotate", False),

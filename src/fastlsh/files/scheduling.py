@@ -2,15 +2,15 @@
 
 from typing import NamedTuple
 
-from fastlsh.files.budget import BASE
+from fastlsh.files.budget import BASE, per_passage
 from fastlsh.files.cutting import Cutting, SpanCutting
 from fastlsh.files.disk.grouped import PER_GROUPED
 from fastlsh.files.disk.link import PER_UNITED
-from fastlsh.files.disk.spans import PER_PASSAGE
 from fastlsh.files.estimate import estimate
 from fastlsh.files.run.part import OF_DECONTAMINATION, OF_PAIRS, OF_ROWS, STAGES, WHOLE
 from fastlsh.io import Source
 from fastlsh.parameters import SearchParams
+from fastlsh.stages import CutRules
 from fastlsh.texts import Shingler
 
 PER_ANSWERED = {"group": PER_GROUPED, "unite": PER_UNITED, "merge": 2, "finish": 40}
@@ -50,6 +50,7 @@ def stage_jobs(
     by: str | None = None,
     min_length: int = 500,
     shingler: Shingler | None = None,
+    rules: CutRules | None = None,
     annotate: bool = False,
     counted: bool = False,
     group: bool = False,
@@ -68,8 +69,8 @@ def stage_jobs(
         Whether pairs are searched for.
     by
         Into which pieces documents are cut: "line", "paragraph" or "span"; None: they are not.
-    min_length, shingler
-        Of passages: their least length, and how texts are normalised.
+    min_length, shingler, rules
+        Of passages: their least length, how texts are normalised, and what is cut.
     annotate
         Whether rows are annotated.
     counted
@@ -84,7 +85,7 @@ def stage_jobs(
         cutting = SpanCutting(by, min_length, shingler or Shingler())
         of_documents = PER_DOCUMENT
         # Of each context, about one passage is removed at most, unless a text has a period.
-        each = {"unite": PER_UNITED, **PER_PASSAGE}
+        each = {"unite": PER_UNITED, **per_passage(rules or CutRules.of(), cutting.shingler)}
     found = estimate(sources, params, cutting)
     signed, documents = int(found.signed * SURPLUS), int(found.documents * SURPLUS)
     if counted:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import sorted_range
 from fastlsh.files.annotations import SpanColumns
-from fastlsh.files.budget import BASE
+from fastlsh.files.budget import BASE, per_passage
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.answers import ANSWER, KEPT, answer_of_all_parts
 from fastlsh.files.disk.decide import (
@@ -58,10 +58,6 @@ from fastlsh.stages import (
 )
 from fastlsh.texts import Texts, as_texts, counts_originals, original_spans, texts_without_spans
 
-PER_PASSAGE = {"merge": 160, "write": 70, "finish": 90}
-"""Bytes of memory for each passage that is removed, in the stages that have all of them; measured
-as 153, 65 and 84."""
-
 BATCH = 1 << 18
 """Removed passages that are worked on at a time."""
 
@@ -104,13 +100,13 @@ def run_on_disk(
             if not job.work.has(ANSWER):
                 _decide(job, linked, texts, numbering, rules.n_whole(numbering.n_against))
             end_of_stage(job, "decide")
-            rows = _cut(job, linked, numbering) if not job.work.has(KEPT) else None
+            rows = _cut(job, linked, numbering, rules) if not job.work.has(KEPT) else None
         with clock("tracing"):
             if rows is not None:
                 _trace(job, numbering, rows, rules, cutting.min_length)
             end_of_stage(job, "merge")
             rows, kept = job.work.load(TRACED), job.work.load(KEPT)
-            _check_memory(job, len(rows))
+            _check_memory(job, len(rows), rules)
             common = job.work.read(COMMON)["common"]
             dropped = np.flatnonzero(~kept)
         with clock("writing"):
@@ -232,20 +228,20 @@ def job_length(job: Job) -> int:
     return job.cutting.min_length
 
 
-def _check_memory(job: Job, passages: int) -> None:
+def _check_memory(job: Job, passages: int, rules: CutRules) -> None:
     """Raise ValueError if a stage that is a process of its own has too little memory for them."""
     if job.stage is not None:
-        needed = BASE + PER_PASSAGE[job.stage] * passages
+        needed = BASE + per_passage(rules, job.params.shingler)[job.stage] * passages
         check_memory(job, needed, f"{job.stage} {passages:,} passages")
 
 
-def _cut(job: Job, linked: Linked, numbering: _Numbering) -> NDArray[np.int64]:
+def _cut(job: Job, linked: Linked, numbering: _Numbering, rules: CutRules) -> NDArray[np.int64]:
     """Return what goes from the normalised texts and where it stays, int64 (m, 5), mapped."""
     if not job.work.has(CUT):
         matches = answer_of_all_parts(job, linked, Match, united)
         if job.stage is None:  # else late processes may still read them
             drop_answers(job, linked)
-        _check_memory(job, len(matches))
+        _check_memory(job, len(matches), rules)
         plain = np.ascontiguousarray(matches).view(np.int64).reshape(-1, 5)
         job.work.save(CUT, cut_rows(plain, numbering.documents, mapped_in(job.work.path)))
     return job.work.load(CUT)
