@@ -100,16 +100,15 @@ def pieces_of_range(
 def _pieces(
     chosen: list[tuple[int, Keys]], low: int, high: int, bits: int, rows: int
 ) -> Iterator[Row]:
-    """Yield the documents of a range, some at a time; of each run, its first one and its keys."""
+    """Yield the documents of a range, given the first document and the keys of each run."""
     if sum(len(keys) for _, keys in chosen) <= rows:
         yield _row([_part(keys, first, low, bits) for first, keys in chosen], low, bits)
     elif high - low > 1:
         middle = (low + high) // 2
         for start, stop in ((low, middle), (middle, high)):
-            half = [(first, _chosen(keys, start, stop)) for first, keys in chosen]
-            some = [(first, keys) for first, keys in half if len(keys)]
-            if some:
-                yield from _pieces(some, start, stop, bits, rows)
+            each = ((first, _chosen(keys, start, stop)) for first, keys in chosen)
+            if half := [(first, keys) for first, keys in each if len(keys)]:
+                yield from _pieces(half, start, stop, bits, rows)
     else:
         for first, keys in chosen:
             for start, stop in batches(len(keys), rows):
