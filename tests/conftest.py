@@ -23,6 +23,8 @@ from fastlsh.index.sqlite import connection
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # for oracle, strategies and files
 
+import processor_times  # noqa: E402
+
 # The same examples in every run; a failure is never a matter of luck. .ci/run tries more of them,
 # and FASTLSH_EXAMPLES=5000 digs deeper.
 settings.register_profile(
@@ -30,7 +32,7 @@ settings.register_profile(
     deadline=None,
     derandomize=True,
     database=None,
-    max_examples=int(os.environ.get("FASTLSH_EXAMPLES", "40")),
+    max_examples=int(os.environ.get("FASTLSH_EXAMPLES", "12")),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("fastlsh")
@@ -54,6 +56,13 @@ os.fsync = lambda number: os.fstat(number) and None
 
 MOST_PROCESSES = 8
 
+# What .ci/run tries and the default run leaves out: the tools of the project, and what needs other
+# programs, libraries or collections.
+OF_CI = (
+    "bench", "docs/test_integrations.py", "docs/test_published.py", "docs/test_systems_*.py", "fuzz",
+    "integrations", "ports", "systems", "_kernels/test_baseline_has_no_avx.py",
+)  # fmt: skip
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
@@ -75,13 +84,23 @@ def pytest_cmdline_main(config):
 def pytest_collection_modifyitems(items):
     """Mark the tests that try each instruction set anyway, whichever FASTLSH_ISA forces.
 
-    And those of large collections, which take long and seldom find what small ones do not.
+    And those that are left to .ci/run: `OF_CI`, and those of large collections, which take long and
+    seldom find what small ones do not.
     """
+    of_ci = {path for name in OF_CI for path in HERE.glob(name)}
     for item in items:
+        if not of_ci.isdisjoint([item.path, *item.path.parents]):
+            item.add_marker("exhaustive")
         if "isa" in item.fixturenames:
             item.add_marker("every_isa")
         if "corpus" in item.fixturenames:
             item.add_marker("exhaustive")
+
+
+def pytest_configure(config):
+    """Write the processor time of each test to a file, if the environment names one."""
+    if processor_times.FILE in os.environ:
+        config.pluginmanager.register(processor_times, "processor_times")
 
 
 def pytest_collection_finish():
@@ -106,8 +125,10 @@ def pytest_report_header():
 
 
 def _builds():
+    """Return the instruction sets of this machine; the default run tries the outermost two."""
+    everyday = {_kernels.isa, "baseline"}
     return [
-        name
+        pytest.param(name, marks=[] if name in everyday else [pytest.mark.exhaustive])
         for name in _kernels.instruction_sets()
         if importlib.util.find_spec(f"fastlsh._kernels.loops._{name}")
     ]
