@@ -28,7 +28,6 @@ FILES = (
     "test_lsh.py",
     "test_lshforest.py",
     "test_lshensemble.py",
-    "test_lshbloom.py",
 )
 
 

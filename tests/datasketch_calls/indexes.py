@@ -1,6 +1,5 @@
 """Calls of MinHashLSH, MinHashLSHForest, MinHashLSHEnsemble and of the storages."""
 
-import contextlib
 import math
 import pickle
 import random
@@ -48,11 +47,6 @@ def made(package, **how):
     return [index.h, index.b, index.r, index.hashranges, index.buffer_size, index.prepickle, found]
 
 
-def bloom(package, **how):
-    with contextlib.suppress(ImportError):  # datasketch needs pybloomfilter
-        package.MinHashLSHBloom(**{"threshold": 0.5, "num_perm": 16, "n": 10, "fp": 0.1, **how})
-
-
 calls("MinHashLSH(threshold)", threshold=THRESHOLDS)(made)
 calls("MinHashLSH(num_perm)", num_perm=NUM_PERMS)(made)
 calls("MinHashLSH(weights)", weights=WEIGHTS, params=[None, (2, 2)])(made)
@@ -61,12 +55,6 @@ calls("MinHashLSH(storage_config)", storage_config=CONFIGS)(made)
 calls("MinHashLSH(prepickle)", prepickle=[None, True, False, 1])(made)
 calls("MinHashLSH(hashfunc)", hashfunc=[None, len, shorter, 3])(made)
 calls("MinHashLSH(unknown)", unknown=[1])(made)
-calls("MinHashLSHBloom(threshold)", threshold=THRESHOLDS)(bloom)
-calls("MinHashLSHBloom(num_perm)", num_perm=NUM_PERMS)(bloom)
-calls("MinHashLSHBloom(weights)", weights=WEIGHTS)(bloom)
-calls("MinHashLSHBloom(params)", params=PARAMS)(bloom)
-calls("MinHashLSHBloom(n)", n=[None, 0, -1, "x"])(bloom)
-calls("MinHashLSHBloom(fp)", fp=[None, 0, 1, 1.5, "x"])(bloom)
 
 # ---- MinHashLSH: its methods
 

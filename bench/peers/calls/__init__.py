@@ -15,7 +15,7 @@ ROWS: list[Row] = [*sketches.ROWS, *indexes.ROWS, *storages.ROWS]
 LSH_ROWS: list[Row] = lsh.ROWS
 """Calls of lsh."""
 
-SKIPPED = ("aio", "experimental", "hnsw", "hyperloglog", "hyperloglog_const")
+SKIPPED = ("aio", "experimental", "hnsw", "hyperloglog", "hyperloglog_const", "lsh_bloom")
 """Modules of datasketch that the drop-in does not replace."""
 LEFT_OUT = {"RedisBuffer", "RedisListStorage", "RedisSetStorage", "RedisStorage"}
 """Classes whose calls take as long as the server."""

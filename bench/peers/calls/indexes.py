@@ -1,8 +1,7 @@
-"""Rows of the indexes: MinHashLSH, its sessions, the forest, the ensemble, the Bloom filters."""
+"""Rows of the indexes: MinHashLSH, its sessions, the forest, the ensemble."""
 
 import copy
 import pickle
-import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -309,43 +308,3 @@ def _(world: World) -> Work:
     module = import_module(f"{world.library.__name__}.lshensemble_partition")
     sizes, counts = np.arange(1, 40), np.arange(39) % 7 + 1
     return Work(lambda: module.optimal_partitions(sizes, counts, 8))
-
-
-# ---- MinHashLSHBloom: datasketch needs pybloomfilter
-
-
-def bloom(world: World) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return world.library.MinHashLSHBloom(THRESHOLD, NUM_PERM, n=max(world.n, 100), fp=0.001)
-
-
-@add("MinHashLSHBloom.__init__", "BloomTable.__init__", sized=False)
-def _(world: World) -> Work:
-    return Work(lambda: bloom(world).b)
-
-
-@add("MinHashLSHBloom.insert", "BloomTable.insert")
-def _(world: World) -> Work:
-    index = bloom(world)
-    return each(index.insert, world.sketches[:FEW])
-
-
-@add("MinHashLSHBloom.query", "BloomTable.query")
-def _(world: World) -> Work:
-    index = bloom(world)
-    for sketch in world.sketches:
-        index.insert(sketch)
-    return each(index.query, world.sketches[:FEW])
-
-
-@add("MinHashLSHBloom.sync", "BloomTable.sync", sized=False)
-def _(world: World) -> Work:
-    index = bloom(world)
-
-    def run() -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            index.sync()
-
-    return Work(run)

@@ -1,4 +1,4 @@
-"""Forest, ensemble and Bloom index of fastlsh.compat.datasketch."""
+"""Forest and ensemble of fastlsh.compat.datasketch."""
 
 import pickle
 from itertools import combinations
@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh.compat.datasketch.lsh_bloom import BloomTable, MinHashLSHBloom
 from fastlsh.compat.datasketch.lshensemble import MinHashLSHEnsemble
 from fastlsh.compat.datasketch.lshensemble_partition import optimal_partitions
 from fastlsh.compat.datasketch.lshforest import MinHashLSHForest
@@ -187,109 +186,3 @@ def test_partitions(sizes_and_counts, num_part):
             for cut in cuts
         ]
         assert wrong(found) <= min(map(wrong, every)) * (1 + 1e-12)
-
-
-@pytest.mark.filterwarnings("ignore:Creating LSHBloom")
-class TestBloom:
-    def index(self, **options):
-        return MinHashLSHBloom(
-            **{"num_perm": 12, "params": (4, 3), "n": 100, "fp": 0.01, **options}
-        )
-
-    def test_finds_what_shares_a_band(self):
-        index, rows = self.index(fp=1e-9), sketches(100, 12, values=9)
-        for sketch in rows:
-            index.insert(sketch)
-        bands = [{tuple(s.hashvalues[i : i + 3]) for s in rows} for i in range(0, 12, 3)]
-        answers = set()
-        for sketch in rows + sketches(200, 12, values=9, seed=3):
-            cut = [tuple(sketch.hashvalues[i : i + 3]) for i in range(0, 12, 3)]
-            expected = any(band in known for band, known in zip(cut, bands, strict=True))
-            assert index.query(sketch) is expected
-            answers.add(expected)
-        assert answers == {True, False}
-
-    def test_small_minima_do_not_meet(self):
-        """Minima of large sets are small, so that their sums meet: datasketch's trap."""
-        index = self.index(num_perm=128, params=(9, 13), n=2000, fp=0.001)
-        rng = np.random.default_rng(0)
-        for _ in range(2000):
-            index.insert(Sketch(rng.integers(0, 2000, 128).astype(np.uint32)))
-        found = sum(
-            index.query(Sketch(rng.integers(0, 2000, 128).astype(np.uint32))) for _ in range(1000)
-        )
-        assert found <= 25  # expected 9, standard deviation 3
-
-    def test_share_of_false_positives(self):
-        table = BloomTable(5000, 0.02, 2)
-        for i in range(5000):
-            table.insert([i, 0])
-        assert all(table.query([i, 0]) for i in range(5000))
-        found = sum(table.query([i, 1]) for i in range(20000))
-        assert 300 < found < 500  # expected 400, standard deviation 20
-
-    def test_files(self, tmp_path):
-        folder = tmp_path / "new" / "index"
-        rows = sketches(50, 12, values=9)
-        index = self.index(save_dir=str(folder))
-        for sketch in rows:
-            index.insert(sketch)
-        index.sync()
-        again = self.index(save_dir=str(folder), n=7, fp=0.5)  # goes on as it was made
-        probes = rows + sketches(100, 12, values=9, seed=1)
-        assert [again.query(s) for s in probes] == [index.query(s) for s in probes]
-        assert sorted(path.name for path in folder.iterdir()) == [f"band-{i}.bf" for i in range(4)]
-        with pytest.raises(ValueError, match=r"band-0\.bf: made for bands of 3 minima, not 6"):
-            self.index(save_dir=str(folder), params=(2, 6))
-        path = folder / "band-2.bf"
-        content = path.read_bytes()
-        for damaged in (b"", content[:20], content[:-1], content + b"x", b"x" + content[1:]):
-            path.write_bytes(damaged)
-            with pytest.raises(ValueError, match=r"band-2\.bf"):
-                self.index(save_dir=str(folder))
-
-    def test_golden_file(self, tmp_path):
-        """Files of one version are read by the next."""
-        table = BloomTable(3, 0.1, 2, str(tmp_path / "one.bf"))
-        table.insert([1, 2])
-        table.insert(np.array([3, 2**32 - 1], np.uint32))
-        table.sync()
-        assert (tmp_path / "one.bf").read_bytes().hex() == GOLDEN
-        assert table.query(np.array([3, 2**32 - 1], np.uint64))
-        assert not table.query([2, 1])
-
-    def test_warnings(self):
-        with pytest.warns(RuntimeWarning, match="will not be persisted"):
-            index = MinHashLSHBloom(num_perm=4, params=(2, 2), n=1, fp=0.5)
-        with pytest.warns(RuntimeWarning, match="writes nothing"):
-            index.sync()
-
-    def test_errors(self):
-        for change, message in (
-            ({"n": None}, "n for LSHBloom"),
-            ({"n": 0}, "n for LSHBloom"),
-            ({"fp": None}, "fp must be in"),
-            ({"fp": 1.0}, "fp must be in"),
-            ({"num_perm": 1}, "Too few"),
-            ({"params": (4, 4)}, "must be less than num_perm 12"),
-        ):
-            with pytest.raises(ValueError, match=message):
-                self.index(**change)
-        index, rows = self.index(), sketches(1, 13)
-        with pytest.raises(ValueError, match="length 12, got 13"):
-            index.insert(rows[0])
-        with pytest.raises(ValueError, match="length 12, got 13"):
-            index.query(rows[0])
-        index.insert(sketches(1, 12)[0])
-        with pytest.raises(ValueError, match="scheme"):
-            index.query(Sketch(np.zeros(12, np.uint64), "legacy"))
-        with pytest.raises(RuntimeError, match="2, expected 3"):
-            index.hashtables[0].insert([1, 2])
-
-
-GOLDEN = (  # magic, 64 bits, 3 hashes, bands of 2, the bits
-    "666173746c736820626c6f6f6d203100"
-    "400000000000000003000000000000000200000000000000"
-    "000000000000000000000000000000000000000000000000"
-    "0000000000822008"
-)

@@ -8,7 +8,6 @@ import pytest
 
 from fastlsh.compat.datasketch import lsh, storage
 from fastlsh.compat.datasketch.lsh import MinHashLSH
-from fastlsh.compat.datasketch.lsh_bloom import MinHashLSHBloom
 from fastlsh.compat.datasketch.lshensemble import MinHashLSHEnsemble
 from fastlsh.compat.datasketch.lshensemble_partition import optimal_partitions
 from fastlsh.compat.datasketch.lshforest import MinHashLSHForest
@@ -109,13 +108,3 @@ def test_partitions():
         for num_part in (1, 2, 3, 4, 7, 16):
             found = optimal_partitions(sizes, counts, num_part)
             assert found == theirs(sizes, counts, num_part)
-
-
-@pytest.mark.filterwarnings("ignore:Creating LSHBloom")
-def test_bloom_finds_what_lsh_finds(minhashes):
-    bloom = MinHashLSHBloom(threshold=0.5, num_perm=64, n=300, fp=1e-9)
-    index = datasketch.MinHashLSH(threshold=0.5, num_perm=64)
-    for i, minhash in enumerate(minhashes):
-        assert bloom.query(minhash) == bool(index.query(minhash))
-        bloom.insert(minhash)
-        index.insert(i, minhash)

@@ -200,7 +200,8 @@ def test_weighted_golden():
 
 
 def test_what_stays_out():
-    for name in ("HyperLogLog", "HyperLogLogPlusPlus", "HNSW", "AsyncMinHashLSH"):
+    counters = ("HyperLogLog", "HyperLogLogPlusPlus")
+    for name in (*counters, "HNSW", "MinHashLSHBloom", "AsyncMinHashLSH"):
         with pytest.raises(ImportError, match=name):
             getattr(ours, name)
     with pytest.raises(AttributeError, match="nothing"):

@@ -6,7 +6,6 @@ from fastlsh.compat.datasketch.b_bit_minhash import bBitMinHash
 from fastlsh.compat.datasketch.hashfunc import sha1_hash32, sha1_hash64
 from fastlsh.compat.datasketch.lean_minhash import LeanMinHash
 from fastlsh.compat.datasketch.lsh import MinHashLSH
-from fastlsh.compat.datasketch.lsh_bloom import MinHashLSHBloom
 from fastlsh.compat.datasketch.lshensemble import MinHashLSHEnsemble
 from fastlsh.compat.datasketch.lshforest import MinHashLSHForest
 from fastlsh.compat.datasketch.minhash import MinHash
@@ -19,7 +18,6 @@ __all__ = [
     "LeanMinHash",
     "MinHash",
     "MinHashLSH",
-    "MinHashLSHBloom",
     "MinHashLSHEnsemble",
     "MinHashLSHForest",
     "WeightedMinHash",
@@ -35,6 +33,7 @@ NOT_HERE = {
     "HyperLogLog": "counts distinct elements and is no MinHash",
     "HyperLogLogPlusPlus": "counts distinct elements and is no MinHash",
     "HNSW": "is a graph index and no MinHash",
+    "MinHashLSHBloom": "answers only yes or no; MinHashLSH is here",
     "AsyncMinHashLSH": "needs asyncio storage; MinHashLSH is here",
 }
 
