@@ -18,7 +18,6 @@ SHARING = {
     "explain": ("", {"b": ""}),
     "exact_pairs": ([], {"threshold": 0.5}),
     "compare_bandings": ([], {"bandings": [(4, 4)]}),
-    "compare_seeds": ([], {}),
 }
 
 

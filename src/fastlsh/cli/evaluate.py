@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from fastlsh.cli.messages import documents_read, warn_of_rows
@@ -69,12 +68,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare several bandings (bands x rows) of the same signatures: 100x2,50x4",
     )
     parser.add_argument(
-        "--seeds",
-        metavar="N",
-        type=integer,
-        help="compare N seeds, from --seed on: how much the recall depends on the hash functions",
-    )
-    parser.add_argument(
         "--report",
         metavar="FILE",
         help="write a page with the recall and examples of each step of similarity (.html)",
@@ -87,15 +80,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from fastlsh import compare_bandings, compare_seeds, evaluate
+    from fastlsh import compare_bandings, evaluate
 
     keywords, _ = tokens_as_words(search_keywords(arguments, "max_pairs", "sample", "lowest"))
     measure: Any = evaluate
-    if arguments.seeds is not None:
-        _check_alone(arguments, "seeds", ("bandings", *OF_ONE))
-        keywords["seeds"], measure = arguments.seeds, compare_seeds
     if arguments.bandings is not None:
-        _check_alone(arguments, "bandings", ("recall", "bands", "rows", *OF_ONE))
+        for name in NOT_WITH_BANDINGS:
+            if getattr(arguments, name) is not None:
+                raise ValueError(f"--bandings cannot be combined with --{name}")
         for name in ("bands", "rows"):  # of a preset
             keywords.pop(name, None)
         keywords["bandings"], measure = arguments.bandings, compare_bandings
@@ -137,15 +129,8 @@ def _bandings(text: str) -> list[tuple[int, int]]:
         ) from None
 
 
-OF_ONE = ("missed", "plot", "report")
-"""Options that write what one evaluation gives."""
-
-
-def _check_alone(arguments: argparse.Namespace, option: str, names: Sequence[str]) -> None:
-    """Raise if there are options that do not go with the comparison of several evaluations."""
-    for name in names:
-        if getattr(arguments, name) is not None:
-            raise ValueError(f"--{option} cannot be combined with --{name}")
+NOT_WITH_BANDINGS = ("recall", "bands", "rows", "missed", "plot", "report")
+"""Options that `--bandings` replaces, and options that write the results of a single evaluation."""
 
 
 def _write(

@@ -10,7 +10,6 @@ from fastlsh.evaluation.injection import ContaminationRecall, evaluate_decontami
 from fastlsh.evaluation.injection import recall_of_items as recall_of_items
 from fastlsh.evaluation.measure import evaluate
 from fastlsh.evaluation.result import Evaluation
-from fastlsh.evaluation.seeds import SeedComparison, compare_seeds
 from fastlsh.evaluation.shares import EstimatorError, Share
 
 __all__ = [
@@ -19,11 +18,9 @@ __all__ = [
     "EstimatorError",
     "Evaluation",
     "Precision",
-    "SeedComparison",
     "Share",
     "SimilarityBin",
     "compare_bandings",
-    "compare_seeds",
     "evaluate",
     "evaluate_decontamination",
     "threshold_for",

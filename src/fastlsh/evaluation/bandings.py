@@ -1,14 +1,14 @@
 """`compare_bandings`: what several bandings find with the same signatures."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.banding import LSHParams
-from fastlsh.evaluation.comparison import COLUMNS, Comparison, columns_of
 from fastlsh.evaluation.measure import evaluate_each
 from fastlsh.evaluation.result import Evaluation
-from fastlsh.evaluation.table import aligned, documents_line
+from fastlsh.evaluation.table import aligned, documents_line, number, share_and_interval
+from fastlsh.html import escaped
 from fastlsh.keywords import made, shares, taken
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
     from fastlsh.parameters import SearchAndRunKeywords
 
+COLUMNS = ("bands x rows", "candidates", "pairs found", "recall", "predicted")
 BANDING_ONLY = {"recall", "bands", "rows"}
 """The keyword arguments that a list of bandings replaces."""
 
 
 @dataclass(frozen=True)
-class BandingComparison(Comparison):
+class BandingComparison:
     """The evaluations of several bandings of the same signatures; ``print()`` shows a table.
 
     Attributes
@@ -30,6 +31,14 @@ class BandingComparison(Comparison):
     evaluations : tuple of Evaluation
         In the order of the bandings. Iteration and `len` are those of this tuple.
     """
+
+    evaluations: tuple[Evaluation, ...]
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        return iter(self.evaluations)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evaluations as plain values, for JSON.
@@ -52,13 +61,23 @@ class BandingComparison(Comparison):
             f" threshold {first.threshold:g}, verify {first.verify}",
             f"{first.recall.total:,} pairs reach the threshold",
             "",
-            *aligned([("bands x rows", *COLUMNS), *map(_row, self.evaluations)]),
+            *aligned([COLUMNS, *map(_row, self.evaluations)]),
         ]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the table."""
+        return f"<pre>{escaped(str(self))}</pre>"
+
 
 def _row(result: Evaluation) -> tuple[str, ...]:
-    return f"{result.params.bands} x {result.params.rows}", *columns_of(result)
+    return (
+        f"{result.params.bands} x {result.params.rows}",
+        f"{result.candidates.total:,}",
+        f"{result.recall.hits:,}",
+        share_and_interval(result.recall),
+        number(result.predicted_recall),
+    )
 
 
 @shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY | BANDING_ONLY, optional={"num_perm"})

@@ -91,9 +91,9 @@ def evaluate_each(
     max_pairs: int,
     options: RunOptions,
 ) -> list[Evaluation]:
-    """Evaluate searches that differ in their bands and rows, or in their seeds only.
+    """Evaluate searches that differ in their bands and rows only.
 
-    The signatures of a seed are computed, and all pairs are found exactly, only once.
+    The signatures are computed, and all pairs are found exactly, only once.
     """
     params = searches[0]
     max_pairs = check_integer(max_pairs, "max_pairs")
@@ -107,12 +107,11 @@ def evaluate_each(
     chosen, documents = sampled(collection, sample, params.seed)
     chosen = params.shingler.prepared(chosen)
     shared, clocks = Stopwatch(), [Stopwatch() for _ in searches]
-    by_seed = {search.seed: search for search in searches}
     with shared("signatures"):
-        signed = {seed: sign(chosen, search, options) for seed, search in by_seed.items()}
+        signed = sign(chosen, params, options)
     try:
         answers = [
-            _answer(chosen, signed[search.seed], search, max_pairs, options, clock)
+            _answer(chosen, signed, search, max_pairs, options, clock)
             for search, clock in zip(searches, clocks, strict=True)
         ]
         with shared("exact join"):
@@ -122,17 +121,12 @@ def evaluate_each(
             f"{len(chosen):,} documents have more candidates or pairs than "
             f"max_pairs={max_pairs:,}: evaluate fewer of them with sample=, or raise max_pairs"
         ) from error
-    both = split_codes(code)
-    truths = {
-        seed: Truth(
-            code, similarity, estimate_jaccard(each.signatures, both, threads=options.threads)
-        )
-        for seed, each in signed.items()
-    }
-    empty = len(empty_documents(signed[params.seed].signatures))
+    estimated = estimate_jaccard(signed.signatures, split_codes(code), threads=options.threads)
+    truth = Truth(code, similarity, estimated)
+    empty = len(empty_documents(signed.signatures))
     results = []
     for search, answer, clock in zip(searches, answers, clocks, strict=True):
-        counts, missing = counted(answer, truths[search.seed], search, lowest, len(chosen) - empty)
+        counts, missing = counted(answer, truth, search, lowest, len(chosen) - empty)
 
         def pairs(rows: NDArray[np.int64], params: LSHParams = search.lsh) -> Pairs:
             left, right = split_codes(code[rows])
