@@ -34,14 +34,6 @@ done
 echo $number
 """
 
-KUBECTL = """\
-#!/bin/sh
-case $1 in
-  apply) tr -d '\\n' >> "$JOBS/jobs"; echo >> "$JOBS/jobs" ;;
-  *) echo "$@" >> "$JOBS/calls" ;;
-esac
-"""
-
 
 @pytest.fixture
 def command(tmp_path, monkeypatch):
@@ -77,8 +69,6 @@ def run(script, folder, **files):
     before = os.pathsep.join([str(programs), os.path.dirname(sys.executable)])
     environment = {**os.environ, "JOBS": str(programs), "HOME": "/elsewhere"}
     environment["PATH"] = before + os.pathsep + os.environ["PATH"]
-    for name in ("IMAGE", "CLAIM", "MOUNT"):
-        environment[name] = f"the-{name.lower()}"
     (folder / "plan").write_text(script, encoding="utf-8")
     shell = "bash" if script.startswith("#!/bin/bash") else "sh"
     checked = subprocess.run([shell, "-n", folder / "plan"], capture_output=True)
@@ -140,31 +130,6 @@ def test_the_plan_for_slurm(command, tmp_path, capfd):
         assert {"--parsable", "--cpus-per-task=1", "--mem=375M"} <= of_job
         waits = {option for option in of_job if option.startswith("--dependency=")}
         assert waits == (set() if number == 1 else {f"--dependency=afterok:{number - 1}"})
-
-
-@on_posix
-@pytest.mark.parametrize("stages", [1, pytest.param(8, marks=pytest.mark.exhaustive)])
-def test_the_plan_for_kubernetes(command, tmp_path, capfd, stages):
-    """The jobs are applied one after the other; their pods do the work of their indexes."""
-    _, jobs = run(plan_of(capfd, command, "kubernetes"), tmp_path, kubectl=KUBECTL)
-    lines = (jobs / "jobs").read_text("utf-8").splitlines()
-    found = [json.loads(line)["spec"] for line in lines]
-    assert [each["completions"] for each in found] == [2, 2, 1, 2, 2, 1, 2, 1]
-    path = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
-    for number, each in enumerate(found):
-        (container,) = each["template"]["spec"]["containers"]
-        assert container["image"] == "the-image"
-        assert container["workingDir"] == os.getcwd()
-        for index in range(each["completions"] if number < stages else 0):
-            environment = {**os.environ, "PATH": path, "JOB_COMPLETION_INDEX": str(index)}
-            subprocess.run(container["command"], env=environment, check=True)
-    assert ("manifest.json" if stages == 1 else "finished.json") in os.listdir("work $x")
-    assert stages == 1 or same()
-    waited = [line for line in (jobs / "calls").read_text("utf-8").splitlines() if "wait" in line]
-    assert [line.split("/")[-1] for line in waited] == [
-        f"fastlsh-{stage}"
-        for stage in ("sign", "link", "unite", "gather", "decide", "merge", "write", "finish")
-    ]
 
 
 def test_a_plan_with_options_that_end(command, capfd):

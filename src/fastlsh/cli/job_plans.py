@@ -1,12 +1,10 @@
 """Plans: scripts that hand the stages of a command to a scheduler."""
 
 import argparse
-import json
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, NoReturn
 
 from fastlsh.cli.options import integer
@@ -18,7 +16,7 @@ from fastlsh.parallel import amount
 from fastlsh.stages import CutRules, SearchParams
 from fastlsh.texts import Shingler
 
-PLANS = ("slurm", "kubernetes", "sh")
+PLANS = ("slurm", "sh")
 
 
 def add_stage_options(
@@ -115,7 +113,7 @@ def print_plan(
     }  # fmt: skip
     with suppress(CheckedError):
         run(argparse.Namespace(**{**vars(arguments), **first}))
-    script = {"slurm": _slurm, "kubernetes": _kubernetes, "sh": _sh}[arguments.plan]
+    script = {"slurm": _slurm, "sh": _sh}[arguments.plan]
     print("\n".join(script(list(_without_plan(arguments.given)), jobs, arguments.threads)))
     return True
 
@@ -209,60 +207,3 @@ def _sh(command: Sequence[str], jobs: Sequence[StageJob], threads: int) -> Itera
         yield '  jobs="$jobs $!"'
         yield "done"
         yield 'for job in $jobs; do wait "$job"; done'
-
-
-def _kubernetes(command: Sequence[str], jobs: Sequence[StageJob], threads: int) -> Iterator[str]:
-    yield "#!/bin/sh"
-    yield "# Run it where kubectl works, with IMAGE (which has fastlsh), CLAIM (a volume that many"
-    yield "# pods can write to) and MOUNT (where its paths begin). After a failure, run it again."
-    yield from _summary(jobs)
-    yield "set -eu"
-    yield ': "${IMAGE:?}" "${CLAIM:?}" "${MOUNT:?}"'
-    yield 'NAME="${NAME:-fastlsh}"'
-    yield from _WAITING.splitlines()
-    for job in jobs:
-        text = json.dumps(_kubernetes_job(command, job, threads), indent=1)
-        for special in ("\\", "$", "`"):
-            text = text.replace(special, f"\\{special}")
-        for name in ("NAME", "IMAGE", "CLAIM", "MOUNT"):
-            text = text.replace(f"@{name}@", f"${name}")
-        yield f'kubectl delete job "$NAME-{job.stage}" --ignore-not-found'
-        yield f"kubectl apply -f - <<EOF\n{text}\nEOF"
-        yield f'finished "$NAME-{job.stage}"'
-
-
-def _kubernetes_job(command: Sequence[str], job: StageJob, threads: int) -> dict[str, Any]:
-    """Return an indexed Job; names between @ are variables of the script."""
-    line = "exec " + _of_stage(command, job, "$((JOB_COMPLETION_INDEX + 1))")
-    memory = f"{_megabytes(job)}Mi"
-    container = {
-        "name": "fastlsh", "image": "@IMAGE@", "workingDir": str(Path.cwd()),
-        "command": ["sh", "-c", line],
-        "resources": {
-            "requests": {"cpu": str(threads), "memory": memory}, "limits": {"memory": memory},
-        },
-        "volumeMounts": [{"name": "shared", "mountPath": "@MOUNT@"}],
-    }  # fmt: skip
-    pod = {
-        "restartPolicy": "Never", "containers": [container],
-        "volumes": [{"name": "shared", "persistentVolumeClaim": {"claimName": "@CLAIM@"}}],
-    }  # fmt: skip
-    return {
-        "apiVersion": "batch/v1", "kind": "Job",
-        "metadata": {"name": f"@NAME@-{job.stage}"},
-        "spec": {
-            "completionMode": "Indexed", "completions": job.parts, "parallelism": job.parts,
-            "backoffLimit": max(job.parts, 6), "template": {"spec": pod},
-        },
-    }  # fmt: skip
-
-
-_WAITING = """\
-finished() {
-  until kubectl wait --for=condition=complete --timeout=60s "job/$1" 2>/dev/null; do
-    if kubectl wait --for=condition=failed --timeout=1s "job/$1" 2>/dev/null; then
-      echo "$1 has failed: see kubectl logs job/$1" >&2
-      exit 1
-    fi
-  done
-}"""
