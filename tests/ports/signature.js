@@ -74,14 +74,14 @@ function polynomial(values, base) {
   return fmix64(u64(sum + BigInt(values.length) * UNITS));
 }
 
-function shingleHashes(text, unit, size, options, { summand, combine } = UNKEYED) {
+function shingleHashes(text, unit, size, options) {
   const ofWords = unit === "word";
-  const run = (codes) => combine(codes.map(summand), CHARACTER_BASE);
+  const run = (codes) => polynomial(codes.map(mix), CHARACTER_BASE);
   const numbers = unit === "byte" ? bytes(text) : text;
-  const units = ofWords ? words(text, options).map(run) : numbers.map(summand);
+  const units = ofWords ? words(text, options).map(run) : numbers.map(mix);
   const count = units.length === 0 ? 0 : Math.max(units.length - size + 1, 1);
   const base = ofWords ? WORD_BASE : CHARACTER_BASE;
-  return Array.from({ length: count }, (_, i) => combine(units.slice(i, i + size), base));
+  return Array.from({ length: count }, (_, i) => polynomial(units.slice(i, i + size), base));
 }
 
 // 3. Element to hash input
@@ -117,18 +117,17 @@ function coefficients(count, seed) {
   return [a, draw((output) => output)];
 }
 
-const UNKEYED = { summand: mix, combine: polynomial, coefficients }; // which section 11 replaces
 const affine = (a, x, b) => (Math.imul(a, x) + b) >>> 0;
 const least = (values) => values.reduce((a, b) => Math.min(a, b), ONES);
 
-function affine32(xs, numPerm, seed, { coefficients } = UNKEYED) {
+function affine32(xs, numPerm, seed) {
   const [a, b] = coefficients(numPerm, seed);
   return a.map((factor, j) => least(xs.map((x) => affine(factor, x, b[j]))));
 }
 
 // 5. Signature, scheme fss
 
-function fss(xs, numPerm, seed, { coefficients } = UNKEYED) {
+function fss(xs, numPerm, seed) {
   if (xs.length === 0) return Array(numPerm).fill(ONES);
   const [a, b] = coefficients(numPerm + 8, seed);
   const slots = Array(numPerm).fill(Infinity);
@@ -250,7 +249,7 @@ function packed(signature, bits) {
 
 // Cases
 
-function numbersOf(line, chosen = UNKEYED) {
+function numbersOf(line) {
   const fields = line.split(" ");
   if (fields.length !== 11) throw new Error("a case is a line of 11 fields");
   const [scheme, unit, ...rest] = fields;
@@ -260,9 +259,9 @@ function numbersOf(line, chosen = UNKEYED) {
   const elements = items(rest[8]).map((item) => BigInt(`0x${item}`));
   const own = items(rest[7]).map((item) => parseInt(item, 16));
   const codes = steps(elements.map(Number), options, own);
-  const hashes = unit === "element" ? elements : shingleHashes(codes, unit, size, options, chosen);
+  const hashes = unit === "element" ? elements : shingleHashes(codes, unit, size, options);
   const set = [...new Set(hashes)].sort((a, b) => (a < b ? -1 : 1));
-  const signature = (scheme === "fss" ? fss : affine32)(set.map(hashInput), numPerm, seed, chosen);
+  const signature = (scheme === "fss" ? fss : affine32)(set.map(hashInput), numPerm, seed);
   const hexadecimal = (list, digits) => list.map((n) => n.toString(16).padStart(digits, "0"));
   return [
     hexadecimal(unit === "element" ? elements : codes, 1),
@@ -289,11 +288,7 @@ function decisionsOf(line) {
   return deduplicate(documents, Number(threshold), keep, Number(maxCandidates)).join(" ");
 }
 
-function answerAll(answer) {
-  const lines = require("fs").readFileSync(0, "utf8").split(/\r?\n/).filter((line) => line !== "");
-  for (const line of lines) console.log(answer(line));
+const lines = require("fs").readFileSync(0, "utf8").split(/\r?\n/).filter((line) => line !== "");
+for (const line of lines) {
+  console.log((line.startsWith("deduplicate ") ? decisionsOf : numbersOf)(line));
 }
-
-module.exports = { UNITS, u64, numbersOf, answerAll }; // for keyed.js
-const answerOf = (line) => (line.startsWith("deduplicate ") ? decisionsOf : numbersOf)(line);
-if (require.main === module) answerAll(answerOf);

@@ -1,7 +1,7 @@
 """Ports, written from docs/signature-spec.md alone: does the page suffice for the same bits?
 
 They were written without a look at fastlsh or its oracles. What a case is, and what they make of
-it, is at the top of signature.c; keys have a port to JavaScript, keyed.js.
+it, is at the top of signature.c.
 """
 
 import itertools
@@ -16,7 +16,6 @@ import pytest
 
 import golden_cases
 from fastlsh import (
-    Key,
     LSHParams,
     MinHasher,
     Shingler,
@@ -50,14 +49,6 @@ WITHOUT_TABLES = {
 }  # fmt: skip
 RESULTS = {"hashes", "signature", "keys"}
 
-PUBLISHED = bytes(range(32))  # the key of golden_keyed.json and of the page
-SECRETS = [PUBLISHED, bytes(16), b"\xff" * 17, bytes(range(128)), bytes(range(256)) + b"."]
-SIZES = [1, 5, 9, 20, 70]
-ALPHABETS = [
-    "etaoin-.", "naïvÿ", "абвгдеёжз", "中文字", "😀🎉\U0001f3fd\u200d",
-    "\ud800\udc00\ue000\uffff", "\U000f0000\U0010ffff",
-]  # fmt: skip
-
 
 def compiled(folder):
     """Return the command that runs the port to C99."""
@@ -73,11 +64,11 @@ def compiled(folder):
     return [binary]
 
 
-def interpreted(_, name="signature.js"):
-    """Return the command that runs a port to JavaScript."""
+def interpreted(_):
+    """Return the command that runs the port to JavaScript."""
     if shutil.which("node") is None:
         missing("ports", "node is not in the PATH (apt-get install nodejs)")
-    return [shutil.which("node"), HERE / name]
+    return [shutil.which("node"), HERE / "signature.js"]
 
 
 def runner(command):
@@ -106,11 +97,6 @@ def javascript():
     return runner(interpreted(None))
 
 
-@pytest.fixture(scope="module")
-def keyed():
-    return runner(interpreted(None, "keyed.js"))
-
-
 def field(items):
     return ",".join(items) or "-"
 
@@ -120,9 +106,7 @@ def codes(text):
 
 
 def line(text, unit, size, *, num_perm, seed, bands, rows, bits=8, scheme="affine32", **options):
-    """Return a case; `text` is a str, or the elements of a set. With a `secret`: for keyed.js."""
-    secret = options.pop("secret", b"")
-    first = [secret.hex(), scheme] if secret else [scheme]
+    """Return a case; `text` is a str, or the elements of a set."""
     numbers = [size, num_perm, seed, bands, rows, bits]
     named = (
         name if value is True else f"{name}={value}"
@@ -131,34 +115,30 @@ def line(text, unit, size, *, num_perm, seed, bands, rows, bits=8, scheme="affin
     )
     own = codes(options.get("punctuation_characters", ""))
     content = codes(text) if isinstance(text, str) else field(f"{number:x}" for number in text)
-    return " ".join([*first, unit, *map(str, numbers), field(named), own, content])
+    return " ".join([scheme, unit, *map(str, numbers), field(named), own, content])
 
 
 def hexadecimal(numbers, digits):
     return field(f"{number:0{digits}x}" for number in numbers)
 
 
-def answer(shown, hashes, signature, params, bits, key=None):
+def answer(shown, hashes, signature, params, bits):
     """Return the line that a port should print, with the keys and packed row of fastlsh."""
-    first = [key.fingerprint, shown] if key else [shown]
     keys = band_keys(signature, LSHParams(params["bands"], params["rows"]))[:, 0]
     row = pack_signatures(signature, bits)[0]
     numbers = [hexadecimal(hashes, 16), field(map(str, signature[0].tolist()))]
-    return " ".join(
-        [*first, *numbers, hexadecimal(keys.tolist(), 16), hexadecimal(row.tolist(), 2)]
-    )
+    return " ".join([shown, *numbers, hexadecimal(keys.tolist(), 16), hexadecimal(row.tolist(), 2)])
 
 
-def by_fastlsh(text, unit, size, *, bits, scheme="affine32", num_perm, seed, secret=b"", **more):
+def by_fastlsh(text, unit, size, *, bits, scheme="affine32", num_perm, seed, **more):
     """Return what fastlsh makes of a case, as a port prints it."""
     params = {name: more.pop(name) for name in ("bands", "rows")}
-    key = Key(secret) if secret else None
-    shingler = Shingler(unit, size, key=key, **more)
+    shingler = Shingler(unit, size, **more)
     steps = {name: value for name, value in more.items() if "words" not in name}
     shown = "".join(Shingler("char", 1, **steps).shingles(text))
     hasher = MinHasher(num_perm, seed=seed, shingler=shingler, scheme=scheme)
     hashes = shingler.hashes(text).tolist()
-    return answer(codes(shown), hashes, hasher.signatures([text]), params, bits, key)
+    return answer(codes(shown), hashes, hasher.signatures([text]), params, bits)
 
 
 def compare(port, cases):
@@ -168,33 +148,20 @@ def compare(port, cases):
         assert found == by_fastlsh(*given, **options), (given, options)
 
 
-def check_golden(port, name, secret=b""):
-    """Assert that a port makes the numbers of a file of golden cases; return its answers."""
-    golden = golden_cases.cases(name)
+@pytest.mark.parametrize("name", ["signature.c", "signature.js"])
+def test_few_lines(name):
+    assert len((HERE / name).read_text(encoding="ascii").splitlines()) < 300
+
+
+def test_the_numbers_that_never_change(port):
+    golden = golden_cases.cases("golden.json")
     asked = [{key: case[key] for key in case.keys() - RESULTS} for case in golden]
-    answers = [found.split() for found in port([line(secret=secret, **case) for case in asked])]
-    for case, (*_, shown, hashes, signature, keys, _packed) in zip(golden, answers, strict=True):
+    answers = [found.split() for found in port([line(**case) for case in asked])]
+    for case, (shown, hashes, signature, keys, _packed) in zip(golden, answers, strict=True):
         assert shown == codes(case["text"])
         assert hashes == field(case["hashes"]), case
         assert signature == field(map(str, case["signature"])), case
         assert keys == field(case["keys"]), case
-    return answers
-
-
-@pytest.mark.parametrize(
-    ("name", "lines"), [("signature.c", 300), ("signature.js", 300), ("keyed.js", 200)]
-)
-def test_few_lines(name, lines):
-    assert len((HERE / name).read_text(encoding="ascii").splitlines()) < lines
-
-
-def test_the_numbers_that_never_change(port):
-    check_golden(port, "golden.json")
-
-
-def test_the_numbers_of_a_key_that_never_change(keyed):
-    answers = check_golden(keyed, "golden_keyed.json", PUBLISHED)
-    assert {fingerprint for fingerprint, *_ in answers} == {Key(PUBLISHED).fingerprint}
 
 
 def test_the_steps_that_never_change(port):
@@ -348,76 +315,3 @@ def test_a_port_refuses_what_it_cannot_know(port):
         done = subprocess.run(port.command, input=f"{case}\n", capture_output=True, text=True)
         assert done.returncode != 0
         assert "tables of Unicode" in done.stderr
-
-
-def mixed_text(draw):
-    """Return words of many lengths, each of one alphabet, of all of them or of one."""
-    alphabets = draw.choice([ALPHABETS, *([alphabet] for alphabet in ALPHABETS)])
-    words = (
-        "".join(draw.choices(draw.choice(alphabets), k=draw.choice([1, 2, 3, 5, 8, 9, 16, 17, 33])))
-        for _ in range(draw.choice([0, 1, 2, 8, 9, 24]))
-    )
-    return draw.choice([" ", "\u3000", " \t"]).join(words)
-
-
-@pytest.mark.parametrize("unit", ["char", "byte", "word"])
-def test_texts_with_a_key(keyed, unit):
-    draw = random.Random(len(unit) + ord(unit[0]))
-    cases = []
-    for secret, size, scheme in itertools.product(SECRETS, SIZES, ["affine32", "fss"]):
-        options = {**FEW, "num_perm": draw.choice([16, 17, 61]), "bits": draw.choice([4, 8])}
-        options |= {"secret": secret, "scheme": scheme}
-        options["seed"] = draw.choice([0, 1, 256, 2**32 - 1])
-        cases.append(((mixed_text(draw), unit, size), options))
-    compare(keyed, cases)
-
-
-def test_long_words_and_empty_words_with_a_key(keyed):
-    options = {**FEW, "secret": SECRETS[2]}
-    long = " ".join(alphabet[0] * length for alphabet in ALPHABETS for length in (1, 64, 65, 300))
-    cases = [((long, "word", size), options) for size in SIZES]
-    gaps = {**options, "words": "ascii_alphanumeric", "empty_words": True}
-    cases += [((text, "word", 2), gaps) for text in ("", ".", "..a.й.b", "a-b")]
-    compare(keyed, cases)
-    (found,) = keyed([line(".", "word", 1, **gaps)])
-    signature = MinHasher(16, key=Key(SECRETS[2])).from_tokens([["", b"", ""]])[0].tolist()
-    assert found.split()[3] == field(map(str, signature))
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_token_ids_with_a_key(keyed, size):
-    draw = random.Random(size)
-    documents = [[0, 9, 10, 99, 100, 10**19 - 1, 10**19, 2**64 - 1]]
-    for count in (0, 1, 4, 70, 90):
-        bits = draw.choices([1, 8, 17, 32, 64], k=count)
-        documents.append([draw.getrandbits(most) for most in bits])
-    values = np.array([number for document in documents for number in document], np.uint64)
-    ids = TokenIds(values, np.cumsum([0, *map(len, documents)]))
-    texts = [" ".join(map(str, document)) for document in documents]
-    asked, signatures = [], []
-    for secret in SECRETS[:3]:
-        asked += [line(text, "word", size, secret=secret, **FEW) for text in texts]
-        hasher = MinHasher(16, shingler=Shingler("token", size, key=Key(secret)))
-        signatures += hasher.signatures(ids).tolist()
-    for found, signature in zip(keyed(asked), signatures, strict=True):
-        assert found.split()[3] == field(map(str, signature))
-
-
-@pytest.mark.parametrize("scheme", ["affine32", "fss"])
-def test_elements_that_are_numbers_with_a_key(keyed, scheme):
-    # They are what they are without a key, but the coefficients are not.
-    options = {"num_perm": 1000, "seed": 3, "bands": 3, "rows": 5, "bits": 8}
-    elements = [1, 2**32 - 1, 2**32, 2**64 - 1]
-    asked = [line(elements, "element", 1, scheme=scheme, secret=s, **options) for s in SECRETS]
-    for secret, found in zip(SECRETS, keyed(asked), strict=True):
-        key = Key(secret)
-        hasher = MinHasher(1000, seed=3, scheme=scheme, key=key)
-        signature = hasher.from_hashes(np.array(elements, np.uint64), np.array([0, 4]))
-        assert found == answer(hexadecimal(elements, 1), elements, signature, options, 8, key)
-
-
-def test_a_short_secret_is_refused(keyed):
-    case = line("a", "char", 1, secret=bytes(15), **FEW)
-    done = subprocess.run(keyed.command, input=f"{case}\n", capture_output=True, text=True)
-    assert done.returncode != 0
-    assert "16 bytes or more" in done.stderr
