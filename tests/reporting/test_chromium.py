@@ -174,7 +174,7 @@ def overlapping(path):
     data_sets = {name: texts[:4] + texts[4 + n : 6] for n, name in enumerate(names)}
     found = overlap({**data_sets, "empty": [""]}, 0.5)
     notes = {"input": "W" * 300}
-    path.write_text(overlap_page(found, 0.5, "documents", notes, {}), encoding="utf-8")
+    path.write_text(overlap_page(found, 0.5, notes, {}), encoding="utf-8")
 
 
 @pytest.mark.parametrize(

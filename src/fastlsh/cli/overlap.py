@@ -20,10 +20,8 @@ HELP = "Count the documents of each data set that have near-duplicates in each o
 EXAMPLES = """\
 examples:
   fastlsh overlap wiki/ web/ books/ --report overlap.html
-  fastlsh overlap old.jsonl new.jsonl --measure characters -o shared.tsv
+  fastlsh overlap old.jsonl new.jsonl -o shared.tsv
 """
-SHOWN = 10
-"""Data sets of the order that the summary names one by one."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,15 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the counts as .tsv .csv .jsonl .parquet (default: TSV on the standard output)",
     )
     parser.add_argument(
-        "--report",
-        metavar="FILE",
-        help="write a page with the shares as matrices, and the order that loses least (.html)",
-    )
-    parser.add_argument(
-        "--measure",
-        choices=["documents", "characters"],
-        default="documents",
-        help="what the order of the data sets loses least of (default: documents)",
+        "--report", metavar="FILE", help="write a page with the shares as matrices (.html)"
     )
     parser.add_argument(
         "--source",
@@ -71,25 +61,13 @@ def run(arguments: argparse.Namespace) -> None:
     with watched(arguments) as watch:
         engine = engine_keywords(arguments, watch)
         result = overlap_files(
-            arguments.inputs, arguments.output, source=arguments.source, measure=arguments.measure,
-            report=arguments.report, **reading, **{**keywords, **engine},
+            arguments.inputs, arguments.output, source=arguments.source, report=arguments.report,
+            **reading, **{**keywords, **engine},
         )  # fmt: skip
-        best = result.overlap.best_order(arguments.measure)
-        counts = {**vars(result), "params": asdict(result.params), "overlap": best._asdict()}
+        names = result.overlap.names
+        counts = {**vars(result), "params": asdict(result.params), "overlap": {"names": names}}
         watch.log("done", **counts)
     if arguments.output is None and arguments.stage in (None, "finish"):
         write_table(None, result.overlap.columns())
     warn_of_rows(result)
-    found, measure = result.overlap, arguments.measure
-    given = sum(found.lost(found.names, measure))
-    summarise(
-        arguments, result, keywords, plural(len(found.names), "data set"),
-        f"{'order' if best.optimal else 'an order, found step by step,'} that loses least:"
-        f" {_listed(best.names)}",
-        f"lost in this order: {plural(sum(best.lost), measure[:-1])}, in the order given {given:,}",
-    )  # fmt: skip
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-    return " ".join(names[:SHOWN]) + more
+    summarise(arguments, result, keywords, plural(len(names), "data set"))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastlsh.arguments import check_choice, check_integer
+from fastlsh.arguments import check_integer
 from fastlsh.errors import InputError
 from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.data_sets import DataSets
@@ -40,7 +40,7 @@ from fastlsh.keywords import shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import REMOVAL_ONLY
 from fastlsh.reporting import check_report, overlap_page
-from fastlsh.results import Measure, Overlap
+from fastlsh.results import Overlap
 from fastlsh.search import check_countable, check_data_sets, overlap_of_texts
 from fastlsh.stages import MOST_DATA_SETS, characters_of
 from fastlsh.texts import as_texts
@@ -56,7 +56,6 @@ def overlap_files(
     output: Path | None = None,
     threshold: float = 0.8,
     *,
-    measure: Measure = "documents",
     max_pairs: int = 100_000_000,
     source: str | None = None,
     report: Path | None = None,
@@ -76,16 +75,13 @@ def overlap_files(
         written.
     threshold
         As in `deduplicate_files`.
-    measure
-        "documents" or "characters": what the order that the report shows loses least of.
     max_pairs
         Raise once more pairs of different texts have been compared; on disk, in one part.
     source
         A column: its values are the data sets, in the order in which they occur, instead of the
         inputs. In memory, these are read once more before the search.
     report
-        An HTML file that shows both counts as matrices, and the order of the data sets in which
-        least is lost.
+        An HTML file that shows both counts as matrices.
 
     Returns
     -------
@@ -107,7 +103,7 @@ def overlap_files(
     ...         for text in texts:
     ...             print(json.dumps({"text": text}), file=file)
     >>> done = overlap_files(["old.jsonl", "new.jsonl"])
-    >>> done.overlap.shared_documents.tolist(), done.overlap.best_order().names
+    >>> done.overlap.shared_documents.tolist(), done.overlap.names
     ([[0, 1], [1, 0]], ['old.jsonl', 'new.jsonl'])
     """
     params, tokens = search_params(threshold, keywords)
@@ -115,14 +111,13 @@ def overlap_files(
         raise ValueError("an overlap counts characters, which token ids do not have: give texts")
     check_countable(params)
     max_pairs = check_integer(max_pairs, "max_pairs")
-    check_choice(measure, "measure")
     labels = () if source is None else (source,)
     request = Request.of(inputs, (), params, keywords, labels=labels)
     check_pair_stage(request.engine.stage, "an overlap")
     if source is None:
         check_data_sets(request.inputs)
     target, page = (None if path is None else paths(path)[0] for path in (output, report))
-    wanted = OverlapSearch(request.inputs, source, target, page, measure, max_pairs)
+    wanted = OverlapSearch(request.inputs, source, target, page, max_pairs)
     return changing_over(
         lambda request: _overlap(request, wanted), request, target,
         twice=request.engine.engine is Engine.DISK or source is not None,
@@ -138,7 +133,6 @@ class OverlapSearch:
     source: str | None
     output: str | None
     page: str | None
-    measure: Measure
     max_pairs: int
 
     def write(self, found: Overlap, request: Request, skipped: int, clock: Stopwatch) -> None:
@@ -150,7 +144,7 @@ class OverlapSearch:
                 outputs = {} if self.output is None else {"table": self.output}
                 notes = {**left_out(skipped), **named_files(request, "", outputs)}
                 threshold = request.search.threshold
-                page = overlap_page(found, threshold, self.measure, notes, clock)
+                page = overlap_page(found, threshold, notes, clock)
                 write_text(self.page, page, together)
 
 

@@ -221,7 +221,7 @@ class FileOverlap(FileResult):
     Attributes
     ----------
     overlap : Overlap
-        Which shares of the data sets are in each other, and in which order least is lost.
+        Which shares of the data sets are in each other.
     documents, empty, skipped, skipped_reasons, repeated_ids, threshold, params, engine, reason,
     seconds
         As in `FileDeduplication`.

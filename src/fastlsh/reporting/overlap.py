@@ -1,4 +1,4 @@
-"""The page about the overlap of data sets: both matrices, and the order that loses least."""
+"""The page about the overlap of data sets: the matrices of documents and of characters."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.reporting import sections
-from fastlsh.reporting.charts import bars
 from fastlsh.reporting.frame import MOST_LABEL, bounded, page
-from fastlsh.results import Measure, Overlap
+from fastlsh.results import Overlap
 
 STEPS = 10
 """Shades of a cell."""
@@ -18,11 +17,10 @@ STEPS = 10
 def overlap_page(
     found: Overlap,
     threshold: float,
-    measure: Measure,
     notes: Mapping[str, str],
     seconds: Mapping[str, float],
 ) -> str:
-    """Return the page; `measure` is what the order loses least of."""
+    """Return the page."""
     names = [bounded(name, MOST_LABEL) for name in found.names]
     counts = {
         "documents": (found.shared_documents, found.documents),
@@ -39,10 +37,7 @@ def overlap_page(
         (f"Shared {name}", _told(name) + _matrix(names, shared, total))
         for name, (shared, total) in counts.items()
     ]
-    parts += [
-        ("The order that loses least", _order(found, measure)),
-        ("Time", sections.times(seconds)),
-    ]
+    parts.append(("Time", sections.times(seconds)))
     return page(title, sections.tiles(tiles), notes, parts)
 
 
@@ -73,24 +68,3 @@ def _cell(count: int, whole: int) -> str:
         return "<td></td>"
     share = count / whole
     return f'<td class="shade{ceil(share * STEPS)}">{share:.1%}<small>{count:,}</small></td>'
-
-
-def _order(found: Overlap, measure: Measure) -> str:
-    best = found.best_order(measure)
-    given = sum(found.lost(found.names, measure))
-    rows = [
-        (f"{place}. {bounded(name, MOST_LABEL)}", float(lost), f"{lost:,}")
-        for place, (name, lost) in enumerate(zip(best.names, best.lost, strict=True), 1)
-    ]
-    how = (
-        "No other order loses less."
-        if best.optimal
-        else "The order was found step by step, from the last place to the first, and another "
-        "order may lose less."
-    )
-    return (
-        "<p>If data sets are kept in this order, and each loses the documents that have a "
-        f"near-duplicate in a data set before it, {sum(best.lost):,} {measure} are lost. {how} In "
-        f"the order of the inputs, {given:,} {measure} are lost.</p>"
-        f"{bars(('data set', 'lost ' + measure), rows)}"
-    )

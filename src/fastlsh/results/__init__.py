@@ -5,8 +5,7 @@ from fastlsh.results.contamination import Boilerplate, Contamination, NotSearche
 from fastlsh.results.deduplication import Deduplication
 from fastlsh.results.lines import LineDeduplication, SpanDeduplication
 from fastlsh.results.matches import Matches
-from fastlsh.results.overlap import KeepOrder, Overlap
-from fastlsh.results.overlap import Measure as Measure
+from fastlsh.results.overlap import Overlap
 from fastlsh.results.pairs import Pairs
 from fastlsh.results.proofs import Proofs
 from fastlsh.results.table import Removal as Removal
@@ -16,7 +15,6 @@ __all__ = [
     "ClusterCounts",
     "Contamination",
     "Deduplication",
-    "KeepOrder",
     "LineDeduplication",
     "Matches",
     "NotSearched",

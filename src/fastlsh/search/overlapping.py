@@ -47,8 +47,7 @@ def overlap(
     Returns
     -------
     Overlap
-        The counts of documents and of their characters, and the order of the data sets in which
-        least is lost.
+        The counts of documents and of their characters.
 
     Raises
     ------
@@ -71,8 +70,6 @@ def overlap(
     >>> found = overlap(crawls, 0.7)
     >>> found.shared_documents.tolist()
     [[0, 1], [2, 2]]
-    >>> found.best_order().lost
-    [0, 1]
     """
     params = made(SearchParams.of, keywords, threshold)
     options = made(RunOptions.of, keywords)
