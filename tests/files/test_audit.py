@@ -84,12 +84,40 @@ def test_bad_tables(tmp_path):
         ("g.txt", "x", "unknown format"),
         ("i.tsv", "id\tstart\tkept_id\tjaccard\nd1\t0\td0\t1\n", "has parts of documents"),
         ("h.tsv", "", "no column id"),
+        ("j.jsonl", '{"id": 1}\n', "row 1: no column kept_id .there is: id"),
+        ("k.jsonl", "[" * 100_000, "row 1: is not a JSON object"),
+        (
+            "l.csv",
+            'id,kept_id,jaccard\nd1,d0,1\n"d2,d0,1\n',
+            "l.csv: row 2: is no CSV: unexpected end",
+        ),
+        *(
+            (
+                f"{n}.jsonl",
+                f'{{"id": 1, "kept_id": 0, "jaccard": {value}}}\n',
+                rf"{n}\.jsonl: row 1: has a similarity that is no number from 0 to 1: .{{1,80}}$",
+            )
+            for n, value in enumerate(['"x"', "1" + "0" * 400, "[]", "true", f'"{"9" * 5000}"'])
+        ),
     ]:
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError, match=message):
             audit_of(inputs, str(tmp_path / name))
     with pytest.raises(InputError):
         audit_of(inputs, str(tmp_path / "absent.tsv"))
+    with pytest.raises(InputError, match=r"\*\.tsv: stands for 7 files: give one file"):
+        audit_of(inputs, str(tmp_path / "*.tsv"))
+
+
+def test_ids_of_any_length(tmp_path):
+    """Longer than the 131,072 characters at which the csv module of Python ends a field."""
+    texts = family("alpha", 2)
+    rows = [{"id": f"{'k' * 200_000}{n}", "text": text} for n, text in enumerate(texts)]
+    inputs = write_shards(tmp_path, rows, 1)
+    removed = str(tmp_path / "r.csv")
+    deduplicate_files(inputs, tmp_path / "k.jsonl", 0.5, removed=removed)
+    (pair,) = audit_of(inputs, removed).pairs
+    assert (pair.kept_id, pair.id) == (rows[0]["id"], rows[1]["id"])
 
 
 def test_documents_without_ids(tmp_path):

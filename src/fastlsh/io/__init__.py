@@ -26,7 +26,7 @@ from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.columns import as_list, take
 from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
-from fastlsh.io.files import Paths, expand, spooled_inputs
+from fastlsh.io.files import Paths, expand, expand_one, spooled_inputs
 from fastlsh.io.filesystems import STANDARD, Identity, exists, is_remote, open_raw
 from fastlsh.io.formats import COLUMNAR, SPLIT
 from fastlsh.io.identities import are_integers as are_integer_ids
@@ -116,6 +116,7 @@ __all__ = [
     "contamination_columns",
     "exists",
     "expand",
+    "expand_one",
     "expanded",
     "identity",
     "identity_hashes",

@@ -82,6 +82,14 @@ def expand(
     return sources
 
 
+def expand_one(path: str | os.PathLike[str], kind: str | None = None) -> Source:
+    """Find the one file that a path stands for; InputError if it stands for several."""
+    sources = expand(path, kind)
+    if len(sources) > 1:
+        raise InputError(path, f"stands for {len(sources):,} files: give one file")
+    return sources[0]
+
+
 @contextmanager
 def spooled_inputs(
     inputs: Sequence[str],

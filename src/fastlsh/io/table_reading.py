@@ -5,12 +5,12 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fastlsh.errors import InputError
+from fastlsh.io.blocks.lines import fields_of_any_size
 from fastlsh.io.errors import pyarrow
-from fastlsh.io.files import expand
+from fastlsh.io.files import expand_one
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import open_arrow, open_bytes
 
@@ -36,7 +36,7 @@ def table_rows(
     InputError
         The file cannot be read, or a column is missing.
     """
-    (source,) = expand(os.fspath(path))
+    source = expand_one(path)
     if source.format == "parquet":
         yield from _of_parquet(source, columns)
     elif source.format == "jsonl":
@@ -47,13 +47,16 @@ def table_rows(
         raise source.error("unknown format: a table is read as .tsv .csv .jsonl or .parquet")
 
 
-def _found(source: Source, names: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
+def _found(
+    source: Source, names: Sequence[str], columns: Sequence[Sequence[str]], row: int | None = None
+) -> list[str]:
     """Return which name each column has; "" if it is missing."""
     chosen = []
     for possible in columns:
         name = next((name for name in possible if name == "" or name in names), None)
         if name is None:
-            raise source.error(f"no column {' or '.join(possible)} (there is: {', '.join(names)})")
+            there = f"(there is: {', '.join(names)})"
+            raise source.error(f"no column {' or '.join(possible)} {there}", row)
         chosen.append(name)
     return chosen
 
@@ -77,11 +80,11 @@ def _of_jsonl(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[list
         for number, line in enumerate(file, 1):
             try:
                 row = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 row = None
             if not isinstance(row, dict):
-                raise InputError(source.path, "is not a JSON object", number)
-            chosen = _found(source, list(row), columns)
+                raise source.error("is not a JSON object", number)
+            chosen = _found(source, list(row), columns, number)
             yield [row[name] if name else None for name in chosen]
 
 
@@ -90,8 +93,9 @@ def _of_lines(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[list
         lines = io.TextIOWrapper(file, "utf-8", "strict", newline="")
         tabs = source.format == "tsv"
         rows: Iterator[list[str]] = (
-            (line.rstrip("\r\n").split("\t") for line in lines) if tabs else csv.reader(lines)
+            (line.rstrip("\r\n").split("\t") for line in lines) if tabs else _records(lines)
         )
+        number = 0
         try:
             names = next(rows, [])
             chosen = _found(source, names, columns)
@@ -99,11 +103,24 @@ def _of_lines(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[list
             for number, row in enumerate(rows, 1):
                 if len(row) != len(names):
                     reason = f"has {len(row)} columns, and the header {len(names)}"
-                    raise InputError(source.path, reason, number)
+                    raise source.error(reason, number)
                 found = [row[place] if place >= 0 else None for place in at]
                 yield [_plain(value) if tabs and value else value for value in found]
         except UnicodeDecodeError as error:
             raise source.error("is not UTF-8") from error
+        except csv.Error as error:
+            raise source.error(f"is no CSV: {error}", number + 1) from error
+
+
+def _records(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Yield rows of CSV; the csv module has its own limit again between two rows."""
+    rows = csv.reader(lines, strict=True)
+    while True:
+        with fields_of_any_size():
+            row = next(rows, None)
+        if row is None:
+            return
+        yield row
 
 
 def _plain(value: str) -> str:

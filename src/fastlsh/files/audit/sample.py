@@ -16,6 +16,7 @@ from fastlsh.evaluation import Precision, Removals
 from fastlsh.files.audit.answers import Answers, AuditPair
 from fastlsh.files.data_sets import DataSets, each_block
 from fastlsh.files.requests import READ_ONLY_INSIDE, Path, paths
+from fastlsh.html import shortened
 from fastlsh.io import BlockDocuments, Ids, Paths, ReadOptions, table_rows
 from fastlsh.keywords import made, shares
 from fastlsh.texts import as_texts
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
 
 COLUMNS = (("id",), ("kept_id",), ("jaccard", "containment"), ("against", ""), ("start", ""))
+
+MOST_VALUE = 80
+"""Characters of a value in a message."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,8 @@ def _removals(
         try:
             similarity.append(_number(value))
         except ValueError:
-            reason = f"has a similarity that is no number from 0 to 1: {value!r}"
+            shown = shortened(repr(value), MOST_VALUE)
+            reason = f"has a similarity that is no number from 0 to 1: {shown}"
             raise InputError(removed, reason, row) from None
         kept.append(hash(str(kept_id)))
         own.append(hash(str(name)))
@@ -293,7 +298,8 @@ def _text(removed: str, texts: Mapping[str, str], name: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    number = float("nan" if value is None else value)
+    # As text, a list or True is no number, and a number of any length is one.
+    number = float("nan" if value is None else str(value))
     if not (0 <= number <= 1 or np.isnan(number)):
         raise ValueError(value)
     return number
