@@ -24,6 +24,8 @@ VOID = {"meta"}
 class Page(HTMLParser):
     """Headings with the text and the tables below them; refuses what we never write."""
 
+    tags = TAGS
+
     def __init__(self, source):
         super().__init__()
         self.open, self.heading, self.sections = [], "", {}
@@ -33,7 +35,7 @@ class Page(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attributes):
-        assert {name for name, _ in attributes} <= TAGS[tag]
+        assert {name for name, _ in attributes} <= self.tags[tag]
         if tag not in VOID:
             self.open.append(tag)
         if tag in ("h1", "h2"):
@@ -55,7 +57,7 @@ class Page(HTMLParser):
         raise AssertionError(data)
 
     def handle_data(self, data):
-        if "style" in self.open:
+        if {"style", "script"} & set(self.open):
             return
         if self.open[-1:] == ["h2"] or "h1" in self.open:
             self.heading += data

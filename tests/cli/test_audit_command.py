@@ -1,14 +1,7 @@
-"""`fastlsh audit`: it serves until Ctrl-C, and prints what the answers tell."""
+"""`fastlsh audit`: it writes a page, and prints what the answers tell."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import urllib.request
 from pathlib import Path
-
-import pytest
 
 from files import put_rows as put
 from report_page import family
@@ -20,24 +13,32 @@ def put_removed(run):
     put("b.jsonl", *({"id": f"b{n}", "text": text} for n, text in enumerate(texts[3:])))
     arguments = ("a.jsonl", "b.jsonl", "--threshold", "0.5")
     assert run("dedup", *arguments, "-o", "kept.jsonl", "--removed", "r.tsv", "-q")[0] == 0
-    return "audit", "a.jsonl", "b.jsonl", "--removed", "r.tsv", "--answers", "answers.jsonl"
+    return "audit", "a.jsonl", "b.jsonl", "--removed", "r.tsv"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signal")
-def test_a_session_in_the_shell(run):
+RESULTS = ("--answers", "answers.jsonl", "--results")
+
+
+def put_answers(*duplicate):
+    """Answer the first removals of the table; the last line has no line feed."""
+    rows = [line.split("\t") for line in Path("r.tsv").read_text().splitlines()[1:]]
+    lines = [
+        json.dumps({"id": row[0], "kept_id": row[1], "duplicate": each})
+        for row, each in zip(rows, duplicate, strict=False)
+    ]
+    Path("answers.jsonl").write_text("\n".join(lines))
+
+
+def test_a_page_and_its_results(run):
     arguments = put_removed(run)
-    command = [sys.executable, "-m", "fastlsh", *arguments, "--sample", "3"]
-    process = subprocess.Popen(command, stdout=-1, stderr=-1, text=True)
-    assert process.stderr.readline() == "fastlsh: 3 pairs, 0 judged\n"
-    url = process.stderr.readline().split()[2]
-    for number in range(2):
-        body = json.dumps({"pair": number, "duplicate": number > 0}).encode()
-        request = urllib.request.Request(f"{url}answer", body, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            assert answer.read() == b"%d" % (number + 1)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0
+    status, out, err = run(*arguments, "--page", "audit.html", "--sample", "3")
+    assert (status, out) == (0, "")
+    assert err == ["fastlsh: 3 pairs: open audit.html in a browser"]
+    assert Path("audit.html").read_text("utf-8").count("<h2") == 4  # with the end
+    assert not Path("answers.jsonl").exists()
+    put_answers(False, True)
+    status, out, err = run(*arguments, *RESULTS)
+    assert status == 0
     head, first, *rows = [line.split("\t") for line in out.splitlines()]
     assert head == [
         "kind", "level", "removed", "judged", "duplicates", "precision", "low", "high",
@@ -45,41 +46,53 @@ def test_a_session_in_the_shell(run):
     assert first[:2] == ["all", "all"]
     assert first[3:5] == ["2", "1"]
     assert {row[1] for row in rows if row[0] == "source"} == {"a.jsonl", "b.jsonl"}
-    assert "No threshold is sure to have a precision of 0.95" in err
-    status, again, _ = run(*arguments, "--sample", "3", "--results")
-    assert (status, again) == (0, out)
+    assert err == ["fastlsh: No threshold is sure to have a precision of 0.95 by these answers."]
+
+
+def test_answers_that_do_not_belong_to_the_sample_are_told(run):
+    arguments = put_removed(run)
+    put_answers(*[True] * 9)
+    status, out, err = run(*arguments, *RESULTS, "--sample", "3")
+    assert (status, out.split("\n")[1].split("\t")[3]) == (0, "3")
+    others = len(Path("answers.jsonl").read_text().splitlines()) - 3
+    assert err[0] == f"fastlsh: warning: {others} answers of answers.jsonl for other pairs"
+    status, out, err = run(*arguments, "--answers", "absent.jsonl", "--results")
+    assert (status, out.split("\n")[1].split("\t")[3]) == (0, "0")
+    assert err[0] == "fastlsh: warning: absent.jsonl does not exist: no pair is judged"
 
 
 def test_the_threshold_for_a_precision(run):
     arguments = put_removed(run)
-    answers = Path("answers.jsonl")
-    rows = [line.split("\t") for line in Path("r.tsv").read_text().splitlines()[1:]]
-    answers.write_text(
-        "".join(
-            json.dumps({"id": row[0], "kept_id": row[1], "duplicate": True}) + "\n" for row in rows
-        )
-    )
-    _, out, err = run(*arguments, "--results", "--precision", "0.4")
+    put_answers(*[True] * 9)
+    count = len(Path("answers.jsonl").read_text().splitlines())
+    _, out, err = run(*arguments, *RESULTS, "--precision", "0.4")
     assert "fastlsh: The threshold 0." in err[-1]
-    assert f"{len(rows)} of the removals reach it" in err[-1]
-    assert out.splitlines()[1].split("\t")[2:6] == [f"{len(rows)}"] * 3 + ["1.000000"]
+    assert f"{count} of the removals reach it" in err[-1]
+    assert out.splitlines()[1].split("\t")[2:6] == [f"{count}"] * 3 + ["1.000000"]
 
 
 def test_complaints(run):
     arguments = put_removed(run)
+    Path("thesis.txt").write_text("years of work")
+    page = ("--page", "a.html")
     for more, reason in [
-        (("--sample", "0"), "--sample must be at least 1"),
-        (("--precision", "1"), "--precision must be between 0 and 1"),
-        (("--port", "70000"), "--port must be from 0 to 65535"),
-        (("--seed", "-1"), "--seed must be between 0 and"),
-        (("--removed", "absent.tsv"), "absent.tsv"),
-        (("--answers", "a.jsonl"), "a.jsonl"),
-        (("--answers", "absent/a.jsonl"), "absent"),
+        ((*page, "--sample", "0"), "--sample must be at least 1"),
+        ((*page, "--precision", "1"), "--precision must be between 0 and 1"),
+        ((*page, "--seed", "-1"), "--seed must be between 0 and"),
+        ((*page, "--removed", "absent.tsv"), "absent.tsv"),
+        ((), "give --page FILE.html to judge the sample, or --answers FILE --results"),
+        (("--results",), "--answers and --results need each other"),
+        ((*page, "--answers", "x"), "--answers and --results need each other"),
+        (("--page", "a.jsonl"), "a.jsonl"),
+        (("--page", "a.txt"), "a.txt: a report must be an .html file"),
+        (("--page", "absent/a.html"), "absent"),
+        (("--page", "x.html", "--answers", "x.html", "--results"), "x.html: --page names the same"),
+        (("--answers", "thesis.txt", "--results"), "thesis.txt: row 1: not JSON"),
     ]:
         status, out, err = run(*arguments, *more)
         assert (status, out, len(err)) == (2, "", 1), more
         assert reason in err[0]
-    status, _, err = run("audit", "a.jsonl", "--removed", "r.tsv", "--answers", "x.jsonl")
+    status, _, err = run("audit", "a.jsonl", "--removed", "r.tsv", *page)
     assert status == 2
     assert "which the inputs do not have: give those of the run" in err[0]
-    assert not Path("x.jsonl").exists()
+    assert not Path("a.html").exists()

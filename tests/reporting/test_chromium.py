@@ -5,24 +5,21 @@ Skipped where there is no Chromium; FASTLSH_CHROMIUM=required makes that a failu
 
 import json
 import os
-from threading import Thread
+import time
 
 import pytest
 
 import chromium
 from fastlsh import (
     Shingler,
-    audit_files,
     deduplicate,
-    deduplicate_files,
     deduplicate_lines,
     explain,
     overlap,
     report,
 )
-from fastlsh.files.audit import Answers
-from fastlsh.files.audit.server import AuditServer
-from fastlsh.reporting import overlap_page
+from fastlsh.files import AuditPair, answers_of
+from fastlsh.reporting import audit_page, overlap_page
 from report_page import NASTY, family
 from required import missing
 
@@ -177,6 +174,18 @@ def overlapping(path):
     path.write_text(overlap_page(found, 0.5, notes, {}), encoding="utf-8")
 
 
+def pairs_of(count=3):
+    texts = [f"{NASTY} {each}" for each in family("alpha", count + 1)]
+    return [
+        AuditPair(n, f"<b>{n}{NASTY}", "W" * 300, 0.9, text, texts[0])
+        for n, text in enumerate(texts[1:])
+    ]
+
+
+def audited(path, pairs=None):
+    path.write_text(audit_page(pairs or pairs_of(), Shingler()), encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     "write",
     [
@@ -190,6 +199,7 @@ def overlapping(path):
         lines,
         equal_lines,
         overlapping,
+        audited,
     ],
 )
 def test_on_screens_light_and_dark(browser, tmp_path, write):
@@ -243,82 +253,105 @@ def test_all_clusters_are_printed(browser, tmp_path):
     assert browser.evaluate(shown) == [True] * 12
 
 
-@pytest.fixture
-def audited(tmp_path):
-    texts = [f"{NASTY.encode('utf-8', 'replace').decode()} {each}" for each in family("alpha", 4)]
-    rows = [json.dumps({"id": f"<b>{n}", "text": text}) for n, text in enumerate(texts)]
-    (tmp_path / "in.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    removed = str(tmp_path / "r.tsv")
-    deduplicate_files(tmp_path / "in.jsonl", tmp_path / "k.jsonl", 0.3, removed=removed)
-    inputs = [str(tmp_path / "in.jsonl")]
-    audit = audit_files(inputs, removed, sample=3)
-    answers = tmp_path / "answers.jsonl"
-    server = AuditServer(audit, Answers(audit.pairs, str(answers)), Shingler(), 0.95)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server, answers
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def press(browser, keys):
+    for key in keys:
+        for kind in ("keyDown", "keyUp"):
+            text = key if kind == "keyDown" else ""
+            browser.send("Input.dispatchKeyEvent", type=kind, key=key, text=text)
 
 
-def press(browser, key):
-    """Press a key, and wait until the next page is there."""
-    browser.events.clear()
-    for kind in ("keyDown", "keyUp"):
-        browser.send("Input.dispatchKeyEvent", type=kind, key=key, text=key * (kind == "keyDown"))
-    browser.loaded()
+def click(browser, key):
+    browser.evaluate(f"document.querySelector('[data-key={key}]').click()")
 
 
-def test_an_audit_with_keys(browser, audited):
-    server, answers = audited
-    browser.open(server.url, 1280, 900)
-    assert browser.evaluate("location.pathname") == f"{server.base}0"
-    assert browser.evaluate("document.scripts.length") == 1
+SHOWN = (
+    "[...document.querySelectorAll('h2')].filter(e => e.checkVisibility()).map(e => e.innerText)"
+)
+JUDGED = "document.querySelector('[role=status]').textContent"
+CHOSEN = "document.querySelector('[aria-pressed=true]')?.dataset.key"
+
+
+def downloaded(browser, folder):
+    """Click on the button, and return the file when it is there."""
+    folder.mkdir()
+    browser.send("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    click(browser, "download")
+    end = time.monotonic() + chromium.PATIENCE
+    while not (folder / "answers.jsonl").exists():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return folder / "answers.jsonl"
+
+
+def test_an_audit_with_keys(browser, tmp_path):
+    pairs, path = pairs_of(), tmp_path / "page.html"
+    audited(path)
+    browser.show(path, 1280, 900)
+    assert browser.evaluate(SHOWN) == ["Pair 1 of 3"]
     assert browser.evaluate("document.images.length") == 0
     assert "alert(1)" in browser.evaluate("document.body.innerText")
-    assert browser.evaluate(CONTRAST) == {}
-    press(browser, "d")
-    assert browser.evaluate("location.pathname") == f"{server.base}1"
-    press(browser, "n")
-    assert browser.evaluate("location.pathname") == f"{server.base}2"
+    press(browser, "bdn")  # the first pair has none before it
+    assert browser.evaluate(SHOWN) == ["Pair 3 of 3"]
+    assert browser.evaluate("document.activeElement.innerText") == "Pair 3 of 3"
     press(browser, "b")
-    assert browser.evaluate("document.querySelector('.chosen').dataset.key") == "n"
-    browser.events.clear()
-    browser.evaluate("document.querySelector('[data-key=d]').click()")
-    browser.loaded()
-    press(browser, "d")
-    assert browser.evaluate("location.pathname") == f"{server.base}results"
-    assert "3 of 3 pairs are judged" in browser.evaluate("document.body.innerText")
-    found = [json.loads(line)["duplicate"] for line in answers.read_text().splitlines()]
-    assert found == [True, False, True, True]
-    assert all(request.startswith(server.url) for request in browser.requests)
+    assert browser.evaluate(CHOSEN) == "n"
+    click(browser, "d")
+    assert browser.evaluate(JUDGED) == "2 of 3 pairs are judged."
+
+    browser.show(path, 1280, 900)  # again
+    assert browser.evaluate(SHOWN) == ["Pair 3 of 3"]
+    assert browser.evaluate(JUDGED) == "2 of 3 pairs are judged."
+    file = downloaded(browser, tmp_path / "two")
+    assert answers_of(pairs, file) == ([True, True, None], 0)
+    press(browser, "nd")  # the end takes no answer
+    assert browser.evaluate(SHOWN) == ["All pairs are judged"]
+    press(browser, "b")
+    assert browser.evaluate(CHOSEN) == "n"
+    file = downloaded(browser, tmp_path / "all")
+    rows = [json.loads(line) for line in file.read_bytes().splitlines()]
+    assert answers_of(pairs, file) == ([True, True, False], 0)
+    assert [list(row) for row in rows] == [
+        ["id", "kept_id", "similarity", "duplicate", "time"]
+    ] * 3  # fmt: skip
+    assert [row["id"] for row in rows] == [pair.id for pair in pairs]
+    assert {url for url in browser.requests if not url.startswith("blob:")} == {path.as_uri()}
     assert browser.complaints == []
 
 
-def test_the_page_of_an_audit_says_what_was_not_saved(browser, audited):
-    server, answers = audited
-    browser.open(server.url, 390, 844)
-    answers.mkdir()
-    browser.evaluate("document.querySelector('[data-key=d]').click()")
-    browser.wait_for("document.querySelector('#error').textContent")
-    assert "was not saved" in browser.evaluate("document.querySelector('#error').textContent")
-    assert browser.evaluate("location.pathname") == f"{server.base}0"
+def test_the_answers_of_another_sample_are_not_mixed_in(browser, tmp_path):
+    path = tmp_path / "page.html"
+    audited(path, pairs_of(5))
+    browser.show(path, 1280, 900)
+    press(browser, "ddd")
+    assert browser.evaluate(JUDGED) == "3 of 5 pairs are judged."
+    audited(path, pairs_of(4))
+    browser.show(path, 1280, 900)
+    assert browser.evaluate(JUDGED) == "0 of 4 pairs are judged."
+    assert browser.evaluate("document.querySelector('[data-key=download]').disabled")
+
+
+def test_a_browser_that_keeps_nothing(browser, tmp_path):
+    path = tmp_path / "page.html"
+    audited(path, pairs_of(6))
+    refuse = "Object.defineProperty(window, 'localStorage', {get() { throw Error('no'); }})"
+    script = browser.send("Page.addScriptToEvaluateOnNewDocument", source=refuse)
+    browser.show(path, 390, 844)
+    browser.send("Page.removeScriptToEvaluateOnNewDocument", **script)
+    told = browser.evaluate("document.querySelector('[role=alert]').textContent")
+    assert told.startswith("This browser does not keep the answers: download them")
+    press(browser, "dn")
+    assert answers_of(pairs_of(6), downloaded(browser, tmp_path / "two"))[0][:3] == [
+        True, False, None,
+    ]  # fmt: skip
     assert browser.evaluate(WIDTH) == 390
 
 
-def test_another_page_cannot_answer(browser, audited, tmp_path):
-    """Not even one that knows the address, from a file or from another port of this machine."""
-    server, answers = audited
-    page = tmp_path / "other.html"
-    body = json.dumps({"pair": 0, "duplicate": True})
-    page.write_text(
-        f"<script>for (const type of ['application/json', 'text/plain'])"
-        f" fetch('{server.url}answer', {{method: 'POST', mode: type[0] == 't' ? 'no-cors' : 'cors',"
-        f" headers: {{'Content-Type': type}}, body: '{body}'}}).finally(() => document.title += 1)"
-        f"</script><iframe src='{server.url}0'></iframe>"
-    )
-    browser.show(page, 1280, 900)
-    browser.wait_for("document.title.length == 2")
-    assert not answers.exists()
-    assert browser.evaluate("window.frames[0].length === 0")
+def test_an_audit_without_javascript_is_a_page_to_read(browser, tmp_path):
+    path = tmp_path / "page.html"
+    audited(path)
+    browser.send("Emulation.setScriptExecutionDisabled", value=True)
+    browser.show(path, 1280, 900)
+    browser.send("Emulation.setScriptExecutionDisabled", value=False)
+    assert browser.evaluate(SHOWN) == [f"Pair {n} of 3" for n in (1, 2, 3)]
+    assert "Answering them needs JavaScript" in browser.evaluate("document.body.innerText")
+    assert browser.evaluate("document.querySelector('.keys').checkVisibility()") is False

@@ -1,25 +1,24 @@
 """``fastlsh audit``: people judge a sample of removals, and learn the precision."""
 
 import argparse
-from contextlib import suppress
-from time import sleep
 from typing import Any
 
 import numpy as np
 
-from fastlsh import Shingler, audit_files
+from fastlsh import Audit, Shingler, audit_files
 from fastlsh.cli.messages import plural, say
 from fastlsh.cli.options import add_against_option, add_input_options, integer, reading_keywords
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_text_options, shingler_of
 from fastlsh.evaluation import threshold_text
-from fastlsh.files import Answers, serving
-from fastlsh.io import check_target, write_table
+from fastlsh.files import answers_of
+from fastlsh.io import STANDARD, exists, write_table, write_text
+from fastlsh.reporting import audit_page, check_report
 
-HELP = "Judge a sample of removed documents in the browser, and print the precision of the run."
+HELP = "Judge a sample of removed documents on a page, and print the precision of the run."
 EXAMPLES = """\
 examples:
-  fastlsh audit data/ --removed removed.tsv --answers answers.jsonl
+  fastlsh audit data/ --removed removed.tsv --page audit.html
   fastlsh audit data/ --removed removed.tsv --answers answers.jsonl --results
 """
 
@@ -34,11 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the table that fastlsh dedup --removed has written for these inputs",
     )
     parser.add_argument(
-        "--answers",
+        "--page",
         metavar="FILE",
-        required=True,
-        help="append each answer to this file, as JSON lines; pairs that have one are not asked"
-        " for again",
+        help="write the sample as an HTML page, which takes the answers and downloads them",
+    )
+    parser.add_argument(
+        "--answers", metavar="FILE", help="the answers that the page has downloaded, as JSON lines"
     )
     add_against_option(
         parser,
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results",
         action="store_true",
-        help="serve no page, and print what the answers tell so far",
+        help="print what the answers of --answers tell",
     )
     group = parser.add_argument_group("sample")
     group.add_argument(
@@ -73,9 +73,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("page")
     group.add_argument(
-        "--port", metavar="N", type=integer, default=0, help="port on 127.0.0.1 (default: any)"
-    )
-    group.add_argument(
         "--unit",
         choices=["char", "word"],
         help="unit of the shingles by which differences are found (default: char)",
@@ -89,29 +86,39 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     if not 0 < arguments.precision < 1:
         raise ValueError(f"--precision must be between 0 and 1, got {arguments.precision:g}")
-    if not 0 <= arguments.port < 65536:
-        raise ValueError(f"--port must be from 0 to 65535, got {arguments.port}")
+    if arguments.results != (arguments.answers is not None):
+        raise ValueError("--answers and --results need each other")
+    if arguments.page is None and not arguments.results:
+        raise ValueError(
+            "give --page FILE.html to judge the sample, or --answers FILE --results for what the"
+            " answers tell"
+        )
     shingler = shingler_of(arguments, Shingler())
     check_paths(arguments)
-    if not arguments.results:
-        check_target(arguments.answers)
+    if arguments.page is not None:
+        check_report(arguments.page)
     audit = audit_files(
         arguments.inputs, arguments.removed, against=arguments.against, source=arguments.source,
         sample=arguments.sample, seed=arguments.seed, **reading_keywords(arguments),
     )  # fmt: skip
-    answers = Answers(audit.pairs, arguments.answers)
-    if answers.others:
-        say(f"warning: {plural(answers.others, 'answer')} of {arguments.answers} for other pairs")
-    if not arguments.results:
-        with serving(audit, answers, shingler, arguments.precision, arguments.port) as url:
-            say(f"{plural(len(audit.pairs), 'pair')}, {len(answers):,} judged")
-            say(f"open {url} in a browser on this machine; Ctrl-C ends it")
-            with suppress(KeyboardInterrupt):
-                while True:
-                    sleep(3600)
-    found = audit.precisions(answers.values())
+    if arguments.page is not None:
+        write_text(arguments.page, audit_page(audit.pairs, shingler))
+        say(f"{plural(len(audit.pairs), 'pair')}: open {arguments.page} in a browser")
+    if arguments.results:
+        _print_results(audit, arguments.answers, arguments.precision)
+
+
+def _print_results(audit: Audit, path: str, precision: float) -> None:
+    answers: list[bool | None] = [None] * len(audit.pairs)
+    if path == STANDARD or exists(path):
+        answers, others = answers_of(audit.pairs, path)
+        if others:
+            say(f"warning: {plural(others, 'answer')} of {path} for other pairs")
+    else:
+        say(f"warning: {path} does not exist: no pair is judged")
+    found = audit.precisions(answers)
     columns: dict[str, Any] = {
         name: np.array([getattr(each, name) for each in found]) for name in found[0]._fields
     }
     write_table(None, columns)
-    say(threshold_text(found, arguments.precision))
+    say(threshold_text(found, precision))

@@ -17,7 +17,7 @@ from fastlsh.io import (
 )
 from fastlsh.keyed import KEY_FILE
 
-WRITTEN = ("removed", "hits", "clusters", "report", "html", "json", "missed", "plot")
+WRITTEN = ("removed", "hits", "clusters", "report", "html", "json", "missed", "plot", "page")
 
 
 def check_paths(arguments: argparse.Namespace) -> None:
@@ -41,7 +41,7 @@ def check_paths(arguments: argparse.Namespace) -> None:
     ):  # fmt: skip
         with suppress(InputError, ValueError):
             paths.reads(name, files)
-    for option in ("--key-file", "--stop-words", "--vocabulary"):
+    for option in ("--key-file", "--stop-words", "--vocabulary", "--answers"):
         paths.reads_file(option, given.get(option[2:].replace("-", "_")))
     paths.reads_file(KEY_FILE, os.environ.get(KEY_FILE))
     paths.writes("-o", outputs)

@@ -1,8 +1,7 @@
 """The engine for files larger than memory: the same answer as in memory, to the bit."""
 
-from fastlsh.files.audit import Answers as Answers
 from fastlsh.files.audit import Audit, AuditPair, audit_files
-from fastlsh.files.audit import serving as serving
+from fastlsh.files.audit import answers_of as answers_of
 from fastlsh.files.budget import parse_memory
 from fastlsh.files.decontamination import decontaminate_files
 from fastlsh.files.decontamination import (

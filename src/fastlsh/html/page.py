@@ -1,6 +1,8 @@
 """The frame of every page, with the style that all have."""
 
+from base64 import b64encode
 from collections.abc import Iterable
+from hashlib import sha256
 
 from fastlsh.html.escape import escaped_attribute
 
@@ -23,8 +25,8 @@ NOTHING = "default-src 'none'; style-src 'unsafe-inline'"
 """The policy of a page that loads nothing and runs nothing."""
 
 
-def whole_page(title: str, style: str, body: str, policy: str = NOTHING, nonce: str = "") -> str:
-    """Return a page that loads nothing and, by its policy, runs nothing, for any screen.
+def whole_page(title: str, style: str, body: str, script: str = "") -> str:
+    """Return a page that loads nothing and, by its policy, runs no other script, for any screen.
 
     Parameters
     ----------
@@ -34,12 +36,14 @@ def whole_page(title: str, style: str, body: str, policy: str = NOTHING, nonce: 
         Rules besides `STYLE`.
     body
         HTML.
-    policy
-        The content security policy.
-    nonce
-        By which the policy knows the style; it must have nothing to escape.
+    script
+        JavaScript without text of users, behind the body.
     """
-    known = f' nonce="{nonce}"' if nonce else ""
+    policy = NOTHING
+    if script:
+        known = b64encode(sha256(script.encode()).digest()).decode()
+        policy += f"; script-src 'sha256-{known}'"
+        body += f"\n<script>{script}</script>"
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -47,7 +51,7 @@ def whole_page(title: str, style: str, body: str, policy: str = NOTHING, nonce: 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{escaped_attribute(title)}</title>
-<style{known}>
+<style>
 {STYLE}
 {style}
 </style>

@@ -1,6 +1,6 @@
 """What a deduplication did, as one page."""
 
-from fastlsh.reporting.audit import pair_page, results_page
+from fastlsh.reporting.audit import audit_page
 from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.lines import LineRun, line_run, lines_page
@@ -17,16 +17,15 @@ __all__ = [
     "PassageRun",
     "ReportedDocuments",
     "RunCounts",
+    "audit_page",
     "check_report",
     "largest_clusters_page",
     "line_run",
     "lines_page",
     "overlap_page",
-    "pair_page",
     "pairs_page",
     "passages_page",
     "removals",
     "report",
     "report_page",
-    "results_page",
 ]

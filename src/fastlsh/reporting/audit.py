@@ -1,9 +1,10 @@
-"""The pages of an audit: a pair to judge, with its keys, and what the answers tell."""
+"""The page of an audit: pairs to judge with keys, and answers that stay in the browser."""
 
+import json
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
-from fastlsh.evaluation import Precision
 from fastlsh.html import escaped, shortened, whole_page
 from fastlsh.reporting.differences import beside
 from fastlsh.reporting.documents import MOST_ID
@@ -11,127 +12,148 @@ from fastlsh.reporting.style import PAGE
 from fastlsh.texts import Shingler
 
 STYLE = """
+body { max-width: 90rem; padding-bottom: 0; }
 .texts { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit,
   minmax(min(100%, 20rem), 1fr)); }
-.texts div { background: var(--soft); border-radius: 8px; max-height: 60vh; overflow-y: auto;
-  padding: .75rem 1rem; }
+.texts div { background: var(--soft); border-radius: 8px; padding: .25rem 1rem .75rem; }
+.texts h3 { font-size: 1rem; margin: .5rem 0; }
+.texts p { max-width: none; }
 .texts bdi { white-space: pre-wrap; }
-body { max-width: 90rem; }
-.keys { background: Canvas; bottom: 0; display: flex; flex-wrap: wrap; gap: .75rem;
-  padding: 1rem 0; position: sticky; }
-button { font: inherit; padding: .5rem 1rem; }
-.chosen { outline: 3px solid var(--bar); }
+.keys { background: Canvas; border-top: 1px solid var(--line); bottom: 0; margin-top: 1rem;
+  padding: .75rem 0 1rem; position: sticky; }
+button { background: var(--soft); border: 1px solid var(--faint); border-radius: 6px;
+  color: inherit; font: inherit; margin: .25rem .5rem .25rem 0; padding: .5rem 1rem; }
+button:disabled { border-color: var(--line); color: var(--faint); }
+button[aria-pressed="true"] { outline: 3px solid var(--bar); }
+h2:focus { outline: none; }
 """.strip()
 
 SCRIPT = """
-const main = document.querySelector("main");
-let busy = false;
-const go = path => { busy = true; location.assign(main.dataset.base + path); };
-const answer = async duplicate => {
-  if (busy) return;
-  busy = true;
-  const body = JSON.stringify({pair: Number(main.dataset.pair), duplicate});
+const sample = JSON.parse(document.querySelector("#sample").textContent);
+const end = sample.pairs.length;
+const parts = [...document.querySelectorAll("section")];  // those of the pairs, and the end
+const buttons = Object.fromEntries(
+  [...document.querySelectorAll("button")].map(button => [button.dataset.key, button]));
+const answers = {};
+let at = 0;
+const refused = () => {
+  document.querySelector("[role=alert]").textContent =
+    "This browser does not keep the answers: download them before you close the page.";
+};
+const load = () => {  // of this page in another tab, too
   try {
-    const reply = await fetch(main.dataset.base + "answer", {
-      method: "POST", headers: {"Content-Type": "application/json"}, body,
-    });
-    if (!reply.ok) throw new Error(await reply.text());
-    go(await reply.text());
-  } catch (error) {
-    busy = false;
-    document.querySelector("#error").textContent = "The answer was not saved: " + error.message;
-  }
+    Object.assign(answers, JSON.parse(localStorage.getItem(sample.key)));
+  } catch { refused(); }
 };
-const keys = {
-  d: () => answer(true), n: () => answer(false),
-  b: () => { if (main.dataset.before) go(main.dataset.before); },
+const show = () => {
+  const judged = Object.keys(answers).length;
+  parts.forEach((part, number) => { part.hidden = number != at; });
+  document.querySelector("[role=status]").textContent =
+    `${judged.toLocaleString("en")} of ${end.toLocaleString("en")} pairs are judged.`;
+  buttons.d.ariaPressed = answers[at]?.duplicate === true;
+  buttons.n.ariaPressed = answers[at]?.duplicate === false;
+  buttons.d.disabled = buttons.n.disabled = at == end;
+  buttons.b.disabled = at == 0;
+  buttons.download.disabled = !judged;
 };
+const go = number => {
+  at = number;
+  show();
+  scrollTo(0, 0);
+  parts[at].querySelector("h2").focus({preventScroll: true});
+};
+const following = () => {
+  const number = sample.pairs.findIndex((_, number) => !answers[number]);
+  return number < 0 ? end : number;
+};
+const answer = duplicate => {
+  load();
+  answers[at] = {duplicate, time: new Date().toISOString()};
+  try {
+    localStorage.setItem(sample.key, JSON.stringify(answers));
+  } catch { refused(); }
+  go(following());
+};
+const download = () => {
+  const lines = sample.pairs.map((pair, number) =>
+    answers[number] ? JSON.stringify({...pair, ...answers[number]}) + "\\n" : "");
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob(lines, {type: "application/jsonl"}));
+  link.download = "answers.jsonl";
+  link.click();
+};
+const acts = {d: () => answer(true), n: () => answer(false), b: () => go(at - 1), download};
+for (const key in acts) buttons[key].addEventListener("click", acts[key]);
 addEventListener("keydown", event => {
   if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-  const act = keys[event.key.toLowerCase()];
-  if (!busy && act) act();
+  const key = event.key.toLowerCase();
+  if (key.length == 1) buttons[key]?.click();
 });
-for (const button of document.querySelectorAll("button"))
-  button.addEventListener("click", () => keys[button.dataset.key]());
+addEventListener("storage", () => { load(); show(); });
+document.querySelector(".keys").hidden = false;
+load();
+at = following();
+show();
 """.strip()
-"""The keys d (duplicate), n (not a duplicate) and b (back)."""
-
-HEAD = ("", "removed", "judged", "duplicates", "precision", "95 % interval")
-HEADINGS = {
-    "all": "All removals", "similarity": "By similarity", "cluster": "By size of the cluster",
-    "source": "By source", "threshold": "If the threshold were higher",
-}  # fmt: skip
+"""The keys d (duplicate), n (not a duplicate) and b (back); a disabled button does not click."""
 
 
-def pair_page(
-    pair: Any, number: int, count: int, judged: int, answer: bool | None, shingler: Shingler, *,
-    base: str, policy: str, nonce: str,
-) -> str:  # fmt: skip
-    """Return the page of a pair with id, kept_id, similarity, text and kept_text.
+def audit_page(pairs: Sequence[Any], shingler: Shingler) -> str:
+    """Return a page that shows pairs, takes an answer for each, and downloads them as JSON lines.
+
+    The browser keeps the answers under a name that other pairs, in another order, do not have.
+    Without JavaScript the page shows all pairs.
 
     Parameters
     ----------
-    number, count, judged
-        The number of the pair, from 0, of how many, and how many were judged.
-    answer
-        What was answered before.
+    pairs
+        With id, kept_id, similarity, text and kept_text.
     shingler
         By which differences are found.
-    base
-        The path that all addresses begin with; it has nothing to escape, as `nonce` and `policy`.
     """
-    kept, gone = beside(pair.kept_text, pair.text, shingler)
-    similarity = "not verified" if pair.similarity != pair.similarity else f"{pair.similarity:.4f}"
-    before = f"{number - 1}" if number else ""
-    chosen = {value: ' class="chosen"' if answer is value else "" for value in (True, False)}
-    body = f"""<main data-base="{base}" data-pair="{number}" data-before="{before}">
+    known, named = sha256(), []
+    for pair in pairs:
+        known.update(json.dumps([pair.id, pair.kept_id, pair.text, pair.kept_text]).encode())
+        named.append({"id": pair.id, "kept_id": pair.kept_id})
+        if _is_verified(pair):
+            named[-1]["similarity"] = pair.similarity
+    # Nothing in JSON ends a script, or begins a comment, without this character.
+    sample = json.dumps({"key": f"fastlsh audit {known.hexdigest()}", "pairs": named})
+    sample = sample.replace("<", "\\u003c")
+    shown = "\n".join(_shown(pair, n, len(pairs), shingler) for n, pair in enumerate(pairs, 1))
+    body = f"""<main>
 <h1>Is the removed document a duplicate of the kept one?</h1>
-<p>Pair {number + 1:,} of {count:,}, {judged:,} judged; similarity {similarity}.
-<a href="{base}results">Results</a></p>
-<div class="texts">
-<section><h2>Kept: {_id(pair.kept_id)}</h2><div>{kept}</div></section>
-<section><h2>Removed: {_id(pair.id)}</h2><div>{gone}</div></section>
+<noscript><p>All pairs are shown. Answering them needs JavaScript.</p></noscript>
+{shown}
+<section hidden><h2 tabindex="-1">All pairs are judged</h2>
+<p>Download the answers, and run the command that has written this page with --answers and the
+downloaded file, and --results, instead of --page.</p></section>
+<div class="keys" hidden>
+<p role="status"></p>
+<p role="alert"></p>
+<button data-key="d">Duplicate (d)</button>
+<button data-key="n">Not a duplicate (n)</button>
+<button data-key="b">Back (b)</button>
+<button data-key="download">Download the answers</button>
 </div>
-<p id="error" role="alert"></p>
-<p class="keys"><button data-key="d"{chosen[True]}>Duplicate (d)</button>
-<button data-key="n"{chosen[False]}>Not a duplicate (n)</button>
-<button data-key="b">Back (b)</button></p>
 </main>
-<script nonce="{nonce}">
-{SCRIPT}
-</script>"""
-    return whole_page(f"Pair {number + 1:,}", f"{PAGE}\n{STYLE}", body, policy, nonce)
+<script type="application/json" id="sample">{sample}</script>"""
+    return whole_page("Audit of removals", f"{PAGE}\n{STYLE}", body, SCRIPT)
 
 
-def results_page(
-    found: Sequence[Precision], wanted: str, judged: int, count: int, *, base: str, policy: str,
-    nonce: str,
-) -> str:  # fmt: skip
-    """Return the page about all answers; `wanted` is what they tell about the threshold."""
-    parts = []
-    for kind, heading in HEADINGS.items():
-        rows = [_row(each) for each in found if each.kind == kind]
-        if rows:
-            head = "".join(f"<th>{name}</th>" for name in HEAD)
-            parts.append(
-                f'<section><h2>{heading}</h2><div class="wide"><table class="shares"><thead><tr>'
-                f"{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></section>"
-            )
-    more = "" if judged == count else f'<p><a href="{base}">Go on</a></p>'
-    body = (
-        f"<h1>Precision of removals</h1><p>{judged:,} of {count:,} pairs are judged.</p>{more}"
-        f"<p>{escaped(wanted)}</p>{''.join(parts)}"
-    )
-    return whole_page("Precision of removals", f"{PAGE}\n{STYLE}", body, policy, nonce)
+def _shown(pair: Any, number: int, count: int, shingler: Shingler) -> str:
+    kept, removed = beside(pair.kept_text, pair.text, shingler)
+    similarity = f"{pair.similarity:.4f}" if _is_verified(pair) else "not verified"
+    return f"""<section><h2 tabindex="-1">Pair {number:,} of {count:,}</h2>
+<p>Similarity: {similarity}</p>
+<div class="texts">
+<div><h3>Kept: {_id(pair.kept_id)}</h3><p>{kept}</p></div>
+<div><h3>Removed: {_id(pair.id)}</h3><p>{removed}</p></div>
+</div></section>"""
 
 
-def _row(each: Precision) -> str:
-    texts = [f"{each.removed:,}", f"{each.judged:,}", f"{each.duplicates:,}"]
-    texts += (
-        [f"{each.precision:.1%}", f"{each.low:.1%} to {each.high:.1%}"] if each.judged else ["", ""]
-    )
-    level = f"<td><bdi>{escaped(shortened(each.level, MOST_ID))}</bdi></td>"
-    return f"<tr>{level}{''.join(f'<td>{text}</td>' for text in texts)}</tr>"
+def _is_verified(pair: Any) -> bool:
+    return bool(pair.similarity == pair.similarity)
 
 
 def _id(name: str) -> str:

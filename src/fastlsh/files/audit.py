@@ -1,11 +1,10 @@
-"""The removed documents of a run, a sample of them, and both texts of each."""
+"""An audit: a sample of the removals of a run, both texts of each, and the answers of people."""
 
 import os
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from errno import ENOENT
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +12,18 @@ from numpy.typing import NDArray
 from fastlsh.arguments import check_integer
 from fastlsh.errors import InputError
 from fastlsh.evaluation import Precision, Removals
-from fastlsh.files.audit.answers import Answers, AuditPair
 from fastlsh.files.data_sets import DataSets, each_block
 from fastlsh.files.requests import READ_ONLY_INSIDE, Path, paths
 from fastlsh.html import shortened
-from fastlsh.io import BlockDocuments, Ids, Paths, ReadOptions, table_rows
+from fastlsh.io import (
+    BlockDocuments,
+    Ids,
+    Paths,
+    ReadOptions,
+    expand_one,
+    read_objects,
+    table_rows,
+)
 from fastlsh.keywords import made, shares
 from fastlsh.texts import as_texts
 
@@ -29,6 +35,19 @@ COLUMNS = (("id",), ("kept_id",), ("jaccard", "containment"), ("against", ""), (
 
 MOST_VALUE = 80
 """Characters of a value in a message."""
+
+
+class AuditPair(NamedTuple):
+    """A removed document of the sample, and the kept one."""
+
+    row: int
+    """Of the table of removals, from 0."""
+    id: str
+    kept_id: str
+    similarity: float
+    """NaN if it was not verified."""
+    text: str
+    kept_text: str
 
 
 @dataclass(frozen=True)
@@ -47,13 +66,14 @@ class Audit:
     removals: Removals
 
     def read_answers(self, path: Path) -> list[bool | None]:
-        """Return the answers that ``fastlsh audit --answers`` has written, one for each pair.
+        """Return the answers of a file, as the page of ``fastlsh audit --page`` downloads it.
 
         Parameters
         ----------
         path
-            The file: a JSON object with ``id``, ``kept_id`` and ``duplicate`` on each line. Answers
-            for other pairs are left out; of two answers for a pair, the later one counts.
+            The file, which is only read: a JSON object with ``id``, ``kept_id`` and ``duplicate``
+            on each line. Answers for other pairs are left out; of two answers for a pair, the later
+            one counts.
 
         Returns
         -------
@@ -63,7 +83,7 @@ class Audit:
         Raises
         ------
         InputError
-            The file cannot be read, or a line of it is no answer.
+            The file cannot be read, a line of it is no answer, or none is for a pair of the sample.
 
         Examples
         --------
@@ -73,10 +93,7 @@ class Audit:
         >>> audit.read_answers("answers.jsonl")
         [True]
         """
-        name = os.fspath(path)
-        if not os.path.exists(name):  # the first answer makes the file of the command
-            raise InputError(name, os.strerror(ENOENT))
-        return Answers(self.pairs, name).values()
+        return answers_of(self.pairs, path)[0]
 
     def precisions(self, duplicate: Sequence[bool | None]) -> list[Precision]:
         """Estimate from judgements how many of all removals are right.
@@ -121,6 +138,35 @@ class Audit:
                   if each is not None]  # fmt: skip
         rows = np.array([row for row, _ in judged], np.int64)
         return self.removals.precisions(rows, np.array([each for _, each in judged], np.bool_))
+
+
+def answers_of(pairs: Sequence[AuditPair], path: Path) -> tuple[list[bool | None], int]:
+    """Return what `Audit.read_answers` does, and how many removals of other samples have answers.
+
+    Parameters
+    ----------
+    pairs
+        The sample.
+    path
+        The file.
+    """
+    given: dict[tuple[str, str], bool] = {}
+    source = expand_one(path, "jsonl")
+    for row, answer in read_objects(source):
+        pair, is_duplicate = (answer.get("id"), answer.get("kept_id")), answer.get("duplicate")
+        is_named = all(isinstance(each, (str, int)) for each in pair)
+        if not is_named or not isinstance(is_duplicate, bool):
+            raise source.error("is no answer with id, kept_id and duplicate", row)
+        given[str(pair[0]), str(pair[1])] = is_duplicate
+    if not given:
+        raise source.error("has no answers")
+    sample = [(pair.id, pair.kept_id) for pair in pairs]
+    others = len(given.keys() - set(sample))
+    if others == len(given):
+        raise source.error(
+            "has no answer for a pair of this sample: give the table, sample and seed of its page"
+        )
+    return [given.get(pair) for pair in sample], others
 
 
 @shares(ReadOptions, without=READ_ONLY_INSIDE)
