@@ -109,10 +109,3 @@ def test_against_that_can_be_read_once(form):
     kept = TEXT.keep(0.6, against=form(TEXTS[:50]))
     for _ in range(2):
         assert FRAME.select(kept)["text"].to_list() == expected
-
-
-def test_saved_signatures_of_against():
-    saved = fastlsh.MinHasher().signatures(TEXTS[:50])
-    kept = TEXT.keep(0.6, against=TEXTS[:50], against_signatures=saved)
-    expected = fastlsh.deduplicate(TEXTS, 0.6, against=TEXTS[:50]).kept.tolist()
-    assert FRAME.select(kept)["text"].to_list() == expected

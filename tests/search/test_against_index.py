@@ -1,4 +1,4 @@
-"""`against` may be an index, or come with saved signatures: the answer is that of plain texts."""
+"""`against` may be an index: the answer is that of plain texts."""
 
 import pytest
 from hypothesis import given
@@ -41,22 +41,22 @@ def test_an_index_on_disk(tmp_path_factory, data):
 
 
 @pytest.mark.parametrize("verify", ["exact", "signature", "none"])
-def test_an_index_in_memory_and_saved_signatures(verify):
+def test_an_index_in_memory_and_one_of_saved_signatures(verify):
     expected = deduplicate(NEW, 0.6, against=KNOWN, verify=verify, **SMALL)
     assert not expected.kept.all()
     index = Index(0.6, verify=verify, **SMALL)
     index.insert_many(range(60), KNOWN)
-    texts = verify == "exact"
-    same(deduplicate(NEW, 0.6, against=index, verify=verify, **SMALL), expected, texts)
+    exact = verify == "exact"
     signatures = MinHasher(24, shingler=SMALL["shingler"]).signatures(KNOWN)
-    given = {"against_signatures": signatures, "verify": verify, **SMALL}
-    same(deduplicate(NEW, 0.6, against=KNOWN, **given), expected, texts)
-    if verify != "exact":
-        same(deduplicate(NEW, 0.6, **given), expected, False)
+    saved = Index(0.6, verify=verify, **SMALL)
+    saved.insert_many(range(60), KNOWN if exact else None, signatures=signatures)
+    for each in (index, saved):
+        same(deduplicate(NEW, 0.6, against=each, verify=verify, **SMALL), expected, exact)
 
 
 def test_documents_are_not_signed_again(monkeypatch):
-    signatures = MinHasher(24, shingler=SMALL["shingler"]).signatures(KNOWN)
+    index = Index(0.6, **SMALL)
+    index.insert_many(range(60), KNOWN)
     signed = []
     sign = MinHasher.sign
     monkeypatch.setattr(
@@ -64,25 +64,18 @@ def test_documents_are_not_signed_again(monkeypatch):
             self, texts, *a, **k
         )
     )  # fmt: skip
-    deduplicate(NEW, 0.6, against=KNOWN, against_signatures=signatures, **SMALL)
+    deduplicate(NEW, 0.6, against=index, **SMALL)
     assert signed == [len(NEW)]
 
 
 def test_what_does_not_suit():
-    signatures = MinHasher(24, shingler=SMALL["shingler"]).signatures(KNOWN)
     index = Index(0.6, **SMALL)
     plain = Index(0.6, verify="signature", **SMALL)
     for error, said, options in (
-        (ValueError, 'only verify="signature"', {"against_signatures": signatures}),
-        (ValueError, "60 against_signatures for 5 documents", {
-            "against_signatures": signatures, "against": NEW}),
-        (ValueError, "of 20 values do not suit num_perm=24", {
-            "against_signatures": signatures[:, :20].copy()}),
-        (TypeError, "has its own signatures", {
-            "against": index, "against_signatures": signatures}),
         (TypeError, "has its own ids", {"against": index, "against_ids": [1]}),
         (ValueError, "has seed=1, the search 2", {"against": index, "seed": 2}),
         (ValueError, 'keeps no texts.*only verify="signature"', {"against": plain}),
-    ):  # fmt: skip
+        (ValueError, "not an index", {"against": index, "within": [1] * len(NEW)}),
+    ):
         with pytest.raises(error, match=said):
             deduplicate(NEW, 0.6, **{**SMALL, **options})

@@ -100,10 +100,6 @@ def test_in_parts():
         ({"containment": 0.5}, "containment=0.5 needs rule='contained', got rule='equal'"),
         ({"search": "containment"}, "search='containment' needs rule='contained'"),
         ({"against": Index()}, "rule='equal' compares texts and cannot use an index"),
-        (
-            {"against": ["x"], "against_signatures": np.zeros((1, 128), np.uint32)},
-            "rule='equal' compares texts and cannot use against_signatures",
-        ),
     ],
 )
 def test_bad_options(keywords, message):

@@ -1,11 +1,10 @@
-"""Documents that are kept already and signed: those of an index, or with saved signatures."""
+"""Documents that are kept and signed already: those of an index."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.candidates import check_signatures
 from fastlsh.index import (
     Index,
     IndexDocuments,
@@ -20,37 +19,11 @@ from fastlsh.texts import Shingler, Texts, as_texts
 
 
 class SignedDocuments(NamedTuple):
-    """Documents of `against`; the ids are those of an index."""
+    """Documents of an index that is given as `against`."""
 
     texts: Texts
     signatures: NDArray[np.uint32]
-    ids: list[Any] | None
-
-
-def from_signatures(against: Any, signatures: Any, params: SearchParams) -> SignedDocuments:
-    """Return documents with saved signatures.
-
-    Raises
-    ------
-    TypeError, ValueError
-        The texts are missing, which exact verification needs; or signatures that do not suit.
-    """
-    ready = check_signatures(signatures)
-    if ready.shape[1] != params.num_perm:
-        raise ValueError(
-            f"against_signatures of {ready.shape[1]} values do not suit num_perm={params.num_perm}"
-        )
-    if against is None:
-        if params.verify == "exact":
-            raise ValueError(
-                "against_signatures need their texts, against=, for exact verification; without "
-                'them only verify="signature" can compare'
-            )
-        return SignedDocuments(nameless(len(ready)), ready, None)
-    texts = params.shingler.prepared(as_texts(against))
-    if len(texts) != len(ready):
-        raise ValueError(f"{len(ready)} against_signatures for {len(texts)} documents of against")
-    return SignedDocuments(texts, ready, None)
+    ids: list[Any]
 
 
 def from_index(
@@ -119,13 +92,9 @@ def signed_with(first: SignedDocuments, signed: Signed, params: SearchParams) ->
     )
 
 
-def check_alone(given: Any, name: str) -> None:
-    """Raise TypeError if something is given besides an index."""
-    if given is not None:
-        raise TypeError(f"an index given as against has its own {name}")
-
-
-def check_signed(params: SearchParams, given: str) -> None:
-    """Raise ValueError if the documents of `against` are signed and signatures have no use."""
+def check_index(params: SearchParams, against_ids: Any) -> None:
+    """Raise an error if a search cannot use an index as `against`, or other ids are given."""
     if params.finds_equal:
-        raise ValueError(f"rule='equal' compares texts and cannot use {given}: give texts")
+        raise ValueError("rule='equal' compares texts and cannot use an index: give texts")
+    if against_ids is not None:
+        raise TypeError("an index given as against has its own ids")

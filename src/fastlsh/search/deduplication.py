@@ -13,13 +13,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
 from fastlsh.parameters import RemovalKeywords, SearchParams
 from fastlsh.results import Deduplication
-from fastlsh.search.against import (
-    check_alone,
-    check_signed,
-    from_index,
-    from_signatures,
-    signed_with,
-)
+from fastlsh.search.against import check_index, from_index, signed_with
 from fastlsh.search.needless import warn_of_needless_comparisons
 from fastlsh.stages import (
     check_keep,
@@ -45,7 +39,6 @@ def deduplicate(
     threshold: float = 0.8,
     *,
     against: Iterable[Any] | Index | None = None,
-    against_signatures: NDArray[np.uint32] | None = None,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
     keep: str = "first",
@@ -71,9 +64,6 @@ def deduplicate(
         are always kept, and are not part of the result. Or an `Index` with the same parameters,
         whose documents are already signed; of an index on disk, only the documents in the buckets
         of `texts` are read.
-    against_signatures
-        Saved signatures of `against`, uint32 (n, num_perm), so that it is not signed again. With
-        ``verify="signature"``, the texts themselves can be left out.
     against_ids
         The ids of its documents; an index has its own.
     keep
@@ -116,9 +106,9 @@ def deduplicate(
     params = made(SearchParams.of, keywords, threshold)
     options = made(RunOptions.of, keywords)
     return deduplicate_texts(
-        texts, params, options, against=against, against_signatures=against_signatures, ids=ids,
-        against_ids=against_ids, keep=keep, priority=priority, max_candidates=max_candidates,
-        within=within, against_within=against_within,
+        texts, params, options, against=against, ids=ids, against_ids=against_ids, keep=keep,
+        priority=priority, max_candidates=max_candidates, within=within,
+        against_within=against_within,
     )  # fmt: skip
 
 
@@ -128,7 +118,6 @@ def deduplicate_texts(
     options: RunOptions,
     *,
     against: Iterable[Any] | Index | None = None,
-    against_signatures: NDArray[np.uint32] | None = None,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
     keep: str = "first",
@@ -149,21 +138,15 @@ def deduplicate_texts(
     ids = check_ids(ids, len(collection))
     check_keep(keep, with_priority=priority is not None)
     priorities = None if priority is None else check_priority(priority, len(collection))
-    ready, clock = None, Stopwatch()
+    clock = Stopwatch()
     if isinstance(against, Index):
-        check_signed(params, "an index")
-        check_alone(against_signatures, "signatures")
-        check_alone(against_ids, "ids")
-    elif against_signatures is not None:
-        check_signed(params, "against_signatures")
-        ready = from_signatures(against, against_signatures, params)
+        check_index(params, against_ids)
+        if within is not None:
+            raise ValueError("within needs the texts of against, not an index")
     everything = joined(others, collection)
-    if within is not None and (isinstance(against, Index) or against_signatures is not None):
-        raise ValueError("within needs the texts of against, not an index or signatures")
     groups = groups_of_both(within, len(collection), against_within, len(others))
+    asked = params
     with clock("signatures"):
-        if ready is not None or isinstance(against, Index):
-            everything = collection
         signed = sign(everything, params, options)
         if not params.finds_equal:
             warn_of_needless_comparisons(everything, signed.signatures, params, options)
@@ -174,12 +157,8 @@ def deduplicate_texts(
             ready, collection, plain = from_index(
                 against, signed.signatures, collection, params, options.threads
             )
-            params, asked = replace(params, shingler=plain), params
-            against_ids = ready.ids
-    else:
-        asked = params
-    if ready is not None:
-        others = ready.texts
+        params = replace(params, shingler=plain)
+        others, against_ids = ready.texts, ready.ids
         everything = joined(others, collection)
         signed = signed_with(ready, signed, params)
     signed.groups = groups
