@@ -46,7 +46,7 @@ INTEGERS = {
 }
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "index_texts": ("full", "compressed", "none"),
+    "index_texts": ("full", "compressed"),
     "unit": ("char", "word", "byte", "token"),
     "unicode_form": ("NFC", "NFD", "NFKC", "NFKD"),
     "numbers": ("0",),

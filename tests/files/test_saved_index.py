@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import sqlite3
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from fastlsh.index.memory import IndexDocuments, packed
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite import store
 from fastlsh.index.sqlite.records import CompressedRecords
+from fastlsh.index.sqlite.rows import checksum_of
 from fastlsh.texts import as_texts
 from files import put_rows
 from strategies import LETTERS
@@ -65,7 +67,6 @@ def here(tmp_path, monkeypatch):
         (True, "kept.jsonl", {"annotate": True, "limit": 450}),
         (True, "kept.jsonl", {"index_texts": "compressed"}),
         (False, "kept.jsonl", {"index_texts": "compressed", "shingler": Shingler("byte", 5)}),
-        (True, "kept/", {"index_texts": "none"}),
     ],
 )
 def test_it_is_that_of_the_kept_documents(engine, ids, output, how):
@@ -106,7 +107,6 @@ def test_it_is_that_of_the_kept_documents(engine, ids, output, how):
     [
         {},
         {"rule": "contained", "search": "containment"},
-        {"rule": "contained", "search": "containment", "index_texts": "none"},
         {"rule": "contained", "search": "containment", "index_texts": "compressed"},
     ],
 )
@@ -186,7 +186,7 @@ def test_repeated_ids_are_refused_before_the_stage_that_unites():
             "keeps texts",
         ),
         ({"within": "language"}, "within= and save_index= cannot be given together"),
-        ({"index_texts": "zip"}, "index_texts must be one of full, compressed, none"),
+        ({"index_texts": "zip"}, "index_texts must be one of full, compressed, got"),
         ({"save_index": "redis://localhost/0#a"}, "a new index of a run is a file"),
         ({"save_index": "a.jsonl"}, "one of the inputs"),
         ({"save_index": "k.jsonl"}, "names the same file"),
@@ -236,7 +236,7 @@ def test_changes_of_a_compressed_index(run):
     expected = contents("full.ix")
     for name in ("small.ix", "copy of full.ix", "copy of small.ix"):
         assert contents(name) == expected
-    status, _, err = run("index", "build", "redis://localhost/0#a", "a.jsonl", "--texts", "none")
+    status, _, err = run("index", "build", "redis://localhost/0#a", "a.jsonl", "--texts", "full")
     assert status == 2
     assert "--texts is for an index in a file" in err[-1]
 
@@ -267,6 +267,23 @@ def test_a_damaged_compressed_index(run, statement):
     file.close()
     with pytest.raises(ValueError, match=r"i\.ix: the index is damaged"):
         contents("i.ix")
+
+
+def test_an_index_without_texts_of_an_earlier_commit(run):
+    put_rows("a.jsonl", {"id": 1, "text": "some text"})
+    assert run("index", "build", "i.ix", "a.jsonl", "-q")[0] == 0
+    file = sqlite3.connect("i.ix")
+    with file:
+        row = ["none", b""]
+        file.execute(
+            "UPDATE texts SET kind = ?, dictionary = ?, checksum = ?", [*row, checksum_of(row)]
+        )
+    file.close()
+    status, _, err = run("index", "query", "i.ix", "a.jsonl")
+    assert status == 2
+    said = r"fastlsh: i\.ix: the index keeps no texts.* build the index anew with .*compressed"
+    assert re.fullmatch(said + r".*", err[-1])
+    assert run("index", "build", "j.ix", "a.jsonl", "--texts", "none")[0] == 2
 
 
 @given(st.lists(st.text(LETTERS, max_size=30), max_size=20), st.binary(max_size=64))

@@ -20,15 +20,8 @@ from fastlsh.cli.options import (
 )
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_key_option, key_of
-from fastlsh.files import build_index, origins_of
-from fastlsh.index import (
-    exists,
-    finish_outputs,
-    forget,
-    insert_from_files,
-    is_address,
-    shown,
-)
+from fastlsh.files import build_index
+from fastlsh.index import exists, finish_outputs, forget, is_address, shown
 from fastlsh.io import Lookup, check_target, write_table
 from fastlsh.parameters import SearchParams
 
@@ -161,8 +154,7 @@ def _add(arguments: argparse.Namespace) -> None:
         collection = read_inputs(arguments, arguments.inputs)
         warn_of_rows(collection)
         on_known = "replace" if arguments.replace else "raise"
-        origins = origins_of(collection, np.arange(len(collection)))
-        insert_from_files(index, collection.ids, collection.texts, origins, on_known)
+        index.insert_many(collection.ids, collection.texts, on_known=on_known)
         _say_size(arguments, index, f"{len(collection)} documents inserted")
 
 

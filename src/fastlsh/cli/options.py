@@ -197,9 +197,8 @@ def add_texts_option(parser: argparse.ArgumentParser, condition: str) -> None:
     """Add how a new index keeps texts."""
     parser.add_argument(
         "--texts",
-        choices=["full", "compressed", "none"],
-        help=f"{condition}: keep texts as they are (default), compressed, or not at all; without"
-        " texts, they are read in their files again, which must stay as they are",
+        choices=["full", "compressed"],
+        help=f"{condition}: keep texts as they are (default), or compressed",
     )
 
 

@@ -23,7 +23,7 @@ from fastlsh.files.results import (
     FileResult,
     FileSpanDeduplication,
 )
-from fastlsh.files.saved_index import build_index, origins_of
+from fastlsh.files.saved_index import build_index
 from fastlsh.files.scheduling import StageJob, contamination_jobs, stage_jobs
 from fastlsh.files.spans import deduplicate_span_files
 
@@ -47,7 +47,6 @@ __all__ = [
     "deduplicate_span_files",
     "deduplicate_with_index",
     "near_duplicate_files",
-    "origins_of",
     "overlap_files",
     "parse_memory",
     "stage_jobs",

@@ -97,9 +97,8 @@ def deduplicate_files(
         ids must differ: a repeated one is refused before the search. A run in memory does not sign
         again; a run on disk reads and signs the kept documents once more.
     index_texts
-        How that index keeps the texts: "full"; "compressed", which takes about half as much space,
-        and more time for each document that is compared; or "none": then it reads the texts in
-        their files again when it compares them. These must stay where they are, unchanged.
+        How that index keeps the texts: "full"; or "compressed", which takes about a quarter of the
+        space, and more time for each document that is compared.
     annotate
         Write all rows, with columns more: duplicate_of, the id of the kept document that the
         row's document duplicates, and similarity (containment by that rule), which are null for a

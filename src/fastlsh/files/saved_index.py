@@ -1,14 +1,12 @@
 """The index of a finished run: its kept documents, with the parameters of its search."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arrays import offsets_of
-from fastlsh.index import Arrivals, Counted, NewIndex, Origin, Origins, kept_texts, new_index
+from fastlsh.index import Arrivals, Counted, NewIndex, check_kept_texts, new_index
 from fastlsh.io import Collection, Replacements, replacing_together, take
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
@@ -16,9 +14,8 @@ from fastlsh.parameters import SearchParams
 TOGETHER = 1 << 12
 """Documents that are added together."""
 
-Added = tuple[list[Any], Any, NDArray[np.uint32] | None, Origins]
-"""Ids, texts, signatures if there are some, and the blocks that the documents come from."""
-
+Added = tuple[list[Any], Any, NDArray[np.uint32] | None]
+"""Ids, texts, and signatures if there are some."""
 
 DIFFERENT = "save_index needs different ids"
 """Why a repeated id is refused."""
@@ -32,12 +29,12 @@ class IndexOutput(NamedTuple):
 
     path: str
     texts: str
-    """How it keeps them: "full", "compressed" or "none"."""
+    """How it keeps them: "full" or "compressed"."""
 
 
 def check_saved(search: SearchParams, texts: str, *, tokens: bool) -> None:
     """Raise ValueError if an index cannot find what the search of a run finds."""
-    kept_texts(search, texts)
+    check_kept_texts(search, texts)
     if search.finds_equal:
         raise ValueError("save_index is for rule='jaccard' or 'contained', not for 'equal'")
     if tokens:
@@ -56,10 +53,10 @@ def save_index(
 
     `count` is called when it has the documents, to count what they stand for.
     """
-    search, texts = kept_texts(search, saved.texts)
-    with new_index(saved.path, search, threads, together, texts) as index:
-        for ids, texts, signatures, origins in documents:
-            index.add(ids, texts, signatures, origins)
+    check_kept_texts(search, saved.texts)
+    with new_index(saved.path, search, threads, together, saved.texts) as index:
+        for added in documents:
+            index.add(*added)
         count(index)
 
 
@@ -114,22 +111,4 @@ def kept_of(
     for start, stop in batches(len(numbers), TOGETHER):
         some = numbers[start:stop]
         ready = None if signatures is None else signatures[some]
-        texts = take(collection.texts, some)
-        yield collection.ids.take(some), texts, ready, list(origins_of(collection, some))
-
-
-def origins_of(
-    collection: Collection, numbers: NDArray[np.int64]
-) -> Iterator[tuple[Origin, NDArray[np.int64]]]:
-    """Yield the blocks of documents of a collection in memory, given in ascending order."""
-    blocks = [(file, number) for file in collection.parts for number in range(len(file.extents))]
-    counts = np.array([file.counts[number] for file, number in blocks], np.int64)
-    starts = offsets_of(counts)
-    of_blocks = np.searchsorted(starts, numbers, "right") - 1
-    for block in np.unique(of_blocks).tolist():
-        file, number = blocks[block]
-        first, *following = (extent.row for extent in file.extents[number : number + 2])
-        stop = following[0] if following else math.inf
-        bad = tuple(row for row in file.bad if first <= row < stop)
-        origin = Origin(file.source, file.identity, file.extents[number], file.counts[number], bad)
-        yield origin, numbers[of_blocks == block] - starts[block]
+        yield collection.ids.take(some), take(collection.texts, some), ready

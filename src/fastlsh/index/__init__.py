@@ -2,8 +2,8 @@
 
 from fastlsh.index.api import Index, found_texts, known_documents
 from fastlsh.index.building import NewIndex as NewIndex
-from fastlsh.index.building import check_new_index, kept_texts, new_index
-from fastlsh.index.counting import check_counted, count_of_names, insert_from_files
+from fastlsh.index.building import check_kept_texts, check_new_index, new_index
+from fastlsh.index.counting import check_counted, count_of_names
 from fastlsh.index.memory import IndexDocuments, PackedTexts, packed
 from fastlsh.index.publishing import (
     exists,
@@ -15,7 +15,6 @@ from fastlsh.index.publishing import (
 )
 from fastlsh.index.reading_back import plain_shingler
 from fastlsh.index.redis import is_address
-from fastlsh.index.sqlite import Origin, Origins
 from fastlsh.index.stored_counts import Arrivals, Counted
 
 __all__ = [
@@ -23,19 +22,16 @@ __all__ = [
     "Counted",
     "Index",
     "IndexDocuments",
-    "Origin",
-    "Origins",
     "PackedTexts",
     "check_counted",
+    "check_kept_texts",
     "check_new_index",
     "count_of_names",
     "exists",
     "finish_outputs",
     "forget",
     "found_texts",
-    "insert_from_files",
     "is_address",
-    "kept_texts",
     "known_documents",
     "location_of",
     "new_index",

@@ -17,7 +17,6 @@ from fastlsh.index.stored_counts import Arrivals, Counted, count_arrivals
 from fastlsh.parameters import SearchParams
 
 if TYPE_CHECKING:
-    from fastlsh.index.sqlite import Origins
     from fastlsh.io import Replacements
 
 TOGETHER = 1 << 14
@@ -35,15 +34,9 @@ class NewIndex:
         self._waiting: list[tuple[list[Any], IndexDocuments]] = []
 
     def add(
-        self,
-        ids: Iterable[Any],
-        texts: Any,
-        signatures: NDArray[np.uint32] | None = None,
-        origins: "Origins" = (),
+        self, ids: Iterable[Any], texts: Any, signatures: NDArray[np.uint32] | None = None
     ) -> None:
         """Add documents in order; their signatures save signing them.
-
-        `origins` are where they come from, for an index that keeps no texts.
 
         Raises
         ------
@@ -53,9 +46,6 @@ class NewIndex:
         settings = self._store.settings
         given = texts if signatures is None or settings.keeps else None
         documents = read_documents(settings, given, signatures)
-        places = self._store.places_of(origins)
-        if places is not None:  # the texts are not needed any more
-            documents = IndexDocuments(documents.signatures, places=places)
         names = names_of(ids, documents)
         self._store.check(names)
         self._waiting.append((names, documents))
@@ -112,25 +102,14 @@ def check_new_index(location: str | os.PathLike[str]) -> None:
         raise ValueError(f"{path}: it exists already")
 
 
-def kept_texts(search: SearchParams, texts: str) -> tuple[SearchParams, str]:
-    """Return the parameters of an index that keeps texts "full", "compressed" or "none".
-
-    With "none", texts are read in their files again.
-
-    Raises
-    ------
-    ValueError
-        There are no texts to compress.
-    """
+def check_kept_texts(search: SearchParams, texts: str) -> None:
+    """Raise ValueError unless an index can keep its texts in this way, "full" or "compressed"."""
     check_choice(texts, "index_texts")
-    if texts == sqlite.NONE and search.verify != "exact":
-        return search, sqlite.FULL  # there are no texts to keep
     if texts == sqlite.COMPRESSED and (search.verify != "exact" or search.shingler.tokenizer):
         raise ValueError(
             'index_texts="compressed" is for an index that keeps texts: with verify="exact", and'
             " without a tokenizer"
         )
-    return search, texts
 
 
 @contextmanager
@@ -141,10 +120,7 @@ def new_index(
     together: "Replacements",
     texts: str = sqlite.FULL,
 ) -> Iterator[NewIndex]:
-    """Make an index in a file that appears with other outputs, or not at all.
-
-    `search` and `texts` are what `kept_texts` returns.
-    """
+    """Make an index in a file that appears with other outputs, or not at all."""
     settings = Settings.over(search, threads)
     with together.file(path) as temporary, sqlite.filling(temporary, settings, texts) as store:
         made = NewIndex(store)

@@ -1,16 +1,12 @@
 """How often documents of an index have come: counts that change together with the index."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.index.api import Index
-from fastlsh.index.arguments import names_of, read_documents
-from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.publishing import shown, store_of
-from fastlsh.index.sqlite import Origins, SqliteStore
 from fastlsh.index.store import retry_until_consistent
 from fastlsh.index.stored_counts import Arrivals, Counted, count_arrivals, counted_of
 
@@ -56,21 +52,6 @@ def check_counted(index: Index, wanted: Counted, *, is_required: bool = True) ->
             f" give {given[2:]}"
         )
     return saved
-
-
-def insert_from_files(
-    index: Index, ids: Iterable[Any], texts: Any, origins: Origins, on_known: str = "raise"
-) -> None:
-    """Insert documents of files; an index without texts notes where they come from instead."""
-    store = store_of(index)
-    documents = read_documents(index._settings, texts, None)
-    names = names_of(ids, documents)
-    with index._guard.change(), store.writing():
-        backend = index._changeable()
-        places = store.places_of(origins) if isinstance(store, SqliteStore) else None
-        if places is not None:
-            documents = IndexDocuments(documents.signatures, places=places)
-        backend.add(names, documents, on_known)
 
 
 def count_of_names(

@@ -54,7 +54,7 @@ from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, ReadKeywords, ReadOptions, Source, check_used
 from fastlsh.io.special import is_written_in_place
-from fastlsh.io.streams import changed, expanded
+from fastlsh.io.streams import expanded
 from fastlsh.io.table_columns import (
     Lookup,
     Values,
@@ -107,7 +107,6 @@ __all__ = [
     "are_integers",
     "as_list",
     "bytes_of_pages",
-    "changed",
     "check_outputs",
     "check_roles",
     "check_target",

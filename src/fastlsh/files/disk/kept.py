@@ -13,8 +13,7 @@ from fastlsh.files.disk.signed_runs import BlockRecord, runs_of_inputs
 from fastlsh.files.disk.sorted_keys import repeated_values
 from fastlsh.files.run.job import Job
 from fastlsh.files.saved_index import DIFFERENT, Added
-from fastlsh.index import Origin
-from fastlsh.io import Ids, as_list, identity, label_hashes
+from fastlsh.io import Ids, as_list, label_hashes
 
 DOUBTFUL = 1000
 """Repeated hashes of ids that are looked at: with so many, some ids are repeated indeed."""
@@ -67,7 +66,6 @@ def reread_kept(job: Job, proofs: NDArray[Any], n_against: int) -> Iterator[Adde
             found = block.documents(kept)
             ids = Ids()
             ids.add(source.path, found.ids, found.rows)
-            origin = Origin(source, identity(source), record.extent, record.documents, record.bad)
-            yield list(ids), found.texts, None, [(origin, np.flatnonzero(kept))]
+            yield list(ids), found.texts, None
         tell(job.sources[record.source], record.extent)
     tell.end()

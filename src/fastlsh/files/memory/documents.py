@@ -20,7 +20,6 @@ from fastlsh.files.saved_index import (
     DIFFERENT_ADDED,
     count_run,
     kept_of,
-    origins_of,
     save_index,
 )
 from fastlsh.index import (
@@ -30,7 +29,6 @@ from fastlsh.index import (
     check_counted,
     count_of_names,
     found_texts,
-    insert_from_files,
     published,
 )
 from fastlsh.io import (
@@ -180,7 +178,6 @@ def _counted(
     outside = result.against_index
     chosen = np.flatnonzero(result.kept)
     new = collection.ids.take(chosen), take(collection.texts, chosen)
-    origins = list(origins_of(collection, chosen))
     came = np.arange(len(collection)) if what else result.removed
     n = len(collection)
     head = np.where(outside < 0, result.kept_index, n + outside)[came]
@@ -194,7 +191,7 @@ def _counted(
 
     def change() -> None:
         check_counted(index, what)
-        insert_from_files(index, *new, origins)
+        index.insert_many(*new)
         count_of_names(index, what, names, is_new, arrivals)
 
     return change

@@ -17,8 +17,6 @@ class IndexDocuments(NamedTuple):
     """uint64: packed texts, or sets of shingle hashes, one after the other; None: neither."""
     offsets: NDArray[np.int64] | None = None
     """int64 (m + 1,): where each begins."""
-    places: NDArray[np.int64] | None = None
-    """int64 (m,): where an index that keeps no texts finds each; None: nowhere."""
 
     @property
     def n(self) -> int:
@@ -37,19 +35,16 @@ class IndexDocuments(NamedTuple):
     def part(self, first: int, last: int) -> "IndexDocuments":
         """Return the documents first ... last - 1, without a copy."""
         signatures = self.signatures[first:last]
-        places = None if self.places is None else self.places[first:last]
         if self.contents is None or self.offsets is None:
-            return IndexDocuments(signatures, places=places)
+            return IndexDocuments(signatures)
         offsets = self.offsets[first : last + 1]
         contents = self.contents[offsets[0] : offsets[-1]]
-        return IndexDocuments(signatures, contents, offsets - offsets[0], places)
+        return IndexDocuments(signatures, contents, offsets - offsets[0])
 
     def take(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
         """Return some of the documents, in the order of `chosen`."""
-        places = None if self.places is None else self.places[chosen]
-        return IndexDocuments(
-            self.signatures[chosen], self.contents, self.offsets, places
-        ).with_contents_of(chosen)
+        some = IndexDocuments(self.signatures[chosen], self.contents, self.offsets)
+        return some.with_contents_of(chosen)
 
     def with_contents_of(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
         """Return these documents with the contents of some documents of an index."""
@@ -57,7 +52,7 @@ class IndexDocuments(NamedTuple):
             return self
         size = np.diff(self.offsets)[chosen]
         contents = self.contents[ranges_of(self.offsets[:-1][chosen], size)]
-        return IndexDocuments(self.signatures, contents, offsets_of(size), self.places)
+        return IndexDocuments(self.signatures, contents, offsets_of(size))
 
 
 def joined_documents(some: list[IndexDocuments]) -> IndexDocuments:
@@ -65,14 +60,12 @@ def joined_documents(some: list[IndexDocuments]) -> IndexDocuments:
     if len(some) == 1:
         return some[0]
     signatures = np.concatenate([documents.signatures for documents in some])
-    found = [documents.places for documents in some if documents.places is not None]
-    places = np.concatenate(found) if len(found) == len(some) else None
     if any(documents.offsets is None for documents in some):
-        return IndexDocuments(signatures, places=places)
+        return IndexDocuments(signatures)
     contents = [documents.contents for documents in some if documents.contents is not None]
     size = [np.diff(documents.offsets) for documents in some if documents.offsets is not None]
     offsets = offsets_of(np.concatenate(size))
-    return IndexDocuments(signatures, np.concatenate(contents), offsets, places)
+    return IndexDocuments(signatures, np.concatenate(contents), offsets)
 
 
 def check_contents(

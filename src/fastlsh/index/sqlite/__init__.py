@@ -1,19 +1,7 @@
 """An index on disk, in SQLite: docs/index-format.md."""
 
 from fastlsh.index.sqlite.files import appearing, create, filling, open_existing
-from fastlsh.index.sqlite.origins import Origin, Origins
-from fastlsh.index.sqlite.records import COMPRESSED, FULL, NONE
+from fastlsh.index.sqlite.records import COMPRESSED, FULL
 from fastlsh.index.sqlite.store import SqliteStore
 
-__all__ = [
-    "COMPRESSED",
-    "FULL",
-    "NONE",
-    "Origin",
-    "Origins",
-    "SqliteStore",
-    "appearing",
-    "create",
-    "filling",
-    "open_existing",
-]
+__all__ = ["COMPRESSED", "FULL", "SqliteStore", "appearing", "create", "filling", "open_existing"]

@@ -14,12 +14,12 @@ from fastlsh.index.layout import parameters_of, settings_of
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import APPLICATION, VERSION, Connection, named_errors
 from fastlsh.index.sqlite.damage import refuse
-from fastlsh.index.sqlite.records import COMPRESSED, FULL, NONE, records_of
+from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
 from fastlsh.index.sqlite.rows import check_row, checksum_of
 from fastlsh.index.sqlite.store import SqliteStore
 
-PAGE_SIZES = {FULL: 8192, COMPRESSED: 65536, NONE: 32768}
-"""In small pages, rows of a few hundred bytes or more leave much room unused."""
+PAGE_SIZES = {FULL: 8192, COMPRESSED: 65536}
+"""In small pages, compressed texts of a few hundred bytes or more leave much room unused."""
 
 START = b"SQLite format 3\0"
 ONE_FILE = b"\x89fastlsh"
@@ -40,8 +40,6 @@ CREATE TABLE counted (json TEXT NOT NULL, checksum INTEGER);
 CREATE TABLE counts (number INTEGER PRIMARY KEY, json TEXT NOT NULL, checksum INTEGER);
 CREATE TABLE sources (number INTEGER, source INTEGER, checksum INTEGER,
                       PRIMARY KEY (number, source)) WITHOUT ROWID;
-CREATE TABLE files (number INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE, checksum INTEGER);
-CREATE TABLE blocks (number INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE, checksum INTEGER);
 CREATE TABLE outputs (folder TEXT NOT NULL, run TEXT NOT NULL);
 """
 
@@ -159,6 +157,12 @@ def open_existing(
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         with named_errors(path, wait):
-            records = records_of(settings, *kinds[0][:2])
+            kind, dictionary, _ = kinds[0]
+            if kind == "none":
+                raise ValueError(
+                    f"{path}: the index keeps no texts, which is not supported any more: build the"
+                    ' index anew with index_texts="compressed" (--texts compressed)'
+                )
+            records = records_of(settings, kind, dictionary)
         stack.pop_all()
     return SqliteStore(connection, records)

@@ -10,19 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import offsets_of
-from fastlsh.index.arguments import read_documents
 from fastlsh.index.byte_order import swapped_contents
-from fastlsh.index.memory import IndexDocuments, joined_documents
+from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.reading_back import packed_texts, plain_shingler
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.sqlite.damage import bytes_of, refuse, signatures_of
 from fastlsh.index.sqlite.dictionaries import Dictionaries
-from fastlsh.index.sqlite.origins import read_places
 from fastlsh.parallel import RunOptions
 from fastlsh.signatures import MinHasher
 from fastlsh.stages import hasher_for
 
-COMPRESSED, FULL, NONE = "compressed", "full", "none"
+COMPRESSED, FULL = "compressed", "full"
 
 LEVEL = 6
 RAW = -15
@@ -63,8 +61,8 @@ class Records:
         ends = (8 * documents.offsets).tolist()
         return (code[ends[i] : ends[i + 1]] for i in range(documents.n))
 
-    def decoded(self, rows: Rows, sql: sqlite3.Connection) -> IndexDocuments:
-        """Return the documents of some rows of a database."""
+    def decoded(self, rows: Rows) -> IndexDocuments:
+        """Return the documents of some rows."""
         signatures = self.signatures(rows)
         if not self.settings.keeps:
             return IndexDocuments(signatures)
@@ -120,7 +118,7 @@ class CompressedRecords(Records):
 
         return [b""] * documents.n, map(compressed, self.contents(documents))
 
-    def decoded(self, rows: Rows, sql: sqlite3.Connection | None = None) -> IndexDocuments:
+    def decoded(self, rows: Rows) -> IndexDocuments:
         """Return the documents of some rows, signed anew."""
         import zlib
 
@@ -159,44 +157,8 @@ class CompressedRecords(Records):
         return self._dictionaries.code
 
 
-class PlacedRecords(Records):
-    """The places of texts, which are read in their files when they are compared.
-
-    A document that comes without a place keeps its text in its row, behind a byte.
-    """
-
-    kind = NONE
-
-    def contents(self, documents: IndexDocuments) -> Iterable[Any]:
-        """Return the bytes of each place, or of a text or set."""
-        if documents.places is not None:
-            code = documents.places.astype("<i8").tobytes()
-            return (code[at : at + 8] for at in range(0, len(code), 8))
-        return (b"\0" + bytes(content) for content in super().contents(documents))
-
-    def decoded(self, rows: Rows, sql: sqlite3.Connection) -> IndexDocuments:
-        """Return the documents of some rows; InputError if a file has changed."""
-        signatures = self.signatures(rows)
-        minima = np.ascontiguousarray(signatures[:, : self.settings.hasher.num_perm])
-        contents = [content for _, content in rows]
-        kept = np.array([len(content) % 8 == 1 for content in contents], np.bool_)
-        here, there = np.flatnonzero(kept), np.flatnonzero(~kept)
-        texts = (contents[i][1:] for i in here.tolist())
-        parts = [IndexDocuments(signatures[here], *self.unpacked(texts))]
-        order = [here]
-        codes = b"".join(contents[i] for i in there.tolist())
-        for chosen, found in read_places(sql, np.frombuffer(codes, "<i8").astype(np.int64)):
-            of_block = there[chosen]
-            documents = read_documents(self.settings, found, minima[of_block])
-            parts.append(documents._replace(signatures=signatures[of_block]))
-            order.append(of_block)
-        return joined_documents(parts).take(np.argsort(np.concatenate(order)))
-
-
 def records_of(settings: Settings, kind: Any, dictionary: Any) -> Records:
     """Return how an index holds its documents, as its file says."""
-    if kind == NONE and settings.keeps:
-        return PlacedRecords(settings)
     if kind == FULL:
         return Records(settings)
     if kind != COMPRESSED or type(dictionary) is not bytes or settings.keeps != TEXTS:

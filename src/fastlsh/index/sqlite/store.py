@@ -17,8 +17,7 @@ from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.sqlite.connection import Connection, is_of_sqlite, named_error, named_errors
 from fastlsh.index.sqlite.damage import numbers_of, refuse, state_of
 from fastlsh.index.sqlite.levels import Levels
-from fastlsh.index.sqlite.origins import Origins, places_of
-from fastlsh.index.sqlite.records import FULL, NONE, Records
+from fastlsh.index.sqlite.records import FULL, Records
 from fastlsh.index.sqlite.rows import (
     check_documents,
     check_row,
@@ -197,7 +196,7 @@ class SqliteStore:
         if len(rows) != len(numbers):
             refuse("it lacks documents")
         check_documents(rows, with_content=True)
-        return self._records.decoded([row[2:] for row in rows], self._sql)
+        return self._records.decoded([row[2:] for row in rows])
 
     # ---- changes
 
@@ -233,10 +232,6 @@ class SqliteStore:
         )
         self._recent = Memory(self.settings.unverified)
         self._flushed = self._next
-
-    def places_of(self, origins: Origins) -> NDArray[np.int64] | None:
-        """Note where new documents come from; None if the index keeps their texts."""
-        return places_of(self._sql, origins) if self._records.kind == NONE else None
 
     def set_dictionary(self, documents: IndexDocuments) -> None:
         """Choose, before the first insertion, how texts like these are compressed best."""
