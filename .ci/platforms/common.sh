@@ -121,13 +121,15 @@ libraries() {
         --python-version 3.13 --only-binary :all: --platform any "$@"
 }
 
-# cross_built TARGET: what cross.py compiles for $root, since an emulated compiler takes ten times as
-# long.
-cross_built() {
-    step "compiling"
-    tools "ziglang==0.17.1"
-    (cd "$root/fastlsh" && "$platforms/tools/bin/python" "$OLDPWD/.ci/platforms/cross.py" "$folder" \
-        --for "$root" "$1")
+# cython: names the Cython whose C `source_tree` has brought; another one would make all of it anew.
+cython() {
+    echo "Cython==$("$platforms/tools/bin/python" -c 'import Cython; print(Cython.__version__)')"
+}
+
+# built PYTHON: compiles the kernels in $root, with what `libraries` has put there.
+built() {
+    step "building"
+    inside env PYTHONPATH=/opt/python "$1" setup.py --quiet build_ext --inplace
 }
 
 # emulated_suite PYTHON [full | ARGUMENT...]: what shows that this processor gives the same answers;

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -79,7 +78,6 @@ def test_any_id_in_memory():
     assert list(copied(index)) == [None, (1, "x"), 2.5, "\ud800"]
 
 
-@pytest.mark.skipif(sys.byteorder != "little", reason="index files are little-endian: not mapped")
 def test_a_mapped_file_is_mapped_again(tmp_path, monkeypatch, spawned):
     monkeypatch.chdir(tmp_path)
     index = Index(0.6, **SMALL)

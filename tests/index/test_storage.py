@@ -19,10 +19,6 @@ from fastlsh import Index, Shingler
 from fastlsh.index import loading, storage
 from fastlsh.index.memory import arrays
 
-pytestmark = pytest.mark.skipif(
-    sys.byteorder != "little", reason="index files are little-endian: not mapped"
-)
-
 KINDS = {
     "str": lambda d: ["", "\0", "ü", "\ud800", "id"][d] if d < 5 else f"document {d}",
     "bytes": lambda d: [b"", b"\0", b"\xff", b"id"][d] if d < 4 else b"document %d" % d,

@@ -3,7 +3,6 @@
 import json
 import os
 import pickle
-import sys
 from hashlib import sha256
 from pathlib import Path
 
@@ -50,15 +49,7 @@ def opened(index, path):
     return lambda **given: Index.open(path, **given)
 
 
-MAPPED = pytest.param(
-    "mapped",
-    marks=pytest.mark.skipif(
-        sys.byteorder != "little", reason="index files are little-endian: not mapped"
-    ),
-)
-
-
-@pytest.fixture(params=["saved", MAPPED, "sqlite", "redis"])
+@pytest.fixture(params=["saved", "mapped", "sqlite", "redis"])
 def store(request, tmp_path):
     """A function that keeps an index and returns how it is opened."""
     kind = request.param
@@ -143,7 +134,7 @@ def test_against_an_index():
         fastlsh.deduplicate(TEXTS[60:], 0.7, against=index)
 
 
-@pytest.mark.parametrize("kind", ["memory", MAPPED, "sqlite"])
+@pytest.mark.parametrize("kind", ["memory", "mapped", "sqlite"])
 def test_an_index_in_a_pickle_is_locked_until_it_is_unlocked(kind, tmp_path):
     index = filled(KEY)
     answers = index.query_many(TEXTS)

@@ -1,6 +1,7 @@
 """The header of an index file: parameters, sizes, and the position of each array."""
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -15,6 +16,8 @@ from fastlsh.texts import Shingler, with_key
 ALIGNED = 64
 RULE = {"rule": "jaccard", "containment": 1.0, "search": "jaccard"}
 """The parameters that are written unless the rule is "jaccard", and what they are then."""
+BYTE_ORDER = sys.byteorder
+"""Of the numbers in what this machine saves, and in all that it reads."""
 CUSTOM = "custom"
 """Written instead of a function, which cannot be stored."""
 
@@ -59,6 +62,8 @@ def parameters_of(settings: Settings) -> dict[str, Any]:
         saved.update({name: getattr(search, name) for name in RULE})
     if search.bandings:
         saved.update(recall=search.recall, bandings=_pairs(search.bandings))
+    if BYTE_ORDER != "little":
+        saved["byte_order"] = BYTE_ORDER
     return saved
 
 
@@ -76,6 +81,16 @@ def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
         if words is not None:
             values[name] = list(words)
     return {name: CUSTOM if callable(value) else value for name, value in values.items()}
+
+
+def _check_byte_order(saved: str) -> None:
+    """Raise ValueError if the numbers of an index are not as those of this machine."""
+    if saved != BYTE_ORDER:
+        raise ValueError(
+            f"the numbers of the index are {saved}-endian, and those of this machine"
+            f" {BYTE_ORDER}-endian: build the index anew on this machine, or save it on another"
+            " machine of this byte order"
+        )
 
 
 def _check_key(saved: str | None, key: Key | None) -> None:
@@ -126,12 +141,14 @@ def settings_of(
     Raises
     ------
     ValueError
-        They are not what is expected, or no settings at all.
+        They are not what is expected, or no settings at all; or the index was saved on a machine
+        of the other byte order.
     """
     expected = {name: value for name, value in expected.items() if value is not None}
     shingler, key = expected.pop("shingler", None), expected.pop("key", None)
     recall = expected.pop("recall", None)
     saved = {**RULE, **saved}
+    _check_byte_order(saved.get("byte_order", "little"))
     if shingler is not None:
         shingler = with_key(shingler, key)
         key = shingler.key
@@ -203,17 +220,17 @@ def entries_of(settings: Settings, sizes: Sizes) -> list[Entry]:
 
 
 def _arrays(settings: Settings, sizes: Sizes) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    n = sizes.documents
-    yield "signatures", "<u4", (n, settings.width)
-    yield "links", "<u4", (settings.bands, n)
-    yield "slots", "<u8", (sum(sizes.slots),)
+    n, order = sizes.documents, "<" if BYTE_ORDER == "little" else ">"
+    yield "signatures", f"{order}u4", (n, settings.width)
+    yield "links", f"{order}u4", (settings.bands, n)
+    yield "slots", f"{order}u8", (sum(sizes.slots),)
     if settings.keeps:
-        yield "offsets", "<i8", (n + 1,)
-        yield "contents", "<u8", (sizes.words,)
+        yield "offsets", f"{order}i8", (n + 1,)
+        yield "contents", f"{order}u8", (sizes.words,)
     if sizes.ids != "int":
-        yield "id_offsets", "<i8", (n + 1,)
+        yield "id_offsets", f"{order}i8", (n + 1,)
     yield "id_bytes", "|u1", (sizes.id_bytes,)
-    yield "id_table", "<u8", (sizes.id_table,)
+    yield "id_table", f"{order}u8", (sizes.id_table,)
 
 
 def _within(value: Any, lowest: int, highest: int) -> int:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.index import byte_order
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import ALIGNED, Entry, Sizes, entries_of, settings_of, sizes_of
 from fastlsh.index.memory import StoredIds, filled_tables, mapped_tables
@@ -34,15 +33,9 @@ def map_index(
     Raises
     ------
     ValueError
-        The file is no index, truncated or damaged, or has other parameters than expected; or the
-        machine is big-endian.
+        The file is no index, truncated or damaged, has other parameters than expected, or comes
+        from a machine of the other byte order.
     """
-    if byte_order.SWAPPED:
-        _refuse(
-            path,
-            "index files are little-endian, and this machine is not, so they cannot be mapped: "
-            "load the index without mmap=True",
-        )
     with FileIO(path) as file:
         header = _read_header(path, file, expected, threads)
         data = mapping.mmap(file.fileno(), 0, access=mapping.ACCESS_READ)
@@ -85,23 +78,17 @@ def read_index(
                 _refuse(path, f"{entry.name} is damaged")
 
         def arrays() -> Iterator[tuple[str, Iterator[NDArray[np.uint8]]]]:
-            keeps = header.settings.keeps
             for entry, checksum in zip(header.entries, header.checksums, strict=True):
-                offsets = ours["offsets"] if byte_order.needs_offsets(entry.name, keeps) else None
-                native = byte_order.swapped_pieces(
-                    pieces(entry, checksum), entry.width, stored=True, text_offsets=offsets
-                )
-                is_id, is_offsets = entry.name.startswith("id_"), entry.name == "offsets"
-                if is_id or (is_offsets and byte_order.needs_offsets("contents", keeps)):
-                    array = np.empty(entry.shape, entry.dtype.lstrip("<"))
-                    code, position = array.view(np.uint8), 0
-                    for piece in native:
-                        code[position : position + len(piece)] = piece
-                        position += len(piece)
-                    ours[entry.name] = array
-                    native = pieces_of(array)
-                if not is_id:
-                    yield entry.name, native
+                found = pieces(entry, checksum)
+                if not entry.name.startswith("id_"):
+                    yield entry.name, found
+                    continue
+                array = np.empty(entry.shape, entry.dtype)
+                code, position = array.view(np.uint8), 0
+                for piece in found:
+                    code[position : position + len(piece)] = piece
+                    position += len(piece)
+                ours[entry.name] = array
 
         tables = filled_tables(
             header.settings, sizes.documents, sizes.words, sizes.slots, arrays(),

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._version import __version__
-from fastlsh.index.byte_order import needs_offsets, swapped_pieces
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import ALIGNED, Entry, Sizes, entries_of, parameters_of
 from fastlsh.index.memory import StoredIds
@@ -41,11 +40,7 @@ def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) ->
     entries = entries_of(tables.settings, sizes)
 
     def saved(entry: Entry) -> Iterator[NDArray[np.uint8]]:
-        offsets = None
-        if needs_offsets(entry.name, tables.settings.keeps):
-            offsets = np.concatenate([*tables.pieces("offsets")]).view(np.int64)
-        pieces = _saved(tables, ids, entry.name)
-        return swapped_pieces(pieces, entry.width, stored=False, text_offsets=offsets)
+        return _saved(tables, ids, entry.name)
 
     header = {
         "fastlsh": __version__,

@@ -71,7 +71,7 @@ class Changes:
         """Add documents, numbered from `first` on."""
         numbers = list(range(first, first + len(names)))
         for row, (number, name) in enumerate(zip(numbers, names, strict=True)):
-            self.added[number] = record_of(name, documents, row, self._settings.keeps)
+            self.added[number] = record_of(name, documents, row)
             self.numbers[name] = number
         self.tables.insert(numbers, IndexDocuments(documents.signatures), {})
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from fastlsh.arrays import offsets_of
-from fastlsh.index.byte_order import swapped_contents
 from fastlsh.index.identity import encoded
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import Settings
@@ -19,14 +18,13 @@ def decoded(code: bytes) -> Any:
     return value.decode() if kind == b"s" else value
 
 
-def record_of(name: Any, documents: IndexDocuments, row: int, keeps: str) -> bytes:
+def record_of(name: Any, documents: IndexDocuments, row: int) -> bytes:
     """Return the record of a document: length of the id, id, signature, content."""
     code = encoded(name)
     content = b""
     if documents.contents is not None and documents.offsets is not None:
         bounds = documents.offsets[row : row + 2]
-        words = documents.contents[bounds[0] : bounds[1]]
-        content = swapped_contents(words, bounds - bounds[0], keeps, stored=False).tobytes()
+        content = documents.contents[bounds[0] : bounds[1]].tobytes()
     signature = documents.signatures[row].astype("<u4", copy=False).tobytes()
     return b"".join((len(code).to_bytes(4, "little"), code, signature, content))
 
@@ -52,6 +50,4 @@ def documents_of(records: list[bytes], settings: Settings) -> IndexDocuments:
         return IndexDocuments(signatures)
     words = np.frombuffer(b"".join(part[2] for part in parts), np.uint64)
     offsets = offsets_of(np.array([len(part[2]) >> 3 for part in parts], np.int64))
-    return IndexDocuments(
-        signatures, swapped_contents(words, offsets, settings.keeps, stored=True), offsets
-    )
+    return IndexDocuments(signatures, words, offsets)

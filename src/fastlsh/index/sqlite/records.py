@@ -1,6 +1,7 @@
 """How the table of documents holds signatures and texts: as they are, or compressed texts alone."""
 
 import sqlite3
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -10,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import offsets_of
-from fastlsh.index.byte_order import swapped_contents
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.reading_back import packed_texts, plain_shingler
 from fastlsh.index.settings import TEXTS, Settings
@@ -25,7 +25,8 @@ COMPRESSED, FULL = "compressed", "full"
 LEVEL = 6
 RAW = -15
 """A stream without a header and a checksum, which the row has."""
-ENCODINGS = {2: "utf-16-le", 4: "utf-32-le"}
+_ORDER = "le" if sys.byteorder == "little" else "be"
+ENCODINGS = {2: f"utf-16-{_ORDER}", 4: f"utf-32-{_ORDER}"}
 """Of packed texts whose units have so many bytes."""
 WIDTHS = (1, 2, 4, 8)
 
@@ -54,10 +55,7 @@ class Records:
         """Return the bytes of each text or set."""
         if documents.contents is None or documents.offsets is None:
             return [b""] * documents.n
-        words = swapped_contents(
-            documents.contents, documents.offsets, self.settings.keeps, stored=False
-        )
-        code = words.view(np.uint8).data
+        code = documents.contents.view(np.uint8).data
         ends = (8 * documents.offsets).tolist()
         return (code[ends[i] : ends[i + 1]] for i in range(documents.n))
 
@@ -76,8 +74,7 @@ class Records:
         """Return the contents of documents, and where each begins."""
         contents = [bytes_of(content).view(np.uint64) for content in values]
         offsets = offsets_of(np.array([len(content) for content in contents], np.int64))
-        whole = np.concatenate([np.empty(0, np.uint64), *contents])
-        return swapped_contents(whole, offsets, self.settings.keeps, stored=True), offsets
+        return np.concatenate([np.empty(0, np.uint64), *contents]), offsets
 
     def dictionary_of(self, documents: IndexDocuments) -> bytes:
         """Return what an index stores beside its documents, made from some of them."""
@@ -169,10 +166,11 @@ def records_of(settings: Settings, kind: Any, dictionary: Any) -> Records:
 def _compact(content: Any) -> tuple[int, bytes]:
     """Return the place of a text's width in `WIDTHS`, and its units; as UTF-8 if that is smaller.
 
-    A packed text begins with its width and its number of units, and ends with zeros.
+    A packed text begins with a number, of its width and its number of units, and ends with zeros.
     """
     code = bytes(content)
-    width, n = code[0], int.from_bytes(code[1:8], "little")
+    head = int.from_bytes(code[:8], sys.byteorder)
+    width, n = head & 255, head >> 8
     units = code[8 : 8 + n * width]
     if width in ENCODINGS:
         text = units.decode(ENCODINGS[width], "surrogatepass")
@@ -189,5 +187,5 @@ def _packed(kind: int, units: bytes) -> bytes:
         units = units.decode("utf-8", "surrogatepass").encode(ENCODINGS[width], "surrogatepass")
     elif width > 1:
         units = np.frombuffer(units, np.uint8).reshape(width, -1).T.tobytes()
-    head = bytes([width]) + (len(units) // width).to_bytes(7, "little")
-    return head + units + bytes(-len(units) % 8)
+    head = len(units) // width << 8 | width
+    return head.to_bytes(8, sys.byteorder) + units + bytes(-len(units) % 8)
