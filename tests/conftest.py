@@ -59,8 +59,8 @@ MOST_PROCESSES = 8
 # What .ci/run tries and the default run leaves out: the tools of the project, and what needs other
 # programs, libraries or collections.
 OF_CI = (
-    "bench", "docs/test_integrations.py", "docs/test_published.py", "docs/test_systems_*.py", "fuzz",
-    "integrations", "ports", "systems", "_kernels/test_baseline_has_no_avx.py",
+    "_kernels/test_baseline_has_no_avx.py", "bench", "docs/test_integrations.py",
+    "docs/test_published.py", "docs/test_systems_*.py", "fuzz", "integrations", "ports", "systems",
 )  # fmt: skip
 
 

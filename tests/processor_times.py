@@ -3,7 +3,7 @@
 With ``FASTLSH_TIMES=FILE``, a run of pytest writes the seconds of each test to that file
 (`tests/conftest.py` loads this module as a plugin)::
 
-    python tests/processor_times.py FILE          # the seconds of each folder, and the longest tests
+    python tests/processor_times.py FILE          # prints the seconds of each folder and test
     python tests/processor_times.py --limit FILE  # fails if a test takes too long twice
 """
 
