@@ -9,7 +9,6 @@ Because only DataFrame operations are used, this also works over Spark Connect. 
 the executors. docs/spark.md describes how to prepare a cluster and what each step costs.
 """
 
-from fastlsh.integrations.spark.decontamination import boilerplate, contamination, decontaminate
 from fastlsh.integrations.spark.functions import (
     annotate,
     clusters,
@@ -18,17 +17,12 @@ from fastlsh.integrations.spark.functions import (
     near_duplicates,
     proofs,
 )
-from fastlsh.integrations.spark.overlapping import overlap
 
 __all__ = [
     "annotate",
-    "boilerplate",
     "clusters",
-    "contamination",
-    "decontaminate",
     "deduplicate",
     "limited_documents",
     "near_duplicates",
-    "overlap",
     "proofs",
 ]

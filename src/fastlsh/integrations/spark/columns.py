@@ -204,18 +204,6 @@ def rows_of(df: Any, against: Any | None, columns: Columns) -> Any:
     return rows.unionAll(shaped(against, True))
 
 
-def text_column(frame: Any, columns: Columns) -> Any:
-    """Return the column of the texts, which raises an error for a message without a role."""
-    from pyspark.sql import functions
-
-    typed = _typed(frame, columns)
-    text = text_of(typed, columns.read)
-    if not any(are_messages(kind) for _, kind in typed):
-        return text
-    error = functions.raise_error(functions.lit(f"{_bad_message(columns)} of df"))
-    return functions.when(are_bad(typed, columns.read), error).otherwise(text)
-
-
 def _bad_message(columns: Columns) -> str:
     return f"a message in column {columns.shown} has no role, or a part no type"
 
