@@ -1,8 +1,33 @@
 """Which combinations of parameters the default run tries; the others are marked `exhaustive`."""
 
+import importlib.util
 from itertools import product
 
 import pytest
+
+from fastlsh import _kernels
+
+BUILDS = [
+    name
+    for name in _kernels.instruction_sets()
+    if importlib.util.find_spec(f"fastlsh._kernels.loops._{name}")
+]
+"""The instruction sets of this machine that are compiled."""
+
+
+def every_isa():
+    """Return the instruction sets; the default run tries the outermost two.
+
+    Tests of each set need not run again where FASTLSH_ISA forces one of them.
+    """
+    everyday = {_kernels.isa, "baseline"}
+    return [
+        pytest.param(
+            name,
+            marks=[pytest.mark.every_isa, *[pytest.mark.exhaustive] * (name not in everyday)],
+        )
+        for name in BUILDS
+    ]
 
 
 def covering(*axes):
@@ -23,6 +48,11 @@ def covering(*axes):
         )
         for places in product(*(range(len(axis)) for axis in axes))
     ]
+
+
+def first(value, *others):
+    """Return values, of which the default run tries the first: the quickest."""
+    return [value, *(pytest.param(other, marks=pytest.mark.exhaustive) for other in others)]
 
 
 def every(step, values, first=0):

@@ -1,9 +1,9 @@
 """What the tests share: processes, instruction sets, test data, hypothesis without chance."""
 
+import functools
 import gc
 import gzip
 import importlib
-import importlib.util
 import json
 import os
 import re
@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # for oracle, strategies and files
 
 import processor_times  # noqa: E402
+from combinations import every_isa  # noqa: E402
 
 # The same examples in every run; a failure is never a matter of luck. .ci/run tries more of them,
 # and FASTLSH_EXAMPLES=5000 digs deeper.
@@ -47,6 +48,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if sys.dont_write_bytecode and not list(Path(fastlsh.__file__).parent.glob("__pycache__/*.pyc")):
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / "build" / "bytecode"))
+    # So does this process: pytest spends most of the time of collection on rewriting assertions.
+    sys.dont_write_bytecode, sys.pycache_prefix = False, os.environ["PYTHONPYCACHEPREFIX"]
 
 # A test ends processes, never the machine: nothing has to wait until the disk has it. That was most
 # of the time of the tests with files in SQLite. Processes that tests start do wait.
@@ -81,18 +84,29 @@ def pytest_cmdline_main(config):
     options.maxprocesses = options.maxprocesses or MOST_PROCESSES
 
 
-def pytest_collection_modifyitems(items):
-    """Mark the tests that try each instruction set anyway, whichever FASTLSH_ISA forces.
+@functools.cache
+def paths_of_ci():
+    return {path for name in OF_CI for path in HERE.glob(name)}
 
-    And those that are left to .ci/run: `OF_CI`, and those of large collections, which take long and
-    seldom find what small ones do not.
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not even read what is left to .ci/run, unless it is named."""
+    if collection_path in paths_of_ci() and "not exhaustive" in config.option.markexpr:
+        start = config.invocation_params.dir
+        named = [(start / each.partition("::")[0]).resolve() for each in config.args]
+        return not any(collection_path in (path, *path.parents) for path in named) or None
+    return None
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that are left to .ci/run: `OF_CI`, and those of large collections.
+
+    These take long and seldom find what small ones do not.
     """
-    of_ci = {path for name in OF_CI for path in HERE.glob(name)}
+    of_ci = paths_of_ci()
     for item in items:
         if not of_ci.isdisjoint([item.path, *item.path.parents]):
             item.add_marker("exhaustive")
-        if "isa" in item.fixturenames:
-            item.add_marker("every_isa")
         if "corpus" in item.fixturenames:
             item.add_marker("exhaustive")
 
@@ -103,8 +117,14 @@ def pytest_configure(config):
         config.pluginmanager.register(processor_times, "processor_times")
 
 
-def pytest_collection_finish():
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection():
     """Let the garbage collector not look again and again at thousands of tests, which stay."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    gc.enable()
     gc.collect()
     gc.freeze()
 
@@ -124,17 +144,7 @@ def pytest_report_header():
     return f"fastlsh: instruction set {_kernels.isa} of {', '.join(_kernels.instruction_sets())}"
 
 
-def _builds():
-    """Return the instruction sets of this machine; the default run tries the outermost two."""
-    everyday = {_kernels.isa, "baseline"}
-    return [
-        pytest.param(name, marks=[] if name in everyday else [pytest.mark.exhaustive])
-        for name in _kernels.instruction_sets()
-        if importlib.util.find_spec(f"fastlsh._kernels.loops._{name}")
-    ]
-
-
-@pytest.fixture(scope="module", params=_builds())
+@pytest.fixture(scope="module", params=every_isa())
 def isa(request):
     """The kernels with the loops of each instruction set that this machine has."""
     loops = {

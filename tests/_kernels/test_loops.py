@@ -3,7 +3,6 @@
 import ctypes
 import hashlib
 import importlib
-import importlib.util
 import re
 from ctypes import c_double, c_int, c_ssize_t, c_uint64, c_void_p
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import oracle
+from combinations import BUILDS, covering, every_isa
 from fastlsh import _kernels
 
 TABLE = Path(__file__).parents[2] / "src" / "fastlsh" / "_kernels" / "loops" / "table.pxd"
@@ -19,11 +19,6 @@ if not TABLE.is_file():
     pytest.skip("the sources are not here", allow_module_level=True)
 
 NAMES = re.findall(r"^    \w+ \(\*(\w+)\)\(", TABLE.read_text(encoding="utf-8"), re.MULTILINE)
-BUILDS = [
-    name
-    for name in _kernels.instruction_sets()
-    if importlib.util.find_spec(f"fastlsh._kernels.loops._{name}")
-]
 
 
 def pointers(name):
@@ -48,7 +43,7 @@ class Loops:
         return ctypes.CFUNCTYPE(restype, *kinds)(self.addresses[name])(*values)
 
 
-@pytest.fixture(scope="module", params=BUILDS)
+@pytest.fixture(scope="module", params=every_isa())
 def loops(request):
     return Loops(request.param)
 
@@ -131,8 +126,7 @@ class Signer(ctypes.Structure):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("k", [1, 31, 32, 33, 63, 64, 65, 128, 130])
-@pytest.mark.parametrize("width", [32, 64])
+@pytest.mark.parametrize(("k", "width"), covering([1, 31, 32, 33, 63, 64, 65, 128, 130], [32, 64]))
 def test_sign_hashes(loops, k, width):
     rng = np.random.default_rng(k)
     a, b = some(rng, k) | np.uint32(1), some(rng, k)
@@ -159,8 +153,9 @@ class Functions(ctypes.Structure):
     ]
 
 
-@pytest.mark.parametrize("k", [1, 7, 8, 9, 31, 32, 33, 65])
-@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 600])
+@pytest.mark.parametrize(
+    ("k", "n"), covering([1, 7, 8, 9, 31, 32, 33, 65], [0, 1, 15, 16, 17, 600])
+)
 def test_permute_with_a_prime(loops, k, n):
     rng = np.random.default_rng(100 * k + n)
     a, b, hashes = some(rng, k, np.uint64), some(rng, k, np.uint64), some(rng, n, np.uint64)
@@ -210,9 +205,7 @@ UNITS = {"char": _kernels.CHARACTERS, "word": _kernels.WORDS}
 WORKBENCH = 8 * (1 << 13) + 2 * ((1 << 16) + 4) + 8 * (1 << 15)
 
 
-@pytest.mark.parametrize("kind", [1, 2, 4])
-@pytest.mark.parametrize("size", [1, 2, 9])
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize(("kind", "size", "unit"), covering([1, 2, 4], [1, 2, 9], UNITS))
 def test_sets_of_texts(loops, kind, size, unit):
     spans, owners = spans_of(TEXTS, kind)
     plan = Plan(UNITS[unit], size)
