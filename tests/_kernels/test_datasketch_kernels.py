@@ -1,11 +1,13 @@
 """The kernels of datasketch's sketches on every instruction set against slow Python."""
 
+import functools
 import random
 
 import numpy as np
 import pytest
 
 import sketches
+from combinations import covering
 from fastlsh._kernels import AFFINE32, AFFINE64, FSS, LEGACY, PRIME61
 
 KERNELS = {"affine32": AFFINE32, "affine64": AFFINE64, "legacy": LEGACY, "prime61": PRIME61}
@@ -63,14 +65,20 @@ def test_sha1_leaves_what_is_not_bytes(isa):
     assert found[0] == sketches.sha1(b"ab", 32)
 
 
-@pytest.mark.parametrize("k", NUM_PERMS)
-def test_minima(isa, scheme, k):
+@functools.cache  # for each of the instruction sets
+def drawn(scheme, k):
+    """Return pairs of hashes and their minima."""
     draw = random.Random(k)
     functions = coefficients(scheme, k)
     top = 2**32 if scheme == "affine32" else 2**64
-    for size in SIZES:
-        hashes = [draw.randrange(top) for _ in range(size)]
-        expected = sketches.minima(scheme, functions, hashes)
+    collections = [[draw.randrange(top) for _ in range(size)] for size in SIZES]
+    return [(each, sketches.minima(scheme, functions, each)) for each in collections]
+
+
+@pytest.mark.parametrize("k", NUM_PERMS)
+def test_minima(isa, scheme, k):
+    functions = coefficients(scheme, k)
+    for hashes, expected in drawn(scheme, k):
         assert minima(isa, scheme, functions, np.array(hashes, WIDTHS[scheme])) == expected
 
 
@@ -103,8 +111,7 @@ def solve(a, b, t):
 EDGES = [*range(26), *range(2**32 - 26, 2**32)]
 
 
-@pytest.mark.parametrize("high", [0, 1, 2**28, 2**29 - 1])
-@pytest.mark.parametrize("size", [1, 16, 17, 40, 200])
+@pytest.mark.parametrize(("high", "size"), covering([0, 1, 2**28, 2**29 - 1], [1, 16, 17, 40, 200]))
 def test_legacy_where_the_sum_wraps_and_carries(isa, high, size):
     draw = random.Random(size * 2**30 + high)
     functions = coefficients("legacy", 20, seed=size)

@@ -30,7 +30,7 @@ EDGES = [0, 1, 2, 3, 4, 7, 31, 2**31 - 1, 2**31, 2**32 - 1, 2**60, 2**61, 2**62 
 EDGES += [2**63 - 1, 2**63, 2**64 - 1, -1, -2, -5, -(2**31), -(2**62), -(2**63)]
 DTYPES = [np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.float64, np.float32, object]
 JUNK = [None, "x", b"xy", 2.5, object(), [], [1, 2], (), np.zeros(0), np.zeros(3)]
-TRIES = settings().max_examples * 5
+TRIES = settings().max_examples * 2
 
 
 class Draw(random.Random):
@@ -68,8 +68,12 @@ def test_every_def_has_a_case():
     assert found == {name.partition("/")[0] for name in CASES}
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_sound_calls_are_sound(name):
+def test_the_sound_calls_are_sound():
+    for name in CASES:
+        call_with_sound_arguments(name)
+
+
+def call_with_sound_arguments(name):
     call, arguments = CASES[name]()
     call(**{key: value for key, value in arguments.items() if not key.startswith("_")})
 
@@ -198,11 +202,15 @@ def call_with_spoiled_arguments(name, number):
     guards.check()
 
 
-COPYING = ["KeyBuckets.insert", "KeyBuckets.query", "Permutations"]
+COPYING = {"KeyBuckets.insert", "KeyBuckets.query", "Permutations"}
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in COPYING])
-def test_arrays_that_are_not_aligned_are_refused(name):
+def test_arrays_that_are_not_aligned_are_refused():
+    for name in CASES.keys() - COPYING:
+        call_with_arrays_that_are_not_aligned(name)
+
+
+def call_with_arrays_that_are_not_aligned(name):
     call, arguments = CASES[name]()
     arguments = {key: value for key, value in arguments.items() if not key.startswith("_")}
     for key, array in arguments.items():

@@ -1,11 +1,13 @@
 """Every kernel of every instruction set against the oracle, at sizes around the lanes."""
 
+import functools
 import random
 
 import numpy as np
 import pytest
 
 import oracle
+from combinations import covering
 from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, WORDS, spans_of_list
 from strategies import ALPHABETS, text_of
 
@@ -43,14 +45,15 @@ def window_hashes(isa, texts, unit, size, unique=False, as_bytes=False):
     return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
 
 
+@functools.cache  # for each of the instruction sets
 def in_order(text, unit, size):
     units = oracle.units_of(text, unit)
     return [oracle.window_hash(w) for w in oracle.windows(units, size)]
 
 
-@pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS.keys())
-@pytest.mark.parametrize("size", SIZES)
-def test_character_shingles(isa, alphabet, size):
+@pytest.mark.parametrize(("name", "size"), covering(ALPHABETS, SIZES))
+def test_character_shingles(isa, name, size):
+    alphabet = ALPHABETS[name]
     texts = [text_of(n + size - 1, alphabet) for n in SHINGLES]
     texts += [text_of(n, alphabet) for n in range(size + 6)]
     expected = [sorted(in_order(text, "char", size)) for text in texts]
@@ -59,9 +62,9 @@ def test_character_shingles(isa, alphabet, size):
     assert found == [sorted(set(hashes)) for hashes in expected]
 
 
-@pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS.keys())
-@pytest.mark.parametrize("size", [1, 2, 5, 9])
-def test_word_shingles(isa, alphabet, size):
+@pytest.mark.parametrize(("name", "size"), covering(ALPHABETS, [1, 2, 5, 9]))
+def test_word_shingles(isa, name, size):
+    alphabet = ALPHABETS[name]
     texts = [text_of(4 * n, alphabet) for n in SHINGLES] + [" ", "\n a", "a ", " \t "]
     texts += [" ".join(text_of(3, "abc", i) for i in range(n + size - 1)) for n in SHINGLES]
     expected = [in_order(text, "word", size) for text in texts]
@@ -163,6 +166,11 @@ def test_keys_made_with_the_signatures(isa, scheme, bands):
     assert room[:, 2:-1].tolist() == oracle.band_keys(out.tolist(), bands, 6)
 
 
+@functools.cache
+def distinct_hashes(text):
+    return sorted(map(oracle.characters_hash, set(oracle.windows(text, 9))))
+
+
 def test_sets_of_large_and_repetitive_texts(isa):
     texts = [
         text_of(100_000, "abcdefghijklmnopqrstuvwxyz"),  # beyond one sorting table
@@ -170,9 +178,9 @@ def test_sets_of_large_and_repetitive_texts(isa):
         "ab" * 20_000 + text_of(40_000, "xy"),
     ]
     for text, found in zip(texts, window_hashes(isa, texts, CHARACTERS, 9, True), strict=True):
-        distinct = set(oracle.windows(text, 9))
+        distinct = distinct_hashes(text)
         assert len(found) == len(distinct)
-        assert found == sorted(map(oracle.characters_hash, distinct))
+        assert found == distinct
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 16, 17, 64])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from combinations import covering, every, first
 from fastlsh._kernels import KeyBuckets
 from stand_ins import Model, Sketch, band_key, sketches
 
@@ -19,9 +20,12 @@ def keys_of(table):
     return table.distinct_keys()
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 13, 14, 15, 31, 32, 33, 64, 65, 300])
-@pytest.mark.parametrize(("b", "r"), [(1, 1), (2, 3), (9, 3), (32, 1)])
-def test_finds_what_shares_a_band(n, b, r):
+@pytest.mark.parametrize(
+    ("n", "bands"),
+    covering([0, 1, 2, 13, 14, 15, 31, 32, 33, 64, 65, 300], [(1, 1), (2, 3), (9, 3), (32, 1)]),
+)
+def test_finds_what_shares_a_band(n, bands):
+    b, r = bands
     table, model = KeyBuckets(b, r), Model(b, r)
     rows = sketches(n)
     for key, sketch in enumerate(rows):
@@ -354,7 +358,7 @@ def test_keys_are_released():
     assert Key.alive == 0
 
 
-@pytest.mark.parametrize("allocations", range(1, 7))
+@pytest.mark.parametrize("allocations", every(3, range(1, 7)))
 def test_whoever_inserts_while_the_table_is_compacted(allocations):
     """A `__del__` that any new list may run, up to Python 3.11."""
     table = KeyBuckets(1, 1)
@@ -404,26 +408,27 @@ def test_memory_is_what_the_notes_say(n):
     assert n * (row + 1.14 * slot) <= table.nbytes() <= n * (row + 2.29 * slot + 1) + block
 
 
-def test_threads():
+@pytest.mark.parametrize("n", first(200, 800))
+def test_threads(n):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         table = KeyBuckets(4, 2)
-        rows = sketches(800, 8)
+        rows = sketches(n, 8)
         wrong = []
 
-        def work(first):
-            for key in range(first, 800, 4):
+        def work(begin):
+            for key in range(begin, n, 4):
                 table.insert(key, rows[key].hashvalues)
                 if key not in table.query(rows[key].hashvalues, 4):
                     wrong.append(key)
                 if key % 3 == 0 and not table.remove(key):
                     wrong.append(key)
-                if len(table) > 800 or table.insert(key + 1000, rows[key].hashvalues, True):
+                if len(table) > n or table.insert(key + 1000, rows[key].hashvalues, True):
                     wrong.append(key)
                 table.remove(key + 1000)
 
-        threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+        threads = [threading.Thread(target=work, args=(begin,)) for begin in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -431,7 +436,7 @@ def test_threads():
     finally:
         sys.setswitchinterval(interval)
     assert wrong == []
-    assert set(keys_of(table)) == {key for key in range(800) if key % 3}
+    assert set(keys_of(table)) == {key for key in range(n) if key % 3}
     model = Model(4, 2)
     for key in keys_of(table):
         model.insert(key, rows[key])

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from combinations import covering
 from fastlsh import _kernels
 from murmur import fingerprint, x64_128, x86_32
 
@@ -34,8 +35,7 @@ def test_the_oracle_gives_the_published_hashes():
     assert x64_128(whole, 0)[0] & 0xFFFFFFFF == 0x6384BA69
 
 
-@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("dtype", "size"), covering([np.uint32, np.uint64], SIZES))
 def test_sizes(isa, size, dtype):
     seeds = [0, 1, 999_999, 2**31, 2**32 - 1]
     lengths = [0, 1, size - 1, size, size + 1, size + 14, size + 15, size + 16, size + 40]
@@ -45,8 +45,7 @@ def test_sizes(isa, size, dtype):
         assert minima(isa, texts, size, seeds, dtype, sentinel) == expected
 
 
-@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
-@pytest.mark.parametrize("size", [3, 5, 8, 12, 20])
+@pytest.mark.parametrize(("dtype", "size"), covering([np.uint32, np.uint64], [3, 5, 8, 12, 20]))
 def test_lanes(isa, size, dtype):
     text = bytes_of(90)
     for k in WIDTHS:
