@@ -13,6 +13,7 @@ import pytest
 
 from combinations import covering
 from fastlsh.io import InputError, read, write_rows
+from fastlsh.io.convert import conversion
 from files import check_rows_output, get, put
 
 
@@ -80,9 +81,10 @@ def test_types_are_those_of_the_whole_file(here):
         ([0.5, 2**60 + 1], "row 2: the value of 'v' does not fit: Integer value"),
         (["a", "\ud800"], "row 2: the value of 'v' does not fit: "),
         ([{}, {}], "all objects of 'v' are empty, which Parquet does not have"),
-    ], [0, 9_000_000]),
+    ], [0, 300_000]),
 )  # fmt: skip
-def test_types_that_do_not_agree(here, case, far):
+def test_types_that_do_not_agree(here, case, far, monkeypatch):
+    monkeypatch.setattr(conversion, "_PIECE", 1 << 17)
     values, reason = case
     pytest.importorskip("pyarrow")
     rows = [{"text": "x" * far, "v": value} for value in values]

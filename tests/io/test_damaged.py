@@ -18,7 +18,7 @@ pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
 
 CORRUPTION = Path(__file__).parents[1] / "corruption.py"
-FILES = int(os.environ.get("FASTLSH_DAMAGED", "200"))
+FILES = int(os.environ.get("FASTLSH_DAMAGED", "40"))
 TEXTS = ["one text and more", "one text and more", None, "", "something else"]
 
 

@@ -7,9 +7,14 @@ import zlib
 
 import pytest
 
-from fastlsh.io import open_output
+from fastlsh.io import gzip_stream, open_output
 
-PIECE = 1 << 20
+PIECE = 1 << 16
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch):
+    monkeypatch.setattr(gzip_stream, "_PIECE", PIECE)
 
 
 @pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE + 77])
@@ -22,7 +27,7 @@ def test_one_member_for_every_number_of_threads(tmp_path, size):
         with open_output(str(tmp_path / "a.gz"), "gz", threads) as file:
             start = 0
             while start < size:
-                stop = start + draw.choice([1, 100_000, 2 * PIECE])
+                stop = start + draw.choice([1, 7_000, 2 * PIECE])
                 file.write(memoryview(data)[start:stop])
                 start = stop
         found.add((tmp_path / "a.gz").read_bytes())

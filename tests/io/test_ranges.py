@@ -72,7 +72,7 @@ def found_or_refused(source, ranges, size):
 
 @pytest.mark.parametrize("kind", OPTIONS)
 @given(data=st.data(), mark=st.booleans(), size=st.sampled_from([5, 64, 1 << 16]))
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples)
 def test_ranges_have_the_rows_of_the_file(tmp_path_factory, kind, data, mark, size):
     rows = data.draw(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(ENDS))))
     source = written(tmp_path_factory.mktemp("ranges"), kind, rows, mark)

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from combinations import covering
 from fastlsh.errors import InputError
 from fastlsh.io import ReadOptions, read, read_files
 from files import refusal
@@ -91,8 +92,7 @@ def test_small_files_are_read_side_by_side_as_one_behind_the_other(write, thread
     assert found.skipped == sum(each.skipped for each in alone)
 
 
-@pytest.mark.parametrize("threads", [1, 4])
-@pytest.mark.parametrize("rows", [1, 30_000])  # a file of one block, and of several
+@pytest.mark.parametrize(("threads", "rows"), covering([1, 4], [1, 30_000]))  # several blocks
 def test_the_first_error_of_several_files_is_raised(write, threads, rows):
     bad = "text,id\n" + "a,1\n" * rows + "b\n" + '"c,'
     names = [write(f"{i}.csv", "text,id\na,1\n") for i in range(8)]

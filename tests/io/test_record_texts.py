@@ -83,7 +83,7 @@ def texts_of(collection):
 
 
 @pytest.mark.parametrize("kind", CHATS)
-@share(2)
+@share(4)
 @given(data=st.data())
 def test_messages_are_read_alike_from_every_format(tmp_path_factory, kind, data):
     chat, fields = CHATS[kind]

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from combinations import first
 from fastlsh.io import (
     InputError,
     Source,
@@ -303,16 +304,10 @@ def test_an_error_leaves_nothing(here):
     assert (tree("o"), get("o/a/x.jsonl")) == (["a/x.jsonl"], b"earlier")
 
 
-def test_a_thousand_files_of_one_row(here):
-    _many(1000)
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_files_of_one_row(here):
-    _many(100_000)
-
-
-def _many(count):
+@pytest.mark.parametrize(
+    "count", [*first(200, 1000), pytest.param(100_000, marks=pytest.mark.slow)]
+)
+def test_many_files_of_one_row(here, count):
     for i in range(count):
         folder = f"d/{i % 100:02}"
         os.makedirs(folder, exist_ok=True)

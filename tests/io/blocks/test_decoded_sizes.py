@@ -9,12 +9,12 @@ from fastlsh.io.row_sizes import row_sizes
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-SIZE = 1 << 16
-LONG = 20_000
+SIZE = 1 << 14
+LONG = 5_000
 
 
 def dictionary_table(rows):
-    """Return texts that take 80 KB once, and far more if each row has its own."""
+    """Return texts that take 20 KB once, and far more if each row has its own."""
     values = pa.array([letter * LONG for letter in "abcd"])
     return pa.table({"text": pa.DictionaryArray.from_arrays(
         pa.array(np.arange(rows) % 4, pa.int32()), values
@@ -40,7 +40,7 @@ def test_dictionaries_do_not_make_large_blocks(tmp_path, form):
             table = pa.table({"a": pa.StructArray.from_arrays([strings], ["text"])})
             column = "a.text"
         pq.write_table(table, path, store_schema=form == "dictionary")
-    assert path.stat().st_size < 100_000
+    assert path.stat().st_size < 25_000
     source = Source(str(path), kind, None, Options(column))
     blocks = list(read_blocks(source, SIZE))
     assert max(map(decoded, blocks)) <= 4 * SIZE

@@ -9,22 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from combinations import first
 from fastlsh import InputError
 from fastlsh.io import read_blocks, reread_blocks, thrift
 from fastlsh.io.blocks.parquet import ParquetSource
 from fastlsh.io.files import expand
 
-SIZE = 1 << 15
+SIZE = 3 << 13
 RNG = np.random.default_rng(7)
 
 
-def table(kind, n=3000):
+def table(kind, n=1500):
     """Return rows with texts of a type, some of them null, and columns that are small or nested."""
     letters = RNG.integers(97, 123, 400 * n).astype(np.uint8).tobytes().decode()
     ends = RNG.integers(0, 300, n)
     texts = [letters[400 * i : 400 * i + end] if end > 20 else None for i, end in enumerate(ends)]
     if str(kind).startswith("dictionary"):
-        texts = [texts[i % 1500] for i in range(n)]
+        texts = [texts[i % 750] for i in range(n)]
     columns = {
         "number": pa.array(np.arange(n)),
         "text": pa.array(texts).cast(kind),
@@ -37,12 +38,12 @@ def table(kind, n=3000):
 
 def write(path, rows, **more):
     with pq.ParquetWriter(
-        path, rows.schema, data_page_size=1 << 12, write_batch_size=16,
-        dictionary_pagesize_limit=1 << 13, **more,
+        path, rows.schema, data_page_size=1 << 11, write_batch_size=16,
+        dictionary_pagesize_limit=1 << 12, **more,
     ) as writer:  # fmt: skip
-        writer.write_table(rows.slice(0, 1800), row_group_size=1800)
-        writer.write_table(rows.slice(1800, 1), row_group_size=1)
-        writer.write_table(rows.slice(1801), row_group_size=len(rows))
+        writer.write_table(rows.slice(0, 900), row_group_size=900)
+        writer.write_table(rows.slice(900, 1), row_group_size=1)
+        writer.write_table(rows.slice(901), row_group_size=len(rows))
     (source,) = expand(str(path))
     return source
 
@@ -122,12 +123,13 @@ def test_threads_decode_the_texts(tmp_path, monkeypatch):
     assert texts_of(read_blocks(source, SIZE)) == expected
 
 
-def test_messages_for_damaged_pages(tmp_path, monkeypatch):
+@pytest.mark.parametrize("places", first(5, 30))
+def test_messages_for_damaged_pages(tmp_path, monkeypatch, places):
     path = tmp_path / "a.parquet"
     source = write(path, table(pa.string()), write_page_checksum=True)
     good = path.read_bytes()
     found = []
-    for place in RNG.integers(8, len(good) - 8, 30).tolist():
+    for place in RNG.integers(8, len(good) - 8, places).tolist():
         path.write_bytes(good[:place] + bytes([good[place] ^ 64]) + good[place + 1 :])
         outcomes = []
         for pages in (True, False):
