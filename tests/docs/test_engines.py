@@ -3,6 +3,7 @@
 import pytest
 
 import fastlsh
+from combinations import covering
 from pages import run_here
 
 
@@ -15,8 +16,7 @@ def page(tmp_path_factory):
     return page
 
 
-@pytest.mark.parametrize("parts", [1, 7])
-@pytest.mark.parametrize("rows", [1, 31])
+@pytest.mark.parametrize(("parts", "rows"), covering([1, 7], [1, 31]))
 def test_the_engine_answers_what_memory_does(page, parts, rows, here):
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     notices = page.names["notices"][:150]

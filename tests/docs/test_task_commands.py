@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import fastlsh
+from combinations import first
 from fastlsh.cli import main
 from pages import BLOCK, ROOT, run_here, run_page
 
@@ -425,30 +426,31 @@ def test_watch_a_stream(tmp_path, monkeypatch, arrivals):
     check_kept({number for number in range(400) if f"{number}" in index}, original)
 
 
-def test_daily_snapshots(tmp_path, monkeypatch, vocabulary):
-    """Twelve snapshots give the rows and the counts of one run over all of them."""
+@pytest.mark.parametrize("days", first(4, 12))
+def test_daily_snapshots(tmp_path, monkeypatch, vocabulary, days):
+    """The snapshots give the rows and the counts of one run over all of them."""
     monkeypatch.chdir(tmp_path)
     draw = random.Random(11)
-    originals = [" ".join(draw.choices(vocabulary, k=60)) for _ in range(150)]
+    originals = [" ".join(draw.choices(vocabulary, k=60)) for _ in range(150 * days // 12)]
     rows = [
         {"id": f"{day:02}-{n}", "text": f"{draw.choice(originals)}, {draw.randrange(3)}"}
         | {"site": draw.choice(["a.example", "b.example", "c.example"])}
-        for day in range(1, 13)
+        for day in range(1, days + 1)
         for n in range(40)
     ]
-    for day in range(1, 13):
+    for day in range(1, days + 1):
         lines = [json.dumps(row) for row in rows if row["id"].startswith(f"{day:02}-")]
         (tmp_path / f"day-{day:02}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    first, daily, export = commands("daily-snapshots")
-    assert main(first) == 0
-    for day in range(2, 13):
+    begin, daily, export = commands("daily-snapshots")
+    assert main(begin) == 0
+    for day in range(2, days + 1):
         assert main([word.replace("02", f"{day:02}") for word in daily]) == 0
     assert main(export) == 0
     counts = run_page(TASKS / "daily-snapshots.md", only="python").names["counts"]
     expected = fastlsh.deduplicate([row["text"] for row in rows], 0.7)
     kept = [
         json.loads(line)
-        for day in range(1, 13)
+        for day in range(1, days + 1)
         for line in (tmp_path / "clean" / f"day-{day:02}.jsonl").read_text().splitlines()
     ]
     assert kept == [rows[n] for n in expected.selected]
