@@ -123,7 +123,7 @@ def strangers(count, words, seed=0):
 def poisoned(words):
     """Return two texts with the payload, and what their similarity is."""
     public = MinHasher(NUM_PERM)
-    payload = payload_of(public, [f"{number:x}" for number in range(200_000)])
+    payload = payload_of(public, [f"{number:x}" for number in range(50_000)])
     assert len(" ".join(payload)) < 1000
     texts = [" ".join(text + payload) for text in strangers(2, words)]
     return texts, len(payload) / (2 * words + len(payload))

@@ -5,6 +5,7 @@ import weakref
 
 import pytest
 
+from combinations import covering
 from fastlsh.parallel import background_calls, ordered_map, run
 
 
@@ -47,9 +48,11 @@ def through_background_calls(threads, opened):
             soon(lambda i: failing(i, opened), number)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize(
-    "way", [through_run, through_ordered_map, through_blocks, through_background_calls]
+    ("way", "threads"),
+    covering(
+        [through_run, through_ordered_map, through_blocks, through_background_calls], [1, 2, 3]
+    ),
 )
 def test_an_error_keeps_nothing_open_once_it_is_handled(way, threads):
     gc.collect()

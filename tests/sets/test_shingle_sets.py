@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
+from combinations import covering
 from fastlsh import Shingler
 from fastlsh.sets import ShingleSets
 from fastlsh.texts import as_texts
@@ -25,9 +26,10 @@ def some_texts(seed, n=60, most=40):
     return ["".join(draw.choice(list("abcd"), draw.integers(0, most))) for _ in range(n)]
 
 
-@pytest.mark.parametrize("room", [20, 60, 200, 2000, 1 << 22])
-@pytest.mark.parametrize("batch", [1, 7, 100, 1000])
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(
+    ("room", "batch", "threads"),
+    covering([20, 60, 200, 2000, 1 << 22], [1, 7, 100, 1000], [1, 3]),
+)
 def test_families_of_any_size_in_any_room(room, batch, threads):
     # Five families, of which pairs are asked for in turns, in several calls.
     texts = some_texts(room)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from combinations import first
 from fastlsh.compat.datasketch.engines import Storages, Tables
 from fastlsh.compat.datasketch.lsh import MinHashLSH
 from fastlsh.compat.datasketch.params import optimal_containment_param, optimal_param
@@ -65,7 +66,8 @@ def same_contents(index, model):
 
 
 class TestParameters:
-    def test_frozen_choices_of_datasketch(self):
+    @pytest.mark.parametrize("step", first(5, 1))
+    def test_frozen_choices_of_datasketch(self, step):
         grid = FROZEN["lsh"]
         settings = [
             (threshold, num_perm, *weights)
@@ -74,7 +76,9 @@ class TestParameters:
             for weights in grid["weights"]
         ]
         assert len(settings) >= 500
-        assert [list(optimal_param(*setting)) for setting in settings] == grid["chosen"]
+        assert len(settings) == len(grid["chosen"])
+        chosen = [list(optimal_param(*setting)) for setting in settings[::step]]
+        assert chosen == grid["chosen"][::step]
 
     def test_frozen_choices_for_long_sketches(self):
         large = FROZEN["large"]

@@ -58,7 +58,7 @@ def test_golden(key):
 
 
 def test_draws_are_those_of_random_state(scheme):
-    compare_draws(scheme, [*range(60), 2**31, 2**32 - 1], [1, 2, 64, 128])
+    compare_draws(scheme, [*range(15), 2**31, 2**32 - 1], [1, 2, 64, 128])
 
 
 @pytest.mark.slow
