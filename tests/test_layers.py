@@ -75,14 +75,18 @@ def room_of(name):
 
 
 @functools.cache
-def nodes(path):
-    """Return what a file consists of; it is asked for in several tests."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+def statements(path):
+    """Return the statements of a file, inner ones too; they are asked for in several tests."""
+    found = [ast.parse(path.read_text(encoding="utf-8"))]
+    for outer in found:  # which grows; expressions, most of a tree, have no statements
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            found += getattr(outer, name, ())
+    return found
 
 
 def imports(path):
     """Yield (line, module) of every import in a file, wherever it stands."""
-    for node in nodes(path):
+    for node in statements(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -172,7 +176,7 @@ def test_optional_packages_are_imported_where_they_are_used(here):
 def check_optional_packages(path):
     inside = {
         inner
-        for node in nodes(path)
+        for node in statements(path)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         for inner in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }

@@ -13,13 +13,13 @@ from fastlsh import LSHParams, MinHasher, Shingler
 from fastlsh.candidates import links
 
 THREADS = 4
-TIMES = 3
+TIMES = 2
 PARAMS = LSHParams(8, 4)
 HASHER = MinHasher(32, shingler=Shingler(size=3), threads=2)
 SHINGLER = Shingler("word", 2, lowercase=True)
 
 
-def texts_of(seed, n=150):
+def texts_of(seed, n=60):
     """Return texts of few words, some of them alike, some of every width, some empty."""
     draw = np.random.default_rng(seed)
     words = ["one", "two", "three", "vier", "cinq", "sześć", "семь", "八", "😀", "x\0y"]
@@ -134,7 +134,7 @@ def test_on_the_same_object(name, monkeypatch):
 @pytest.mark.parametrize("name", CALLS)
 def test_on_different_objects(name, monkeypatch):
     monkeypatch.setattr(links, "FEW", 0)
-    collections = [texts_of(seed, 90 + 10 * seed) for seed in range(THREADS)]
+    collections = [texts_of(seed, 40 + 10 * seed) for seed in range(THREADS)]
     expected = [CALLS[name](texts) for texts in collections]
     found = at_once([partial(CALLS[name], texts) for texts in collections])
     for results, truth in zip(found, expected, strict=True):
