@@ -39,14 +39,17 @@ def each_stage_at_once(function, keywords, stages):
         assert not failed, (stage, failed)
 
 
-def killed_until_done(function, keywords, stages, kills, folder, expected):
-    """Kill parts at random events, and do each stage to its end; until so many were killed."""
+def killed_until_done(function, keywords, stages, kills, folder, expected, tries=3):
+    """Kill parts at random events, some in each stage, and do each stage to its end.
+
+    Until so many were killed.
+    """
     draw = random.Random(kills)
     plain = {name: str(v) if isinstance(v, Path) else v for name, v in keywords.items()}
     killed = 0
     while killed < kills:
         for stage in stages:
-            for _ in range(3):
+            for _ in range(tries if killed < kills else 0):
                 part = None if stage in WHOLE else (draw.randint(1, 2), 2)
                 more = {"stage": stage, "part": part}
                 killed += run(draw.randint(1, 20), {**plain, **more}) is None

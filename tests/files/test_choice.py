@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from combinations import covering
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
 from fastlsh.files import free_memory as of_process
 from fastlsh.files.budget import BASE, Budget, parse_memory
@@ -109,7 +110,7 @@ def test_too_little_memory_is_refused(tmp_path):
 def test_the_estimate_grows_with_the_files(tmp_path):
     params = SearchParams.of(0.8)
     needs = []
-    for n in (300, 3000):
+    for n in (100, 1000):
         folder = tmp_path / str(n)
         folder.mkdir()
         found = estimate(expand(write_shards(folder, rows_of(1, n), 3)), params)
@@ -162,12 +163,13 @@ def test_what_a_file_expands_to_is_measured(tmp_path):
     assert choose(request([path], BASE + (16 << 20)), expand([path])).engine is Engine.DISK
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk"])
-@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.txt.gz"])
+@pytest.mark.parametrize(
+    ("name", "engine"), covering(["a.jsonl", "a.jsonl.gz", "a.txt.gz"], ["memory", "disk"])
+)
 def test_a_long_row_is_refused_by_every_engine(tmp_path, name, engine):
     path = tmp_path / name
     with (gzip.open if name.endswith("gz") else open)(path, "wb") as file:
-        for _ in range(40):
+        for _ in range(18):
             file.write(b" " * (1 << 20))
     with pytest.raises(InputError, match=r"the row has .*: give at least memory="):
-        deduplicate_files([path], tmp_path / "k.jsonl", engine=engine, memory="300M")
+        deduplicate_files([path], tmp_path / "k.jsonl", engine=engine, memory="256M")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from combinations import every
 from fastlsh import InputError, Shingler, deduplicate, deduplicate_files
 from fastlsh.files.disk import link
 from fastlsh.files.run.part import STAGES, WHOLE
@@ -55,7 +56,7 @@ def run(folder, inputs, engine, **keywords):
 
 
 @few_letters
-@share(2)
+@share(4)
 @given(
     collections(), st.sampled_from([1.0, 0.9, 0.6]), st.sampled_from(["first", "longest"]),
     st.sampled_from([1, 1000]), st.sampled_from([1, 3, 9]), st.booleans(),
@@ -73,15 +74,17 @@ def test_memory_and_disk(tmp_path_factory, texts, containment, keep, most, size,
         assert run(tmp_path / "disk", inputs, "disk", **keywords) == memory
 
 
-@pytest.mark.parametrize("more", [{"containment": 0.8, "annotate": True}, {"against": True}])
+@pytest.mark.parametrize(
+    "more", every(2, [{"against": True}, {"containment": 0.8, "annotate": True}])
+)
 def test_stages(tmp_path, monkeypatch, more):
     small_budget(monkeypatch)
     monkeypatch.setattr(link, "RANGE", 64)
-    texts = passages(10, (1.5, 6, 20), 1000)
+    texts = passages(5, (1.5, 6, 20), 800)
     inputs = write_shards(tmp_path, rows(texts), 4)
     if more.pop("against", False):
-        more["against"] = write_shards(tmp_path, rows(passages(12, (4,), 1000)), 2, "known")
-    keywords = {**BY, "keep": "longest", "num_perm": 48, "recall": 0.8, "threads": 2, **more}
+        more["against"] = write_shards(tmp_path, rows(passages(4, (4,), 800)), 2, "known")
+    keywords = {**BY, "keep": "longest", "num_perm": 32, "recall": 0.7, "threads": 1, **more}
 
     def outputs(name):
         folder = tmp_path / name
@@ -93,11 +96,11 @@ def test_stages(tmp_path, monkeypatch, more):
         deduplicate_files(inputs, engine=engine, **keywords, **outputs(engine))
     staged = {"inputs": inputs, **keywords, **outputs("staged"), "work": tmp_path / "work"}
     for stage in STAGES:
-        for part in [None] if stage in WHOLE else [(number, 4) for number in range(4, 0, -1)]:
+        for part in [None] if stage in WHOLE else [(2, 2), (1, 2)]:
             result = deduplicate_files(**staged, stage=stage, part=part)
     assert contents(tmp_path / "staged") == contents(tmp_path / "disk")
     assert contents(tmp_path / "disk") == contents(tmp_path / "memory")
-    assert result.documents - result.n_kept > 20
+    assert result.documents - result.n_kept > 10
 
 
 def passages(n, ratios, length, seed=0):
@@ -137,11 +140,11 @@ class StoppedError(Exception):
     """What ends a run."""
 
 
-@pytest.mark.parametrize("links", [3, 40])
+@pytest.mark.parametrize("links", every(2, [3, 40]))
 def test_a_run_that_ends_while_it_links(tmp_path, monkeypatch, links):
     """It goes on with another memory; a changed minimum is an error that names the file."""
     monkeypatch.setattr(link, "EVERY", 0)
-    inputs = write_shards(tmp_path, rows(passages(12, (1.5, 6, 20), 600)), 3)
+    inputs = write_shards(tmp_path, rows(passages(6, (1.5, 6, 20), 600)), 3)
     keywords = {**BY, "keep": "longest", "num_perm": 32, "recall": 0.5}
     expected = run(tmp_path / "memory", inputs, "memory", **keywords)
     unite = link._unite

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import fastlsh
+from combinations import covering
 from contaminated_files import WORDS, collection, read_rows, sentence, write_rows
 from fastlsh import InputError, decontaminate, decontaminate_files
 from fastlsh.files import contamination, contamination_job, decontamination
@@ -32,9 +33,10 @@ def hits_of(path):
     return [tuple(row[name] for name in names) for row in read_rows(path)]
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("size", [200, 1 << 22])
-@pytest.mark.parametrize("rule", [{}, {"rule": "span", "around": 3, "join": "|"}])
+@pytest.mark.parametrize(
+    ("threads", "size", "rule"),
+    covering([1, 3], [200, 1 << 22], [{}, {"rule": "span", "around": 3, "join": "|"}]),
+)
 def test_the_answer_of_the_function_in_memory(files, tmp_path, monkeypatch, threads, size, rule):
     inputs, evals, rows, items = files
     monkeypatch.setattr(contamination_job, "LARGEST_BLOCK", size)

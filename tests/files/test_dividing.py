@@ -65,20 +65,21 @@ def test_nothing_to_divide(n):
     assert linked == (0, 0, 0, 0)
 
 
-def test_families_of_more_documents_than_fit_into_the_memory_are_in_files(tmp_path):
-    n, job = 1 << 22, SimpleNamespace(budget=SimpleNamespace(pending=1 << 20))
+def test_families_of_more_documents_than_fit_into_the_memory_are_in_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(link, "BATCH", 1 << 16)
+    n, job = 1 << 20, SimpleNamespace(budget=SimpleNamespace(pending=1 << 18))
     job.work = SimpleNamespace(path=tmp_path)
     pairs = np.empty(n // 2, link.Link)
     pairs["earlier"], pairs["later"] = np.arange(n // 2), np.arange(n // 2, n)
     tracemalloc.start()
     try:
         roots = link._alone(job, n)
-        for start in range(0, n // 2, 1 << 17):
-            link._unite(roots, pairs[start : start + (1 << 17)])
+        for start in range(0, n // 2, 1 << 15):
+            link._unite(roots, pairs[start : start + (1 << 15)])
         parts, linked = _divided(roots, 100, link._empty_for(job, n))
         assert tracemalloc.get_traced_memory()[1] < 4 * n
     finally:
         tracemalloc.stop()
     assert linked == (n, n // 2, 2, n // 100 + 1)
     assert (parts.reshape(2, -1) == np.arange(n // 2) * 2 // 100).all()
-    assert link._empty_for(job, 1 << 17) is np.empty
+    assert link._empty_for(job, 1 << 15) is np.empty

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from combinations import covering
+from combinations import covering, every
 from fastlsh import InputError, Shingler, deduplicate_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files import estimate
@@ -19,7 +19,7 @@ from in_stages import each_stage_at_once, in_parts, killed_until_done
 from killed_runs import ended_again_and_again
 from shards import contents, rows_of, small_budget
 
-REPOSITORIES = 40
+REPOSITORIES = 16
 
 
 def files_of_repositories(seed):
@@ -66,11 +66,9 @@ def engine_of(name, work):
 
     def call(function, *arguments, stages=STAGES, **keywords):
         if name != "stages":
-            return function(*arguments, engine=name, **keywords)
-        return in_parts(
-            partial(function, *arguments), {**keywords, "memory": "300M", "work": work}, 3,
-            stages=(*OF_ROWS, *stages),
-        )  # fmt: skip
+            return function(*arguments, engine=name, threads=1, **keywords)
+        keywords |= {"memory": "300M", "work": work, "threads": 1}
+        return in_parts(partial(function, *arguments), keywords, 2, stages=(*OF_ROWS, *stages))
 
     return call
 
@@ -81,7 +79,7 @@ def engine_of(name, work):
 def test_the_answer_for_the_joined_texts(tmp_path, monkeypatch, suffix, join_with, engine):
     small_budget(monkeypatch)
     rows = files_of_repositories(1)
-    others = files_of_repositories(2)[:40] + rows[:10]
+    others = files_of_repositories(2)[:20] + rows[:6]
     inputs = [write(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
     against = write(tmp_path / f"against.{suffix}", others)
     in_order = rows[0::2] + rows[1::2]
@@ -110,7 +108,7 @@ def test_the_answer_for_the_joined_texts(tmp_path, monkeypatch, suffix, join_wit
             assert found == stays
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", every(3, ENGINES, 2))
 def test_pairs_of_repositories(tmp_path, monkeypatch, engine):
     small_budget(monkeypatch)
     run = partial(engine_of(engine, tmp_path / "work"), near_duplicate_files, stages=OF_PAIRS)
@@ -128,12 +126,11 @@ def test_pairs_of_repositories(tmp_path, monkeypatch, engine):
     assert (tmp_path / "pairs.tsv").read_text() == (tmp_path / "plain.tsv").read_text()
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("engine", "suffix"), covering(ENGINES, ["jsonl", "parquet"]))
 def test_rows_get_the_columns_of_their_document(tmp_path, monkeypatch, suffix, engine):
     small_budget(monkeypatch)
     rows = files_of_repositories(1)
-    others = rows[:12]
+    others = rows[:8]
     inputs = [write(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
     against = write(tmp_path / f"against.{suffix}", others)
     plain = write(tmp_path / "plain.jsonl", joined(rows[0::2] + rows[1::2], "\n"))
@@ -199,7 +196,7 @@ def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
     assert deduplicate_files(path, output, group="repo", memory="300M").engine == "disk"
 
 
-def awkward_rows(seed, n=150):
+def awkward_rows(seed, n=48):
     """Return rows with ids of several types, rows that are no rows, and texts of all kinds."""
     draw = random.Random(seed)
     ids = [1, 1.0, True, "1", 0, False, -0.0, "", "\ud83d", "é☃", 2**63, 2**70, 1.5, -7, 10**19]
@@ -216,21 +213,21 @@ def awkward_rows(seed, n=150):
     ]
     texts += [row["text"] for row in rows_of(seed, 30)]
     rows = [{"repo": draw.choice(ids), "text": draw.choice(texts), "n": n} for n in range(n)]
-    for at in range(n - 1, 0, -20):
+    for at in range(n - 1, 0, -8):
         rows.insert(at, draw.choice([[1], {"repo": None, "text": "b"}, {"text": "b"}]))
     return rows
 
 
+@pytest.mark.parametrize("seed", every(3, range(3)))
 @pytest.mark.parametrize(
-    ("more", "seed"),
-    covering([{}, {"limit": 60}, {"annotate": True}, {"against": True}], range(3)),
+    "more", every(2, [{}, {"limit": 25}, {"against": True}, {"annotate": True}])
 )
 def test_awkward_rows_give_the_same_bytes(tmp_path, monkeypatch, seed, more):
     small_budget(monkeypatch)
     rows = awkward_rows(seed)
     inputs = [write(tmp_path / f"in{n}.jsonl", rows[n::3]) for n in range(3)]
     if "against" in more:
-        more = {"against": [write(tmp_path / "other.jsonl", awkward_rows(seed + 9, 40)), inputs[0]]}
+        more = {"against": [write(tmp_path / "other.jsonl", awkward_rows(seed + 9, 20)), inputs[0]]}
     found = []
     for engine in ENGINES[: 2 if "limit" in more else 3]:
         out = tmp_path / engine
@@ -279,7 +276,7 @@ def prepared(folder):
     """Write a collection; return the keywords of a run on disk, and what it must write."""
     rows = files_of_repositories(5)
     inputs = [str(write(folder / f"in{n}.jsonl", rows[n::3])) for n in range(3)]
-    keywords = {"inputs": inputs, "threshold": 0.7, "threads": 2, "group": "repo"}
+    keywords = {"inputs": inputs, "threshold": 0.7, "threads": 1, "group": "repo"}
     for name in ("expected", "out"):
         (folder / name).mkdir()
     deduplicate_files(
@@ -291,11 +288,11 @@ def prepared(folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("times", [3, pytest.param(40, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("times", [1, pytest.param(40, marks=pytest.mark.exhaustive)])
 def test_kills_change_nothing(tmp_path, times):
     keywords, expected = prepared(tmp_path)
     keywords["engine"] = "disk"
-    ended_again_and_again(tmp_path, keywords, expected, fewest=150, times=times)
+    ended_again_and_again(tmp_path, keywords, expected, fewest=100, times=times)
 
 
 @pytest.mark.slow

@@ -8,22 +8,23 @@ import os
 import random
 import threading
 from contextlib import suppress
+from functools import cache
 
 import pytest
 
 import fastlsh
-from combinations import covering
+from combinations import covering, every
 from fastlsh.cli import main
 from fastlsh.io import read
 from shards import contents, rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
 
-ROWS = rows_of(5, 60)
-FILES = 3
+ROWS = rows_of(5, 30)
+FILES, IN_FILE = 3, 10
 KINDS = ["jsonl", "jsonl.gz", "csv", "txt", "lines.txt", "parquet", "arrow"]
-LIMITS = [1, 7, 19, 20, 21, 33, 60, 1000]
-BAD = {2, 3, 19, 21, 22, 40}
+LIMITS = [1, 4, 9, 10, 11, 17, 30, 1000]
+BAD = {2, 3, 9, 11, 12, 20}
 """Rows that are left out where bad ones are skipped."""
 
 
@@ -32,7 +33,7 @@ def parts(rows, bad, limit):
     left, found = limit, []
     for file in range(FILES):
         part = []
-        for number in range(20 * file, 20 * file + 20):
+        for number in range(IN_FILE * file, IN_FILE * (file + 1)):
             if left == 0:
                 break
             part.append((number, rows[number], number in bad))
@@ -102,8 +103,8 @@ def run(inputs, folder, output, engine, **options):
     return result, contents(folder)
 
 
-@pytest.mark.parametrize(("kind", "limit"), covering(KINDS, LIMITS))
-def test_as_if_the_inputs_ended_there(tmp_path, monkeypatch, kind, limit):
+@pytest.mark.parametrize(("kind", "limit", "folder_output"), covering(KINDS, LIMITS, [False, True]))
+def test_as_if_the_inputs_ended_there(tmp_path, monkeypatch, kind, limit, folder_output):
     small_budget(monkeypatch)
     monkeypatch.setattr("fastlsh.io.blocks.reading.SIZE", 700)
     bad = BAD if kind in ("jsonl", "csv", "parquet", "arrow") else ()
@@ -112,28 +113,28 @@ def test_as_if_the_inputs_ended_there(tmp_path, monkeypatch, kind, limit):
     short = write(tmp_path / "short" / "in", kind, bad, limit)
     options = options_of(kind, bad)
     suffix = {"txt": "jsonl", "lines.txt": "txt"}.get(kind, kind)
-    for output in (f"kept.{suffix}", "kept/"):
-        found = {}
-        for name, inputs, more in (("w", whole, {"limit": limit}), ("s", short, {})):
-            for engine in ("memory", "disk"):
-                folder = tmp_path / f"{name}-{engine}-{output.strip('/').replace('.', '-')}"
-                found[name, engine] = run(inputs, folder, output, engine, **options, **more)
-        expected, written = found["s", "memory"]
-        if kind not in ("txt", "lines.txt"):  # whose ids are their paths
-            assert found["w", "memory"][1] == found["w", "disk"][1] == written
-        else:
-            kept = {name: data for name, data in written.items() if name.startswith("kept/")}
-            for engine in ("memory", "disk"):
-                same = found["w", engine][1]
-                assert {name: data for name, data in same.items() if name in kept} == kept
-                assert same.keys() == written.keys()
-        for result, _ in found.values():
-            assert (result.documents, result.n_kept, result.skipped, result.empty) == (
-                expected.documents, expected.n_kept, expected.skipped, expected.empty,
-            )  # fmt: skip
-            assert len(result.outputs) == len(expected.outputs)
-        good = 60 - len(bad) if kind != "lines.txt" else expected.documents
-        assert expected.documents == min(limit, good)
+    output = "kept/" if folder_output else f"kept.{suffix}"
+    found = {}
+    for name, inputs, more in (("w", whole, {"limit": limit}), ("s", short, {})):
+        for engine in ("memory", "disk"):
+            folder = tmp_path / f"{name}-{engine}-{output.strip('/').replace('.', '-')}"
+            found[name, engine] = run(inputs, folder, output, engine, **options, **more)
+    expected, written = found["s", "memory"]
+    if kind not in ("txt", "lines.txt"):  # whose ids are their paths
+        assert found["w", "memory"][1] == found["w", "disk"][1] == written
+    else:
+        kept = {name: data for name, data in written.items() if name.startswith("kept/")}
+        for engine in ("memory", "disk"):
+            same = found["w", engine][1]
+            assert {name: data for name, data in same.items() if name in kept} == kept
+            assert same.keys() == written.keys()
+    for result, _ in found.values():
+        assert (result.documents, result.n_kept, result.skipped, result.empty) == (
+            expected.documents, expected.n_kept, expected.skipped, expected.empty,
+        )  # fmt: skip
+        assert len(result.outputs) == len(expected.outputs)
+    good = len(ROWS) - len(bad) if kind != "lines.txt" else expected.documents
+    assert expected.documents == min(limit, good)
 
 
 def test_what_comes_behind_is_not_looked_at(tmp_path):
@@ -153,14 +154,14 @@ def test_what_comes_behind_is_not_looked_at(tmp_path):
 def test_the_reference_collection_has_no_limit(tmp_path, engine):
     paths = write(tmp_path / "in", "jsonl")
     result = fastlsh.deduplicate_files(
-        paths[:2], tmp_path / "k.jsonl", against=paths[1:], limit=25, engine=engine
+        paths[:2], tmp_path / "k.jsonl", against=paths[1:], limit=12, engine=engine
     )
-    assert result.documents == 25
+    assert result.documents == 12
     texts = [row["text"] for row in ROWS]
-    assert result.n_kept == fastlsh.deduplicate(texts[:25], against=texts[20:]).n_kept
+    assert result.n_kept == fastlsh.deduplicate(texts[:12], against=texts[10:]).n_kept
 
 
-@pytest.mark.parametrize("limit", [5, 20, 33])
+@pytest.mark.parametrize("limit", every(3, [5, 20, 33], 1))
 def test_lines(tmp_path, monkeypatch, limit):
     small_budget(monkeypatch)
     rows = [{"text": f"same {i % 3}\nline {i % 7}\nown {i}"} for i in range(50)]
@@ -176,9 +177,9 @@ def test_lines(tmp_path, monkeypatch, limit):
 
 
 def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, run=10)
     paths = write(tmp_path / "in", "jsonl")
-    keywords = {"engine": "disk", "work": tmp_path / "work", "limit": 45}
+    keywords = {"engine": "disk", "work": tmp_path / "work", "limit": 22}
     fastlsh.deduplicate_files(
         paths, tmp_path / "whole.jsonl", **{**keywords, "work": tmp_path / "w"}
     )
@@ -197,10 +198,10 @@ def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch):
         patch.setattr(signed_runs.RunWriter, "close", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **keywords)
-    with pytest.raises(fastlsh.InputError, match="limit was 45, and is 44"):
-        fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **{**keywords, "limit": 44})
+    with pytest.raises(fastlsh.InputError, match="limit was 22, and is 21"):
+        fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **{**keywords, "limit": 21})
     result = fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **keywords)
-    assert result.documents == 45
+    assert result.documents == 22
     assert (tmp_path / "k.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
@@ -221,29 +222,36 @@ def test_commands(tmp_path, capsys):
         ["dedup", *paths, "-o", str(tmp_path / "k.jsonl"), "--report", str(tmp_path / "r.html")],
         ["dedup", *paths, "-o", str(tmp_path / "l.jsonl"), "--by", "line"],
     ):
-        assert main([*command, "--limit", "30"]) == 0
-        assert "the first 30 documents" in capsys.readouterr().err
-        assert main([*command, "--limit", "61"]) == 0
-        assert "60 documents" in capsys.readouterr().err
-    assert main(["dedup", *paths, "-o", str(tmp_path / "k.jsonl"), "--limit", "30",
+        assert main([*command, "--limit", "15"]) == 0
+        assert "the first 15 documents" in capsys.readouterr().err
+        assert main([*command, "--limit", "31"]) == 0
+        assert "30 documents" in capsys.readouterr().err
+    assert main(["dedup", *paths, "-o", str(tmp_path / "k.jsonl"), "--limit", "15",
                  "--report", str(tmp_path / "r.html")]) == 0  # fmt: skip
-    assert "the first 30 documents" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    capsys.readouterr()
+    assert "the first 15 documents" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_commands_that_evaluate(tmp_path, capsys):
+    paths = list(map(str, write(tmp_path / "in", "jsonl")))
     evaluate = ["evaluate", *paths, "--json", str(tmp_path / "e.json")]
     for more in ([], ["--sample", "10"], ["--bandings", "20x5,10x10"]):
-        assert main([*evaluate, *more, "--limit", "30"]) == 0
-        assert capsys.readouterr().out.startswith("only the first 30 documents (--limit)\n")
-        assert json.loads((tmp_path / "e.json").read_bytes())["limit"] == 30
-        for limit in ([], ["--limit", "61"]):
+        assert main([*evaluate, *more, "--limit", "15"]) == 0
+        assert capsys.readouterr().out.startswith("only the first 15 documents (--limit)\n")
+        assert json.loads((tmp_path / "e.json").read_bytes())["limit"] == 15
+        for limit in ([], ["--limit", "31"]):
             assert main([*evaluate, *more, *limit]) == 0
             assert "(--limit)" not in capsys.readouterr().out
             assert "limit" not in json.loads((tmp_path / "e.json").read_bytes())
+
+
+def test_commands_with_an_index_and_wrong_limits(tmp_path, capsys):
+    paths = list(map(str, write(tmp_path / "in", "jsonl")))
     index = str(tmp_path / "seen.index")
     (tmp_path / "other.jsonl").write_text(json.dumps({"text": "another text"}), encoding="utf-8")
     assert main(["index", "build", index, str(tmp_path / "other.jsonl")]) == 0
     dedup = ["dedup", *paths, "-o", str(tmp_path / "i.jsonl"), "--index", index]
-    assert main([*dedup, "--limit", "30"]) == 0
-    assert "the first 30 documents" in capsys.readouterr().err
+    assert main([*dedup, "--limit", "15"]) == 0
+    assert "the first 15 documents" in capsys.readouterr().err
     for command in ("pairs", "evaluate", "dedup"):
         out = ["-o", str(tmp_path / "n.jsonl")] if command == "dedup" else []
         for limit in ("0", "-3"):
@@ -261,8 +269,10 @@ def test_wrong_limits(tmp_path):
         fastlsh.near_duplicate_files(paths, None, limit=2.5)
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk", "auto"])
-@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet", "arrow"])
+@pytest.mark.parametrize(
+    ("kind", "engine"),
+    covering(["jsonl", "jsonl.gz", "parquet", "arrow"], ["memory", "disk", "auto"]),
+)
 def test_files_behind_the_limit_are_not_opened(tmp_path, monkeypatch, kind, engine):
     paths = write(tmp_path / "in", kind)
     opened = set()
@@ -270,7 +280,7 @@ def test_files_behind_the_limit_are_not_opened(tmp_path, monkeypatch, kind, engi
 
     for module, name in ((local, "open_file"), (pa, "OSFile")):
         monkeypatch.setattr(module, name, _recorded(getattr(module, name), opened))
-    fastlsh.deduplicate_files(paths, tmp_path / f"k.{kind}", limit=25, engine=engine)
+    fastlsh.deduplicate_files(paths, tmp_path / f"k.{kind}", limit=12, engine=engine)
     assert opened & {str(path) for path in paths} == {str(path) for path in paths[:2]}
 
 
@@ -297,23 +307,24 @@ def test_a_file_behind_the_limit_may_grow(tmp_path, monkeypatch):
 
         monkeypatch.setattr(module, "check_unchanged", grown)
         out = tmp_path / f"{run.__name__}.jsonl"
-        assert run(paths, out, limit=25, engine="disk").documents == 25
+        assert run(paths, out, limit=12, engine="disk").documents == 12
         with pytest.raises(fastlsh.InputError, match=r"2\.jsonl: changed during the run"):
-            run(paths, out, limit=45, on_error="skip", engine="disk")
+            run(paths, out, limit=22, on_error="skip", engine="disk")
 
 
-def test_a_large_batch_behind_the_limit(tmp_path):
+def test_a_large_batch_behind_the_limit(tmp_path, monkeypatch):
+    small_budget(monkeypatch, batch=100_000)
     paths = write(tmp_path / "in", "arrow")
-    large = pa.table({"id": ["a"], "text": ["x" * 60_000_000], "score": [1]})
+    large = pa.table({"id": ["a"], "text": ["x" * 600_000], "score": [1]})
     with pa.ipc.new_file(paths[1], large.schema) as file:
         file.write_table(large)
     keywords = {"engine": "disk", "memory": "300M"}
-    found = fastlsh.near_duplicate_files(paths, tmp_path / "p.tsv", limit=20, **keywords)
-    assert found.documents == 20
-    for limit in (21, None):
-        with pytest.raises(fastlsh.InputError, match=r"1\.arrow: batch 1 takes 60 MB"):
+    found = fastlsh.near_duplicate_files(paths, tmp_path / "p.tsv", limit=10, **keywords)
+    assert found.documents == 10
+    for limit in (11, None):
+        with pytest.raises(fastlsh.InputError, match=r"1\.arrow: batch 1 takes 600 KB"):
             fastlsh.near_duplicate_files(paths, tmp_path / f"{limit}.tsv", limit=limit, **keywords)
-    with pytest.raises(fastlsh.InputError, match=r"1\.arrow: batch 1 takes 60 MB"):
+    with pytest.raises(fastlsh.InputError, match=r"1\.arrow: batch 1 takes 600 KB"):
         fastlsh.deduplicate_files(
             paths[0], tmp_path / "k.arrow", against=paths[1], limit=2, **keywords
         )
@@ -351,6 +362,7 @@ class Pipe:
         return self.accepted
 
 
+@cache
 def texts_of_pipe(kind, count):
     words = random.Random(7).choices([f"word{i}" for i in range(5000)], k=40 * count)
     texts = [" ".join(words[40 * i : 40 * i + 40]) for i in range(count)]
@@ -373,7 +385,7 @@ def texts_of_pipe(kind, count):
     ),
 )  # fmt: skip
 def test_a_pipe_is_read_to_the_limit_only(tmp_path, kind, compression, engine, by):
-    data = compressed(texts_of_pipe(kind, 6_000), compression)
+    data = compressed(texts_of_pipe(kind, 4_000), compression)
     name = ".".join(filter(None, ["in", kind, compression]))
     if by == "line" and kind != "txt":  # of which it is one document
         run, split = fastlsh.deduplicate_line_files, {}
@@ -406,11 +418,11 @@ def test_a_bad_row_ends_the_reading_of_a_pipe(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
 def test_a_pipe_of_reference_documents_is_read_to_its_end(tmp_path):
     paths = write(tmp_path / "in", "jsonl")
-    data = texts_of_pipe("jsonl", 20_000).replace(b"bad\n", b"", 1) + paths[0].read_bytes()
+    data = texts_of_pipe("jsonl", 2_000).replace(b"bad\n", b"", 1) + paths[0].read_bytes()
     pipe = Pipe(tmp_path / "known.jsonl", data)
     result = fastlsh.deduplicate_files(
         paths[0], tmp_path / "k.jsonl", against=tmp_path / "known.jsonl", limit=5
     )
     texts = [row["text"] for row in ROWS]
-    assert result.n_kept == fastlsh.deduplicate(texts[:5], against=texts[:20]).n_kept < 5
+    assert result.n_kept == fastlsh.deduplicate(texts[:5], against=texts[:10]).n_kept < 5
     assert pipe.end() == len(data)

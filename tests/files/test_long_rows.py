@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files
 from fastlsh.errors import LongRowError
 from fastlsh.files.budget import (
@@ -40,7 +41,7 @@ def limited(monkeypatch, **limits):
 
 def with_long(folder, place, *texts, shards=2):
     """Write a collection with some long texts from a row of its second file on."""
-    inputs = write_shards(folder, rows_of(1, 100), shards)
+    inputs = write_shards(folder, rows_of(1, 24), shards)
     lines = Path(inputs[1]).read_text(encoding="utf-8").splitlines(keepends=True)
     lines[place:place] = [
         json.dumps({"id": f"x{i}", "text": t}) + "\n" for i, t in enumerate(texts)
@@ -49,23 +50,22 @@ def with_long(folder, place, *texts, shards=2):
     return inputs
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("place", [0, 20, 50])
+@pytest.mark.parametrize(("place", "threads"), covering([0, 5, 12], [1, 2]))
 def test_a_row_that_is_too_long_is_named(tmp_path, monkeypatch, threads, place):
     limited(monkeypatch, row=10_000)
-    inputs = with_long(tmp_path, place, text_of(50_000))
+    inputs = with_long(tmp_path, place, text_of(20_000))
     keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
     with pytest.raises(InputError) as caught:
         deduplicate_files(inputs, threads=threads, **keywords)
-    size = 50_000 + len('{"id": "x0", "text": ""}')
+    size = 20_000 + len('{"id": "x0", "text": ""}')
     assert str(caught.value) == (
-        f"{inputs[1]}: row {place + 1}: the row has 50 KB, and with 315 MB of memory a row may have"
+        f"{inputs[1]}: row {place + 1}: the row has 20 KB, and with 315 MB of memory a row may have"
         f' 10 KB: give at least memory="{least_memory(size, PER_ROW)}"'
     )
     assert not (tmp_path / "k.jsonl").exists()
-    limited(monkeypatch, row=50_100)
+    limited(monkeypatch, row=20_100)
     done = deduplicate_files(inputs, threads=threads, **keywords)
-    assert done.documents == 101
+    assert done.documents == 25
     expected = deduplicate_files(inputs, tmp_path / "m.jsonl", engine="memory")
     assert (tmp_path / "m.jsonl").read_bytes() == (tmp_path / "k.jsonl").read_bytes()
     assert expected.n_kept == done.n_kept
@@ -73,7 +73,7 @@ def test_a_row_that_is_too_long_is_named(tmp_path, monkeypatch, threads, place):
 
 def test_several_long_rows_are_worked_on_one_after_the_other(tmp_path, monkeypatch):
     small_budget(monkeypatch)
-    texts = [text_of(50_000, seed) for seed in (0, 1, 1, 2)]
+    texts = [text_of(20_000, seed) for seed in (0, 1, 1, 2)]
     texts[1] = "changed " + texts[1]
     inputs = with_long(tmp_path, 10, *texts)
     for engine in ("memory", "disk"):
@@ -125,43 +125,43 @@ def test_the_length_of_a_row(tmp_path, suffix, size, end):
 
 
 def test_texts_that_cannot_be_compared_are_named(tmp_path, monkeypatch):
-    text = text_of(50_000)
-    inputs = with_long(tmp_path, 20, text, text + " and more")
+    text = text_of(20_000)
+    inputs = with_long(tmp_path, 6, text, text + " and more")
     keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
-    limited(monkeypatch, compared=90_000)
+    limited(monkeypatch, compared=36_000)
     with pytest.raises(InputError) as caught:
         deduplicate_files(inputs, **keywords)
     assert str(caught.value) == (
-        f"{inputs[1]}: row 22: the text has 50 KB, and its comparison with another one needs more"
+        f"{inputs[1]}: row 8: the text has 20 KB, and its comparison with another one needs more"
         " than 315 MB of memory: do the same again with"
-        f' memory="{least_memory(100_009, PER_COMPARED)}" at least'
+        f' memory="{least_memory(40_009, PER_COMPARED)}" at least'
     )
-    limited(monkeypatch, compared=110_000)
+    limited(monkeypatch, compared=44_000)
     assert deduplicate_files(inputs, **keywords).n_removed > 0
     deduplicate_files(inputs, tmp_path / "m.jsonl", engine="memory")
     assert (tmp_path / "m.jsonl").read_bytes() == (tmp_path / "k.jsonl").read_bytes()
 
 
 def test_copies_and_estimates_need_no_sets(tmp_path, monkeypatch):
-    limited(monkeypatch, compared=60_000)
-    text = text_of(50_000)
+    limited(monkeypatch, compared=24_000)
+    text = text_of(20_000)
     keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
-    inputs = with_long(tmp_path, 20, text, text, text + " and more")
-    assert deduplicate_files(inputs, **keywords, verify="signature").documents == 103
-    with pytest.raises(InputError, match="row 23: the text has"):
+    inputs = with_long(tmp_path, 6, text, text, text + " and more")
+    assert deduplicate_files(inputs, **keywords, verify="signature").documents == 27
+    with pytest.raises(InputError, match="row 9: the text has"):
         deduplicate_files(inputs, **keywords)
-    inputs = with_long(tmp_path, 20, text, text)
-    assert deduplicate_files(inputs, **keywords, restart=True).documents == 102
+    inputs = with_long(tmp_path, 6, text, text)
+    assert deduplicate_files(inputs, **keywords, restart=True).documents == 26
 
 
 def test_the_row_of_a_long_line(tmp_path, monkeypatch):
-    limited(monkeypatch, compared=60_000)
-    line = text_of(50_000)
-    inputs = with_long(tmp_path, 20, f"a\n{line}\nb", f"c\nd\n{line} and more")
+    limited(monkeypatch, compared=24_000)
+    line = text_of(20_000)
+    inputs = with_long(tmp_path, 6, f"a\n{line}\nb", f"c\nd\n{line} and more")
     keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
-    with pytest.raises(InputError, match="row 22: the text has 50 KB"):
+    with pytest.raises(InputError, match="row 8: the text has 20 KB"):
         deduplicate_line_files(inputs, threshold=0.8, **keywords)
-    assert deduplicate_line_files(inputs, **keywords, restart=True).documents == 102
+    assert deduplicate_line_files(inputs, **keywords, restart=True).documents == 26
 
 
 @pytest.mark.parametrize("each", [PER_ROW, PER_BATCH, PER_COMPARED])
@@ -176,8 +176,9 @@ def test_the_memory_that_is_named_is_enough(size, each):
     assert parse_memory(said) <= BASE + size * each + (2 << 20)
 
 
-@pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
-@pytest.mark.parametrize("form", ["file", "stream"])
+@pytest.mark.parametrize(
+    ("compression", "form"), covering([None, "zstd", "lz4"], ["file", "stream"])
+)
 def test_a_batch_that_is_too_large_is_named_before_the_work(
     tmp_path, monkeypatch, form, compression
 ):

@@ -37,19 +37,19 @@ def both(folder, inputs, name="pairs.tsv", **keywords):
 )  # fmt: skip
 def test_same_bytes(tmp_path, monkeypatch, name, best, search):
     small_budget(monkeypatch)
-    rows = rows_of(21, 160)
-    known = write_shards(tmp_path, rows[:70], 3, "known")
-    inputs = write_shards(tmp_path, rows[70:], 2)
+    rows = rows_of(21, 72)
+    known = write_shards(tmp_path, rows[:32], 3, "known")
+    inputs = write_shards(tmp_path, rows[32:], 2)
     result, written = both(
         tmp_path, inputs, name, against=known, best=best, threshold=0.6, **search
     )
     found = matches(
-        [row["text"] for row in rows[70:]], [row["text"] for row in rows[:70]], 0.6, best=best,
-        ids=[row["id"] for row in rows[70:]], against_ids=[row["id"] for row in rows[:70]],
+        [row["text"] for row in rows[32:]], [row["text"] for row in rows[:32]], 0.6, best=best,
+        ids=[row["id"] for row in rows[32:]], against_ids=[row["id"] for row in rows[:32]],
         **search,
     )  # fmt: skip
-    assert result.documents == 90
-    assert result.n_pairs == len(found) > 20
+    assert result.documents == 40
+    assert result.n_pairs == len(found) > 8
     if name == "pairs.jsonl":
         lines = [json.loads(line) for line in written.splitlines()]
         assert [(row["id_a"], row["id_b"], row["jaccard"]) for row in lines] == list(found)
@@ -61,10 +61,10 @@ def test_same_bytes(tmp_path, monkeypatch, name, best, search):
 @pytest.mark.parametrize("sizes", [{"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0}])
 def test_parts_of_one_family(tmp_path, monkeypatch, sizes):
     small_budget(monkeypatch, **sizes)
-    rows = rows_of(22, 120)
+    rows = rows_of(22, 24)
     known, inputs = (
-        write_shards(tmp_path, rows[:50], 1, "known"),
-        write_shards(tmp_path, rows[50:], 2),
+        write_shards(tmp_path, rows[:10], 1, "known"),
+        write_shards(tmp_path, rows[10:], 2),
     )
     result, _ = both(tmp_path, inputs, against=known)
     best, _ = both(tmp_path, inputs, against=known, best=True)

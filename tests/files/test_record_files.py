@@ -14,7 +14,7 @@ from shards import rows_of, small_budget
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-PARTS = {stage: 1 if stage in ("unite", "merge", "finish") else 3 for stage in STAGES}
+PARTS = {stage: 1 if stage in ("unite", "merge", "finish") else 2 for stage in STAGES}
 READ = {
     "columns": {"text": ["title", "body"]},
     "messages": {"text": "chat", "roles": ["user", "assistant"], "join_with": " "},
@@ -43,7 +43,7 @@ def written(folder, rows, suffix):
         if suffix == "jsonl":
             path.write_text("".join(json.dumps(row) + "\n" for row in part))
         else:
-            parquet.write_table(pa.Table.from_pylist(part), path, row_group_size=9)
+            parquet.write_table(pa.Table.from_pylist(part), path, row_group_size=5)
         paths.append(str(path))
     return paths
 
@@ -51,7 +51,7 @@ def written(folder, rows, suffix):
 @pytest.mark.parametrize(("suffix", "how"), covering(["jsonl", "parquet"], READ))
 def test_same_answer_in_memory_on_disk_and_in_stages(tmp_path, monkeypatch, suffix, how):
     small_budget(monkeypatch)
-    rows = records(120)
+    rows = records(30)
     inputs = written(tmp_path, rows, suffix)
     plain = tmp_path / "plain.jsonl"  # the same documents, as one column
     between = "\n" if how == "columns" else " "
@@ -61,9 +61,9 @@ def test_same_answer_in_memory_on_disk_and_in_stages(tmp_path, monkeypatch, suff
             print(json.dumps({"id": row["id"], "text": text}), file=file)
     removed = tmp_path / "plain.tsv"
     deduplicate_files(plain, tmp_path / "plain-kept.jsonl", removed=removed, engine="memory")
-    assert removed.read_text().count("\n") > 10
+    assert removed.read_text().count("\n") > 5
     for engine in ("memory", "disk", "stages"):
-        table, keywords = tmp_path / f"{engine}.tsv", {"memory": "300M", **READ[how]}
+        table, keywords = tmp_path / f"{engine}.tsv", {"memory": "300M", "threads": 1, **READ[how]}
         work = {} if engine == "memory" else {"work": tmp_path / engine}
         keywords = {**keywords, **work, "removed": table}
         output = tmp_path / f"{engine}.{suffix}"
@@ -79,7 +79,7 @@ def test_same_answer_in_memory_on_disk_and_in_stages(tmp_path, monkeypatch, suff
         near_duplicate_files(inputs, tmp_path / f"{engine}.csv", engine=engine, **READ[how]).n_pairs
         for engine in ("memory", "disk")
     ]
-    assert pairs[0] == pairs[1] > 10
+    assert pairs[0] == pairs[1] > 5
 
 
 def test_nothing_is_written_of_messages_of_another_shape(tmp_path, capsys):
@@ -101,7 +101,7 @@ def test_nothing_is_written_of_messages_of_another_shape(tmp_path, capsys):
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
 def test_misspelt_roles(tmp_path, capsys, suffix):
-    rows = records(30)
+    rows = records(10)
     inputs = written(tmp_path, rows, suffix)
     output = str(tmp_path / f"kept.{suffix}")
     words = ["dedup", *inputs, "-o", output, "--text", "chat", "-q", "--roles"]

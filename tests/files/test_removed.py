@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from combinations import covering
 from fastlsh import Index, deduplicate_files, deduplicate_line_files
 from fastlsh.files import deduplicate_with_index
 from files import put_rows
@@ -40,9 +41,10 @@ def collections(here):
     return here
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk"])
-@pytest.mark.parametrize("suffix", ["tsv", "csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("by", [None, "line"])
+@pytest.mark.parametrize(
+    ("engine", "suffix", "by"),
+    covering(["memory", "disk"], ["tsv", "csv", "jsonl", "parquet"], [None, "line"]),
+)
 def test_which_collection_the_kept_document_is_in(collections, engine, suffix, by):
     name = f"removed.{suffix}"
     shared = {"against": "old.jsonl", "removed": name, "engine": engine}

@@ -4,13 +4,14 @@ import shutil
 
 import pytest
 
+from combinations import every
 from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import decide, gather
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.io import write_table
 from shards import small_budget
 
-DOCUMENTS, WIDE = 200, 5_000
+DOCUMENTS, WIDE = 40, 5_000
 TEXT = "the same words for nearly all of the documents {}"
 TEXTS = sum(len(TEXT.format(n // 2)) for n in range(DOCUMENTS))
 
@@ -23,9 +24,9 @@ def stop(*_, **__):
     raise StoppedError
 
 
-@pytest.fixture(params=["jsonl", "parquet"])
+@pytest.fixture(params=every(2, ["jsonl", "parquet"]))
 def keywords(request, tmp_path, monkeypatch):
-    """A run on 1 MB of rows with 10 KB of texts, all of which share buckets."""
+    """A run on 200 KB of rows with 2 KB of texts, all of which share buckets."""
     pytest.importorskip("pyarrow")
     small_budget(monkeypatch, block=50_000, pending=500)
     columns = {

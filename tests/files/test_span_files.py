@@ -32,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*equal by accident")  # short o
 SIZES = [
     {},
     {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
-    {"block": 1 << 20, "run": 1 << 20, "rows": 1 << 20, "part": 1 << 20, "pending": 1 << 20},
+    {"block": 1 << 20, "run": 1 << 16, "rows": 1 << 16, "part": 1 << 16, "pending": 1 << 20},
 ]
 
 
@@ -86,19 +86,19 @@ def both(folder, inputs, length=40, output="kept.jsonl", **keywords):
 def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
     shards, threads = cut
     small_budget(monkeypatch, **sizes)
-    rows = rows_of(shards, 90)
+    rows = rows_of(shards, 36)
     result, written = both(tmp_path, write_shards(tmp_path, rows, shards), threads=threads)
     expected = fastlsh.deduplicate_spans([row["text"] for row in rows], 40)
     left = [json.loads(line)["text"] for line in written["kept.jsonl"].decode().splitlines()]
     assert left == expected.texts
-    assert result.n_removed == len(expected) > 20
+    assert result.n_removed == len(expected) > 10
     assert result.characters == expected.characters
 
 
 @pytest.mark.parametrize(
     "more",
     every(
-        2,
+        4,
         [
             {"join": " ... "},
             {"keep_least": 50},
@@ -123,16 +123,16 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
 )
 def test_same_answer_for_every_option(tmp_path, monkeypatch, more):
     small_budget(monkeypatch, part=30)
-    result, _ = both(tmp_path, write_shards(tmp_path, rows_of(3, 90), 2), **more)
+    result, _ = both(tmp_path, write_shards(tmp_path, rows_of(3, 72), 2), **more)
     assert bool(result.n_removed) == (more.get("length") != 2000)
     assert bool(result.dropped) == ("keep_least" in more)
 
 
 ENDS = string.ascii_lowercase + "abcdefghi"
-MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 100)]
+SEEDS = every(100, range(100), 2)
 
 
-@pytest.mark.parametrize("seed", [0, *MANY])
+@pytest.mark.parametrize("seed", SEEDS)
 def test_hostile_collections(tmp_path, monkeypatch, seed):
     draw = random.Random(seed)
     small_budget(monkeypatch, **draw.choice(SIZES))
@@ -146,7 +146,7 @@ def test_hostile_collections(tmp_path, monkeypatch, seed):
     both(tmp_path, write_shards(tmp_path, rows, 2), length=length, threads=threads)
 
 
-@pytest.mark.parametrize("shingler", [None, Shingler("word")])
+@pytest.mark.parametrize("shingler", every(2, [None, Shingler("word")], 1))
 def test_keys_are_not_found_again_to_gather_texts(tmp_path, monkeypatch, shingler):
     small_budget(monkeypatch)
     searched = []
@@ -156,21 +156,21 @@ def test_keys_are_not_found_again_to_gather_texts(tmp_path, monkeypatch, shingle
         "unit_anchors",
         lambda texts, *rest: searched.append(len(texts)) or find(texts, *rest),
     )
-    inputs = write_shards(tmp_path, rows_of(5, 60), 2)
+    inputs = write_shards(tmp_path, rows_of(5, 30), 2)
     found = deduplicate_span_files(
         inputs, tmp_path / "kept.jsonl", min_length=8, shingler=shingler, engine="disk"
     )
     assert found.n_removed > 0
-    assert sum(searched) == 2 * 60  # for the estimate, and to sign them; not to gather them
+    assert sum(searched) == 2 * 30  # for the estimate, and to sign them; not to gather them
 
 
-@pytest.mark.parametrize("shingler", [None, Shingler(lowercase=True)])
+@pytest.mark.parametrize("shingler", every(2, [None, Shingler(lowercase=True)]))
 def test_against_files(tmp_path, monkeypatch, shingler):
     small_budget(monkeypatch)
-    known = write_shards(tmp_path, rows_of(1, 40), 2, "known")
-    inputs = write_shards(tmp_path, rows_of(1, 60), 2)
+    known = write_shards(tmp_path, rows_of(1, 12), 2, "known")
+    inputs = write_shards(tmp_path, rows_of(1, 24), 2)
     result, written = both(tmp_path, inputs, against=known, shingler=shingler)
-    assert result.documents == 60
+    assert result.documents == 24
     header, *removed = written["removed.tsv"].decode().splitlines()
     assert header.split("\t") == ["id", "start", "end", "kept_id", "kept_start", "against"]
     assert {row.split("\t")[-1] for row in removed} == {"true", "false"}
@@ -178,13 +178,13 @@ def test_against_files(tmp_path, monkeypatch, shingler):
 
 def test_documents_of_against_files_count_for_max_share(tmp_path, monkeypatch):
     small_budget(monkeypatch)
-    known = write_shards(tmp_path, rows_of(1, 40), 2, "known")
-    inputs = write_shards(tmp_path, rows_of(1, 60), 2)
+    known = write_shards(tmp_path, rows_of(1, 20), 2, "known")
+    inputs = write_shards(tmp_path, rows_of(1, 40), 2)
     plain = {"max_share": 0.05, "merge_gap": 5}
     result, _ = both(tmp_path, inputs, against=known, **plain)
-    rows = [row["text"] for row in rows_of(1, 60)]
+    rows = [row["text"] for row in rows_of(1, 40)]
     expected = fastlsh.deduplicate_spans(
-        rows, 40, against=[row["text"] for row in rows_of(1, 40)], **plain
+        rows, 40, against=[row["text"] for row in rows_of(1, 20)], **plain
     )
     assert (result.n_removed, result.common) == (len(expected), len(expected.common))
     assert result.n_removed
@@ -201,7 +201,7 @@ def test_bytes_inside_a_character_are_not_gone(tmp_path):
 
 
 @pytest.mark.parametrize("collide", [False, True])
-@pytest.mark.parametrize("seed", [0, *MANY])
+@pytest.mark.parametrize("seed", SEEDS)
 def test_hostile_words(tmp_path, monkeypatch, seed, collide):
     """Also if different words have the same hash: then only what goes is the same, by any proof."""
     draw = random.Random(seed)
@@ -244,16 +244,20 @@ def test_many_equal_grams_make_few_contexts():
 
 @pytest.mark.parametrize(
     "more",
-    [
-        {},
-        {"shingler": Shingler(collapse_whitespace=True), "merge_gap": 9, "max_share": 0.1},
-        {"shingler": Shingler("word"), "min_length": 3, "keep_least": 4},
-    ],
+    every(
+        3,
+        [
+            {},
+            {"shingler": Shingler(collapse_whitespace=True), "merge_gap": 9, "max_share": 0.1},
+            {"shingler": Shingler("word"), "min_length": 3, "keep_least": 4},
+        ],
+        1,
+    ),
     ids=str,
 )
 def test_both_engines_report_the_same(tmp_path, monkeypatch, more):
     small_budget(monkeypatch)
-    rows = rows_of(8, 60)
+    rows = rows_of(8, 30)
     rows[7]["text"] = f"{NASTY} {'abc' * 30} {NASTY}"
     rows[9] = {**rows[9], "text": f"xy{rows[7]['text']}{'d' * 3000}", "id": NASTY}
     known = write_shards(tmp_path, rows_of(2, 20), 1, "known")
@@ -269,7 +273,7 @@ def test_both_engines_report_the_same(tmp_path, monkeypatch, more):
     memory, disk = pages
     assert (memory.sections, memory.tables) == (disk.sections, disk.tables)
     table = disk.tables["How much of each source was removed"][1:]
-    assert [row[1] for row in table] == ["20", "20", "20"]
+    assert [row[1] for row in table] == ["10", "10", "10"]
     assert sum(int(row[5].replace(",", "")) for row in table) == result.characters
     assert sum(int(row[4].replace(",", "")) for row in table) == result.n_removed
     assert sum(int(row[2]) for row in table) == result.changed
@@ -321,7 +325,7 @@ def interrupted(*_, **__):
 
 
 def prepared(folder, **more):
-    inputs = write_shards(folder, rows_of(5, 90), 3)
+    inputs = write_shards(folder, rows_of(5, 36), 3)
     for name in ("expected", "out"):
         (folder / name).mkdir()
     keywords = {"inputs": inputs, "min_length": 40, "keep_least": 20, "join": " "}
@@ -340,7 +344,7 @@ def prepared(folder, **more):
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.parametrize(
     "times",
-    [3, pytest.param(10, marks=pytest.mark.exhaustive), pytest.param(50, marks=pytest.mark.slow)],
+    [1, pytest.param(10, marks=pytest.mark.exhaustive), pytest.param(50, marks=pytest.mark.slow)],
 )
 @pytest.mark.parametrize(
     ("unit", "length"), [("char", 40), pytest.param("word", 3, marks=pytest.mark.slow)]
@@ -352,7 +356,7 @@ def test_a_kill_in_every_stage_changes_nothing(tmp_path, times, unit, length):
 
 
 def test_annotated_rows_are_as_they_came(tmp_path):
-    rows = rows_of(4, 60)
+    rows = rows_of(4, 40)
     inputs = write_shards(tmp_path, rows, 2)
     _, written = both(tmp_path, inputs, annotate=True)
     expected = fastlsh.deduplicate_spans([row["text"] for row in rows], 40)

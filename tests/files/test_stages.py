@@ -36,13 +36,22 @@ pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
 PAIR_STAGES = [stage for stage in STAGES if stage not in ("merge", "write")]
 PARTS = [1, 2, 4, 7]
-SOME = [4, *(pytest.param(of, marks=pytest.mark.exhaustive) for of in PARTS if of != 4)]
+SOME = [2, *(pytest.param(of, marks=pytest.mark.exhaustive) for of in PARTS if of != 2)]
+
+
+COUNT = 36
+"""The documents of a collection, in six files: three units, and many blocks."""
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    small_budget(monkeypatch)
+    small_units(monkeypatch)
     monkeypatch.setattr(link, "RANGE", 64)
+
+
+def small_units(monkeypatch, **sizes):
+    small_budget(monkeypatch, **sizes)
+    monkeypatch.setattr(units, "UNIT", 2200)
 
 
 def parquet_shards(folder, rows, shards):
@@ -53,18 +62,18 @@ def parquet_shards(folder, rows, shards):
     for shard in range(shards):
         part = rows[len(rows) * shard // shards : len(rows) * (shard + 1) // shards]
         paths.append(str(folder / f"in{shard}.parquet"))
-        pq.write_table(pa.Table.from_pylist(part), paths[-1], row_group_size=9)
+        pq.write_table(pa.Table.from_pylist(part), paths[-1], row_group_size=4)
     return paths
 
 
-def job(folder, kind="jsonl", *, count=150, **more):
+def job(folder, kind="jsonl", *, count=COUNT, **more):
     """Write a collection; return the keywords of its deduplication, without paths of outputs."""
     (folder / "data").mkdir()
     write = {"jsonl": write_shards, "parquet": parquet_shards}[kind]
     inputs = write(folder / "data", rows_of(3, count), more.pop("shards", 6))
     if more.pop("against", False):
-        more["against"] = write_shards(folder, rows_of(4, 60) + rows_of(3, 30), 2, "reference")
-    return {"inputs": inputs, "threshold": 0.7, "threads": 2, "memory": "300M", **more}
+        more["against"] = write_shards(folder, rows_of(4, 20) + rows_of(3, 10), 2, "reference")
+    return {"inputs": inputs, "threshold": 0.7, "threads": 1, "memory": "300M", **more}
 
 
 def outputs(folder, name="kept/"):
@@ -88,7 +97,7 @@ CASES = [
 @pytest.mark.parametrize(
     ("case", "of"),
     [
-        pytest.param(case, of, marks=[pytest.mark.exhaustive] * (of != 4 and (case, of) != (0, 1)))
+        pytest.param(case, of, marks=[pytest.mark.exhaustive] * ((case, of) != (1, 2)))
         for case in range(len(CASES)) for of in PARTS
     ],
 )  # fmt: skip
@@ -106,8 +115,8 @@ def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of)
 
 
 def one_file(folder, kind):
-    """Write a collection into one file, with a bad row behind each 30; return it, and how many."""
-    rows = rows_of(3, 150)
+    """Write a collection into one file, with a bad row behind each 8; return it, and how many."""
+    rows = rows_of(3, 40)
     for row in rows:
         row["text"] = (row["text"] or "nothing").replace("\0", "").replace("\t", " ")
     path = folder / f"in.{kind}"
@@ -120,7 +129,7 @@ def one_file(folder, kind):
     else:
         lines = ["text\tscore", *(f"{row['text']}\t{row['score']}" for row in rows)]
         bad = "one field"
-    for at in range(len(lines) - 1, 0, -30) if bad else ():
+    for at in range(len(lines) - 1, 0, -8) if bad else ():
         lines.insert(at, f"\n{bad}")
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return [str(path)], sum(line == f"\n{bad}" for line in lines)
@@ -135,16 +144,18 @@ ONE_FILE = [
 @pytest.mark.parametrize(
     ("function", "given", "kind", "more"),
     [
-        *((deduplicate_files, {"threshold": 0.7}, *each) for each in ONE_FILE),
         (near_duplicate_files, {"threshold": 0.7}, *ONE_FILE[0]),
-        (deduplicate_line_files, {}, *ONE_FILE[1]),
-        (deduplicate_span_files, {"min_length": 40}, *ONE_FILE[1]),
+        (deduplicate_files, {"threshold": 0.7}, *ONE_FILE[2]),
         *(
             pytest.param(function, given, *each, marks=pytest.mark.exhaustive)
             for function, given, each in (
+                *((deduplicate_files, {"threshold": 0.7}, each) for each in ONE_FILE[:2]),
+                *((deduplicate_files, {"threshold": 0.7}, each) for each in ONE_FILE[3:]),
+                (deduplicate_line_files, {}, ONE_FILE[1]),
                 (near_duplicate_files, {"threshold": 0.7}, ONE_FILE[1]),
                 (deduplicate_line_files, {}, ONE_FILE[0]),
                 (deduplicate_span_files, {"min_length": 40}, ONE_FILE[0]),
+                (deduplicate_span_files, {"min_length": 40}, ONE_FILE[1]),
             )
         ),
     ],
@@ -152,9 +163,9 @@ ONE_FILE = [
 def test_one_large_file_is_divided(tmp_path, monkeypatch, function, given, kind, more):
     if function is deduplicate_span_files:
         small_budget(monkeypatch, **OF_PASSAGES)
-    monkeypatch.setattr(units, "UNIT", 2000)
+    monkeypatch.setattr(units, "UNIT", 600)
     inputs, bad = one_file(tmp_path, kind)
-    keywords = {"inputs": inputs, "threads": 2, "memory": "300M", **more, **given}
+    keywords = {"inputs": inputs, "threads": 1, "memory": "300M", **more, **given}
     if bad:
         keywords["on_error"] = "skip"
     names = {"output": "kept/", "removed": "removed.tsv"}
@@ -170,12 +181,12 @@ def test_one_large_file_is_divided(tmp_path, monkeypatch, function, given, kind,
             continue
         each["work"] = tmp_path / "shared"
         stages = PAIR_STAGES if function is near_duplicate_files else STAGES
-        results.append(in_parts(function, each, 3, stages=stages[:1]))
+        results.append(in_parts(function, each, 2, stages=stages[:1]))
         found = json.loads(
             (tmp_path / "shared" / MANIFEST).read_text("utf-8").partition("\nfastlsh")[0]
         )["units"]
         assert (len(found) > 8) == (more != {} or kind != "tsv")
-        results.append(in_parts(function, each, 3, lambda parts: reversed(parts), stages))
+        results.append(in_parts(function, each, 2, lambda parts: reversed(parts), stages))
     memory, disk, _, staged = results
     assert (
         contents(tmp_path / "memory") == contents(tmp_path / "disk") == contents(tmp_path / "work")
@@ -188,7 +199,7 @@ def test_one_large_file_is_divided(tmp_path, monkeypatch, function, given, kind,
 
 
 def test_too_little_memory_for_ranges_is_refused_before_a_part_begins(tmp_path, monkeypatch):
-    monkeypatch.setattr(units, "UNIT", 2000)
+    monkeypatch.setattr(units, "UNIT", 1000)
     inputs, _ = one_file(tmp_path, "parquet")
     work = tmp_path / "work"
     keywords = {"inputs": inputs, "output": f"{tmp_path}/kept/", "memory": "300M", "work": work}
@@ -202,7 +213,7 @@ def test_too_little_memory_for_ranges_is_refused_before_a_part_begins(tmp_path, 
 
 @pytest.mark.parametrize(("kind", "more"), ONE_FILE[:3:2])
 def test_the_row_of_an_error_is_counted_in_the_file(tmp_path, monkeypatch, kind, more):
-    monkeypatch.setattr(units, "UNIT", 2000)
+    monkeypatch.setattr(units, "UNIT", 1000)
     inputs, _ = one_file(tmp_path, kind)
     keywords = {"inputs": inputs, "output": f"{tmp_path}/kept/", "memory": "300M", **more}
     lines = Path(inputs[0]).read_text("utf-8").split("\n")
@@ -220,13 +231,13 @@ def test_the_row_of_an_error_is_counted_in_the_file(tmp_path, monkeypatch, kind,
     assert len(found) > 4
     longest = max(range(len(lines)), key=lambda n: len(lines[n]))
     small_budget(monkeypatch, row=len(lines[longest]) - 1)
-    monkeypatch.setattr(units, "UNIT", 2000)
+    monkeypatch.setattr(units, "UNIT", 1000)
     with pytest.raises(InputError, match="the row has") as caught:
         in_parts(deduplicate_files, {**keywords, "work": tmp_path / "long", "on_error": "skip"}, 9)
     assert caught.value.row == longest + 1
 
 
-@pytest.mark.parametrize("function", [deduplicate_files, deduplicate_line_files])
+@pytest.mark.parametrize("function", every(2, [deduplicate_files, deduplicate_line_files]))
 def test_the_end_again_returns_the_counts_and_misses_what_is_gone(tmp_path, function):
     keywords = {**job(tmp_path), **outputs(tmp_path / "two"), "work": tmp_path / "work"}
     if function is deduplicate_line_files:
@@ -255,9 +266,11 @@ def test_pairs_in_parts(tmp_path, of):
 
 
 @pytest.mark.parametrize("of", SOME)
-@pytest.mark.parametrize("more", [{}, {"threshold": 0.7, "against": True, "drop_empty": True}])
+@pytest.mark.parametrize(
+    "more", every(2, [{"threshold": 0.7, "against": True, "drop_empty": True}, {}])
+)
 def test_lines_in_parts(tmp_path, of, more):
-    keywords = {**job(tmp_path, count=120, **more), "threshold": 1.0, **more}
+    keywords = {**job(tmp_path, count=24, **more), "threshold": 1.0, **more}
     keywords.pop("against", None)
     if "against" in more:
         keywords["against"] = [tmp_path / "reference0.jsonl", tmp_path / "reference1.jsonl"]
@@ -278,7 +291,7 @@ def test_lines_in_parts(tmp_path, of, more):
 @pytest.fixture
 def keywords(tmp_path):
     """The keywords of a run in stages."""
-    return {**job(tmp_path, count=220), **outputs(tmp_path / "two"), "work": tmp_path / "work"}
+    return {**job(tmp_path), **outputs(tmp_path / "two"), "work": tmp_path / "work"}
 
 
 @pytest.fixture
@@ -295,11 +308,11 @@ def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
     draw = random.Random(seed)
 
     def order(parts):
-        often = [*parts, *draw.choices(list(parts), k=2)]
+        often = [*parts, draw.choice(list(parts))]
         draw.shuffle(often)
         return often
 
-    in_parts(deduplicate_files, keywords, 5, order)
+    in_parts(deduplicate_files, keywords, 3, order)
     assert contents(tmp_path / "two") == expected
     for stage in STAGES[:-1]:  # a part that starts after all has ended has nothing to do
         assert deduplicate_files(**keywords, stage=stage).documents == 0
@@ -363,7 +376,7 @@ def test_a_folder_whose_listings_are_old(staged, tmp_path, monkeypatch):
 
     for name in ("listdir", "scandir"):
         monkeypatch.setattr(os, name, stale(getattr(os, name)))
-    in_parts(deduplicate_files, keywords, 3, stages=STAGES[:-1])
+    in_parts(deduplicate_files, keywords, 2, stages=STAGES[:-1])
     monkeypatch.undo()
     small_budget(monkeypatch)
     deduplicate_files(**keywords, stage="finish")
@@ -401,50 +414,51 @@ def test_a_client_that_remembers_what_was_missing(keywords, monkeypatch):
     assert (work / link.DONE).exists()
 
 
-def test_one_process_goes_on_where_parts_have_ended_and_parts_where_it_has(staged, tmp_path):
+@pytest.mark.parametrize("done", every(3, [4, 1, 6]))
+def test_one_process_goes_on_where_parts_have_ended(staged, tmp_path, done):
     keywords, expected = staged
-    for stages in (STAGES[:1], STAGES[:4], STAGES[:6]):
-        in_parts(deduplicate_files, keywords, 3, stages=stages)
-        deduplicate_files(**keywords, engine="disk")
-        assert contents(tmp_path / "two") == expected
-        for name in expected:
-            (tmp_path / "two" / name).unlink()
-    deduplicate_files(**keywords, engine="disk", keep_work=True)
-    in_parts(deduplicate_files, keywords, 3)
+    in_parts(deduplicate_files, keywords, 2, stages=STAGES[:done])
+    deduplicate_files(**keywords, engine="disk")
     assert contents(tmp_path / "two") == expected
 
 
-TO_DECISIONS = ["sign", "link", "unite", "gather", "decide"]
+def test_parts_go_on_where_one_process_has_ended(staged, tmp_path):
+    keywords, expected = staged
+    deduplicate_files(**keywords, engine="disk", keep_work=True)
+    in_parts(deduplicate_files, keywords, 2)
+    assert contents(tmp_path / "two") == expected
 
 
-@pytest.mark.parametrize(
-    ("done", "stage", "line"),
-    [
-        ([], "link", "no run has begun here: the first stage is stage='sign'"),
-        ([("sign", 2)], "link", "of the stage sign, part 1/3, 3/3 has not finished"),
-        (["sign", ("link", 1, 2)], "unite", "of the stage link, part 3/3 has not finished"),
-        ([("sign", 1)], "link", "has not finished (counted in 3 parts, as the process that began"),
-        (["sign", "link"], "gather", "the stage gather cannot begin: the stage unite has not"),
-        ([*TO_DECISIONS[:3], ("gather", 1)], "decide", "of the stage gather, part 2/3, 3/3 has"),
-        (["sign", "link"], "merge", "the stage merge cannot begin: the stage unite has not"),
-        (TO_DECISIONS[:4], "merge", "of the stage decide, part 1/3, 2/3, 3/3 has not finished"),
-        (TO_DECISIONS, "write", "the stage merge has not"),
-        ([*TO_DECISIONS, "merge", ("write", 3)], "finish", "of the stage write, part 1/3, 2/3 has"),
-    ],
-)
-def test_a_stage_whose_forerunner_is_incomplete(keywords, done, stage, line):
-    for each in done:
-        name, numbers = (each, range(1, 4)) if isinstance(each, str) else (each[0], each[1:])
-        for number in [1] if name in WHOLE else numbers:
-            part = None if name in WHOLE else (number, 3)
-            deduplicate_files(**keywords, stage=name, part=part)
-    with pytest.raises(InputError) as caught:
-        deduplicate_files(**keywords, stage=stage)
-    assert line in str(caught.value)
+TOO_EARLY = [
+    ([], "link", "no run has begun here: the first stage is stage='sign'"),
+    ([("sign", 2)], "link", "of the stage sign, part 1/3, 3/3 has not finished"),
+    ([], "link", "has not finished (counted in 3 parts, as the process that began"),
+    ([("sign", 1, 3), ("link", 1, 2)], "unite", "of the stage link, part 3/3 has not finished"),
+    ([("link", 3)], "gather", "the stage gather cannot begin: the stage unite has not"),
+    ([], "merge", "the stage merge cannot begin: the stage unite has not"),
+    ([("unite", None), ("gather", 1)], "decide", "of the stage gather, part 2/3, 3/3 has"),
+    ([("gather", 2, 3)], "merge", "of the stage decide, part 1/3, 2/3, 3/3 has not finished"),
+    ([("decide", 1, 2, 3)], "write", "the stage merge has not"),
+    ([("merge", None), ("write", 3)], "finish", "of the stage write, part 1/3, 2/3 has"),
+]
+"""What is done of a run, which stage is tried then, and what its error says."""
+
+
+def test_a_stage_whose_forerunner_is_incomplete(keywords, monkeypatch):
+    small_units(monkeypatch, part=3)
+    for done, stage, line in TOO_EARLY:
+        for name, *numbers in done:
+            for number in numbers:
+                part = None if number is None else (number, 3)
+                deduplicate_files(**keywords, stage=name, part=part)
+        with pytest.raises(InputError) as caught:
+            deduplicate_files(**keywords, stage=stage)
+        assert line in str(caught.value)
 
 
 def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
-    calls = iter(range(18))
+    small_units(monkeypatch, run=4)
+    calls = iter(range(2))
 
     def stop(*arguments, **more):
         if next(calls, None) is None:
@@ -463,32 +477,32 @@ def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
         deduplicate_files(**keywords, stage="link")
 
 
-@pytest.mark.parametrize(
-    ("change", "line"),
-    [
-        ({"threshold": 0.8}, "threshold was 0.7, and is 0.8"),
-        ({"seed": 2}, "seed was 1, and is 2"),
-        ({"part": (4, 3)}, "part must be from 1/3 to 3/3, got 4/3"),
-        ({"stage": "unite", "part": (1, 3)}, "the stage unite is not divided"),
-        ({"stage": "sort"}, "stage must be one of sign, link"),
-        ({"stage": None}, "part has no effect without a stage"),
-        ({"engine": "memory"}, "leave out engine='memory'"),
-        ({"work": None}, "give work="),
-        ({"memory": None}, "give memory="),
-        ({"restart": True}, "restart=True and keep_work=True are for a run in one process"),
-        ({"output": "kept2/"}, "/kept/, and is kept2/"),
-        ({"removed": None}, "removed.tsv, and is None"),
-        ({"convert_to": "csv"}, "convert_to was None, and is csv"),
-        ({"report": "r.html"}, "report was None, and is r.html"),
-        ({"limit": 5}, "limit is for a run in one process"),
-        ({"output": "/dev/stdout"}, "not a stream"),
-    ],
-)
-def test_other_parameters_are_refused(keywords, change, line):
+OTHERS = [
+    ({"threshold": 0.8}, "threshold was 0.7, and is 0.8"),
+    ({"seed": 2}, "seed was 1, and is 2"),
+    ({"part": (4, 3)}, "part must be from 1/3 to 3/3, got 4/3"),
+    ({"stage": "unite", "part": (1, 3)}, "the stage unite is not divided"),
+    ({"stage": "sort"}, "stage must be one of sign, link"),
+    ({"stage": None}, "part has no effect without a stage"),
+    ({"engine": "memory"}, "leave out engine='memory'"),
+    ({"work": None}, "give work="),
+    ({"memory": None}, "give memory="),
+    ({"restart": True}, "restart=True and keep_work=True are for a run in one process"),
+    ({"output": "kept2/"}, "/kept/, and is kept2/"),
+    ({"removed": None}, "removed.tsv, and is None"),
+    ({"convert_to": "csv"}, "convert_to was None, and is csv"),
+    ({"report": "r.html"}, "report was None, and is r.html"),
+    ({"limit": 5}, "limit is for a run in one process"),
+    ({"output": "/dev/stdout"}, "not a stream"),
+]
+
+
+def test_other_parameters_are_refused(keywords):
     deduplicate_files(**keywords, stage="sign", part=(1, 3))
-    with pytest.raises((InputError, ValueError)) as caught:
-        deduplicate_files(**{**keywords, "stage": "sign", "part": (2, 3), **change})
-    assert line in str(caught.value)
+    for change, line in OTHERS:
+        with pytest.raises((InputError, ValueError)) as caught:
+            deduplicate_files(**{**keywords, "stage": "sign", "part": (2, 3), **change})
+        assert line in str(caught.value), change
 
 
 def test_changed_inputs_are_refused_and_the_work_of_another_run_is_kept(staged, tmp_path):
@@ -516,12 +530,12 @@ def test_units_are_fixed_when_the_run_begins(staged, tmp_path, monkeypatch):
         deduplicate_files(**{**keywords, "work": work}, stage="sign", part=(1, 2))
     with monkeypatch.context() as patch:
         small_budget(patch, block=699)
-        with pytest.raises(ValueError, match=r"memory must be at least 300M with 2 threads"):
+        with pytest.raises(ValueError, match=r"memory must be at least 300M with 1 thread"):
             deduplicate_files(**keywords, stage="sign", part=(2, 2))
     with monkeypatch.context() as patch:
         small_budget(patch, block=5000, run=400, rows=500, part=1000, pending=10000)
         more = {**keywords, "memory": "400M"}
-        in_parts(deduplicate_files, more, 4, stages=STAGES[:-1])
+        in_parts(deduplicate_files, more, 3, stages=STAGES[:-1])
     in_parts(deduplicate_files, {**keywords, "work": other}, 2, stages=STAGES[:5])
     one, two = (
         {path.name for path in work.iterdir() if "-" in path.name and "written" not in path.name}
@@ -577,7 +591,7 @@ def test_runs_of_a_unit_that_do_not_fit_together():
             sign._check_whole(nowhere, range(2, 4), wrong)
 
 
-@pytest.mark.parametrize("broken", [1, 4])
+@pytest.mark.parametrize("broken", every(2, [1, 4]))
 def test_a_file_that_one_machine_cannot_read(staged, tmp_path, monkeypatch, broken):
     """What its process leaves does not disturb another one with the same part."""
     keywords, expected = staged
@@ -603,7 +617,7 @@ def test_bad_rows_may_be_skipped_later(keywords, tmp_path):
     path.write_text(path.read_text("utf-8").replace("\n", "\n[1]\n", 1), "utf-8")
     with pytest.raises(InputError, match=r"in3\.jsonl: row 2: an array, not an object"):
         deduplicate_files(**keywords, stage="sign")
-    result = in_parts(deduplicate_files, {**keywords, "on_error": "skip"}, 3)
+    result = in_parts(deduplicate_files, {**keywords, "on_error": "skip"}, 2)
     assert result.skipped == 1
     one = outputs(tmp_path / "three")
     deduplicate_files(**{**keywords, **one, "work": None}, on_error="skip", engine="disk")
@@ -625,7 +639,7 @@ SPANS = [
 def test_passages_in_parts(tmp_path, monkeypatch, case, of):
     small_budget(monkeypatch, **OF_PASSAGES)
     kind, name, more = SPANS[case]
-    keywords = {**job(tmp_path, kind, count=90, **more), "min_length": 40}
+    keywords = {**job(tmp_path, kind, **more), "min_length": 40}
     del keywords["threshold"]
     one = outputs(tmp_path / "one", name)
     two = {**outputs(tmp_path / "two", name), "work": tmp_path / "work"}
@@ -636,7 +650,7 @@ def test_passages_in_parts(tmp_path, monkeypatch, case, of):
     deduplicate_span_files(**keywords, **memory)
     result = in_parts(deduplicate_span_files, {**keywords, **two}, of)
     assert contents(tmp_path / "two") == contents(tmp_path / "one") == contents(tmp_path / "three")
-    assert result.n_removed > 10
+    assert result.n_removed > 5
     for each in (result, deduplicate_span_files(**keywords, **two, stage="finish")):
         assert {**vars(each), "seconds": 0, "outputs": 0, "reason": 0} == {
             **vars(whole), "seconds": 0, "outputs": 0, "reason": 0,
@@ -646,8 +660,8 @@ def test_passages_in_parts(tmp_path, monkeypatch, case, of):
 
 def test_families_need_memory_for_each_document(keywords, monkeypatch):
     in_parts(deduplicate_files, keywords, 2, stages=STAGES[:2])
-    monkeypatch.setattr("fastlsh.files.disk.staged.PER_UNITED", 1 << 20)
-    with pytest.raises(ValueError, match="memory must be at least 380M to unite 220 documents"):
+    monkeypatch.setattr("fastlsh.files.disk.staged.PER_UNITED", 5 << 20)
+    with pytest.raises(ValueError, match="memory must be at least 340M to unite 36 documents"):
         deduplicate_files(**keywords, stage="unite")
 
 
@@ -694,7 +708,7 @@ def test_a_plan_counts_lines_and_annotations(tmp_path, monkeypatch):
 def test_advice_on_memory_is_enough_and_speaks_of_lines(keywords, monkeypatch):
     del keywords["clusters"]
     in_parts(deduplicate_line_files, keywords, 2, stages=STAGES[:2])
-    monkeypatch.setattr("fastlsh.files.disk.staged.PER_UNITED", (1 << 20) + 1)
+    monkeypatch.setattr("fastlsh.files.disk.staged.PER_UNITED", (5 << 20) + 1)
     with pytest.raises(
         ValueError, match=r"at least \d+M to unite [\d,]+ lines, got 300M"
     ) as caught:
@@ -754,12 +768,12 @@ def test_an_attempt_that_fails_leaves_nothing_behind(keywords, monkeypatch, erro
     assert sorted(os.listdir(keywords["work"])) == before
 
 
-@pytest.mark.parametrize("stage", ["merge", "write"])
-def test_pairs_have_no_such_stage(tmp_path, stage):
+def test_pairs_have_no_such_stage(tmp_path):
     keywords = {**job(tmp_path), "output": tmp_path / "two.tsv", "work": tmp_path / "work"}
     in_parts(near_duplicate_files, keywords, 1, stages=PAIR_STAGES[:-1])
-    with pytest.raises(ValueError, match=f"a search for pairs has no stage {stage}: its stages"):
-        near_duplicate_files(**keywords, stage=stage)
+    for stage in ("merge", "write"):
+        with pytest.raises(ValueError, match=f"for pairs has no stage {stage}: its stages"):
+            near_duplicate_files(**keywords, stage=stage)
     assert near_duplicate_files(**keywords, stage="finish").n_pairs > 0
 
 
@@ -792,7 +806,7 @@ def test_writers_leave_each_other_alone_without_locks(staged, tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("function", "shards", "kills"),
     [
-        (deduplicate_files, 6, 6), (deduplicate_files, 1, 6), (deduplicate_span_files, 1, 3),
+        (deduplicate_files, 6, 2),
         pytest.param(deduplicate_files, 6, 12, marks=pytest.mark.exhaustive),
         pytest.param(deduplicate_files, 1, 12, marks=pytest.mark.exhaustive),
         pytest.param(deduplicate_span_files, 1, 6, marks=pytest.mark.exhaustive),
@@ -812,4 +826,5 @@ def test_kills(tmp_path, monkeypatch, function, shards, kills):
     for name in expected:
         (tmp_path / "two" / name).unlink()
     keywords["work"] = tmp_path / "work"
-    killed_until_done(function, keywords, STAGES, kills, tmp_path / "two", expected)
+    tries = 3 if kills > 2 else 1
+    killed_until_done(function, keywords, STAGES, kills, tmp_path / "two", expected, tries)
