@@ -79,6 +79,7 @@ def test_a_truncated_archive_in_shard_7_of_9(nine, tmp_path, monkeypatch, capfd)
     assert not (tmp_path / "k.work").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_bad_row_in_shard_7_of_9(nine, tmp_path, monkeypatch, capfd):
     inputs, command, expected = nine
     whole = inputs[6].read_bytes()
@@ -93,6 +94,7 @@ def test_a_bad_row_in_shard_7_of_9(nine, tmp_path, monkeypatch, capfd):
     assert written(tmp_path) == expected
 
 
+@pytest.mark.exhaustive
 def test_only_what_was_broken_may_be_mended(nine, tmp_path, capfd):
     inputs, command, expected = nine
     whole = [path.read_bytes() for path in inputs]
@@ -127,6 +129,7 @@ def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatc
     assert written(tmp_path) == expected
 
 
+@pytest.mark.exhaustive
 def test_a_kill_while_it_goes_what_was_signed_of_a_mended_file(nine, tmp_path, monkeypatch, capfd):
     inputs, command, expected = nine
     whole = inputs[6].read_bytes()
@@ -175,6 +178,7 @@ def test_a_file_that_vanishes(nine, tmp_path, monkeypatch, capfd, room, name):
     assert written(tmp_path) == expected
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_changes_while_outputs_are_written(nine, tmp_path, monkeypatch, capfd):
     inputs, command, _ = nine
     reread_signed_blocks = gather.reread_signed_blocks

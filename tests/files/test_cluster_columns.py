@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from combinations import covering
+from combinations import covering, every
 from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
 from fastlsh.files.disk import link
 from fastlsh.files.run.part import STAGES, WHOLE
@@ -67,7 +67,8 @@ def everywhere(folder, inputs, output="all.jsonl", **keywords):
     return results["disk"], folder / "disk"
 
 
-@pytest.mark.parametrize(("keep", "outside"), covering(["first", "last"], [False, True]))
+@pytest.mark.parametrize("outside", every(2, [True, False]))
+@pytest.mark.parametrize("keep", every(2, ["first", "last"]))
 def test_sources_and_sums_as_by_hand(tmp_path, keep, outside):
     inputs = write_shards(tmp_path, sites(3, 45), 3)
     against = write_shards(tmp_path, rows_of(3, 22)[7:], 1, "old") if outside else ()
@@ -101,10 +102,9 @@ def test_sources_and_sums_as_by_hand(tmp_path, keep, outside):
             assert row[f"cluster_{name}"] == by_id[row["id"]][f"cluster_{name}"]
 
 
-@pytest.mark.parametrize(
-    ("more", "per", "most"),
-    covering([{}, {"priority": "score"}, {"against": True}], [1, 2], [None, 2]),
-)
+@pytest.mark.parametrize("most", every(2, [2, None]))
+@pytest.mark.parametrize("per", every(2, [1, 2]))
+@pytest.mark.parametrize("more", every(3, [{"against": True}, {"priority": "score"}, {}]))
 def test_copies_for_each_value(tmp_path, most, per, more):
     rows = sites(8, 45)
     inputs = write_shards(tmp_path, rows, 2)
@@ -139,7 +139,8 @@ def test_copies_for_each_value(tmp_path, most, per, more):
     assert len(removed) == result.n_removed
 
 
-def test_other_formats_and_names(tmp_path):
+@pytest.mark.parametrize("kind", every(2, ["parquet", "csv"]))
+def test_other_formats_and_names(tmp_path, kind):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     from pyarrow import csv
@@ -151,15 +152,14 @@ def test_other_formats_and_names(tmp_path):
     parquet.write_table(table, tmp_path / "a.parquet")
     csv.write_csv(table, tmp_path / "a.csv")
     expected = {"cluster_sources": [2, 2, 1], 'cluster_a, "b"': [11, 11, 7]}
-    for kind in ("parquet", "csv"):
-        (tmp_path / kind).mkdir()
-        _, place = everywhere(
-            tmp_path / kind, tmp_path / f"a.{kind}", f"all.{kind}", annotate=True, source="site",
-            count='a, "b"',
-        )  # fmt: skip
-        read = parquet.read_table if kind == "parquet" else csv.read_csv
-        found = read(place / f"all.{kind}").to_pydict()
-        assert {name: found[name] for name in expected} == expected
+    (tmp_path / kind).mkdir()
+    _, place = everywhere(
+        tmp_path / kind, tmp_path / f"a.{kind}", f"all.{kind}", annotate=True, source="site",
+        count='a, "b"',
+    )  # fmt: skip
+    read = parquet.read_table if kind == "parquet" else csv.read_csv
+    found = read(place / f"all.{kind}").to_pydict()
+    assert {name: found[name] for name in expected} == expected
     (tmp_path / "a.jsonl").write_text(
         '{"text": "a", "cluster_\\u00e9": 1, "\\u00e9": 2}\n', encoding="utf-8"
     )
@@ -198,6 +198,7 @@ def test_a_sum_that_is_no_finite_number_is_null(tmp_path):
     assert [row["cluster_n"] for row in rows_in(place / "clusters.jsonl")] == [None, None]
 
 
+@pytest.mark.exhaustive
 def test_nothing_to_count(tmp_path):
     (tmp_path / "a.jsonl").write_text("", encoding="utf-8")
     result, place = everywhere(

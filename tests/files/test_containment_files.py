@@ -56,7 +56,7 @@ def run(folder, inputs, engine, **keywords):
 
 
 @few_letters
-@share(4)
+@share(6)
 @given(
     collections(), st.sampled_from([1.0, 0.9, 0.6]), st.sampled_from(["first", "longest"]),
     st.sampled_from([1, 1000]), st.sampled_from([1, 3, 9]), st.booleans(),
@@ -74,6 +74,7 @@ def test_memory_and_disk(tmp_path_factory, texts, containment, keep, most, size,
         assert run(tmp_path / "disk", inputs, "disk", **keywords) == memory
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "more", every(2, [{"against": True}, {"containment": 0.8, "annotate": True}])
 )
@@ -140,6 +141,7 @@ class StoppedError(Exception):
     """What ends a run."""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("links", every(2, [3, 40]))
 def test_a_run_that_ends_while_it_links(tmp_path, monkeypatch, links):
     """It goes on with another memory; a changed minimum is an error that names the file."""

@@ -50,7 +50,7 @@ def prepared(folder, monkeypatch, seed=3):
     small_budget(monkeypatch, pending=400, rows=64)
     monkeypatch.setattr(link, "EVERY", 0.0)
     folder.mkdir(exist_ok=True)
-    rows = rows_of(seed, 40)
+    rows = rows_of(seed, 32)
     paths = write_shards(folder, rows, 3)
     (folder / "out").mkdir()
     return {
@@ -133,7 +133,7 @@ def goes_on(folder, keywords, expected):
     assert written(folder) == expected
 
 
-@pytest.mark.parametrize("stage", every(3, STOPS))
+@pytest.mark.parametrize("stage", every(6, STOPS, 3))
 @pytest.mark.parametrize(
     "tries",
     [
@@ -170,6 +170,7 @@ def test_damage(tmp_path, monkeypatch, stage, tries):
     assert done > min(tries, len(cases)) // 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("now", every(2, ["missing", "a file"]))
 @pytest.mark.parametrize("stage", every(3, ["gathering", "deciding", "writing"]))
 def test_a_directory_that_is_none(tmp_path, monkeypatch, stage, now):
@@ -229,6 +230,7 @@ def test_a_sector_that_cannot_be_read(tmp_path, monkeypatch):
     goes_on(tmp_path, keywords, expected)
 
 
+@pytest.mark.exhaustive
 def test_damage_of_a_run_by_line(tmp_path, monkeypatch):
     keywords = {**prepared(tmp_path, monkeypatch), "threshold": 1.0}
     deduplicate_line_files(**keywords)
@@ -255,6 +257,7 @@ def test_damage_of_a_run_by_line(tmp_path, monkeypatch):
     assert written(tmp_path) == expected
 
 
+@pytest.mark.exhaustive
 def test_a_file_of_a_run_with_the_same_parameters_does_not_fit(tmp_path, monkeypatch):
     stopped(tmp_path / "other", monkeypatch, "deciding")
     keywords, _ = stopped(tmp_path, monkeypatch, "deciding")

@@ -97,7 +97,7 @@ def test_annotated_rows(files, tmp_path):
 
 
 def test_plain_text_and_compression(tmp_path):
-    rows, items = collection(2)
+    rows, items = collection(2, 60)
     folder = tmp_path / "texts"
     folder.mkdir()
     for number, row in enumerate(rows):

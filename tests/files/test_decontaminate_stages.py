@@ -1,5 +1,6 @@
 """Decontamination in stages and parts, killed and continued: the bytes of one process."""
 
+import datetime
 import json
 import os
 import random
@@ -70,7 +71,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", every(3, range(len(CASES)), 1))
+@pytest.mark.parametrize("case", every(6, range(len(CASES)), 1))
 @pytest.mark.parametrize("of", every(4, [2, 1, 4, 7]))
 def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of):
     kind, name, more = CASES[case]
@@ -148,6 +149,7 @@ def test_one_large_file_is_divided(tmp_path, kind, name, more):
         }  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_the_row_of_an_error_is_counted_in_the_file(tmp_path):
     keywords = {**one_file(tmp_path, "jsonl"), **outputs(tmp_path / "two")}
     lines = Path(keywords["inputs"][0]).read_text("utf-8").split("\n")
@@ -173,14 +175,20 @@ def test_the_row_of_an_error_is_counted_in_the_file(tmp_path):
 
 
 @pytest.fixture
-def staged(tmp_path):
-    keywords = job(tmp_path)
-    decontaminate_files(**keywords, **outputs(tmp_path / "one"))
-    expected = contents(tmp_path / "one")
-    return {**keywords, **outputs(tmp_path / "two"), "work": str(tmp_path / "work")}, expected
+def keywords(tmp_path):
+    """The keywords of a run in stages."""
+    return {**job(tmp_path), **outputs(tmp_path / "two"), "work": str(tmp_path / "work")}
 
 
-@pytest.mark.parametrize("seed", every(3, range(3)))
+@pytest.fixture
+def staged(tmp_path, keywords):
+    """The keywords of a run in stages, and what one process writes."""
+    decontaminate_files(**{**keywords, **outputs(tmp_path / "one"), "work": None})
+    return keywords, contents(tmp_path / "one")
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seed", range(3))
 def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
     keywords, expected = staged
     draw = random.Random(seed)
@@ -196,6 +204,7 @@ def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
     assert contents(tmp_path / "two") == expected
 
 
+@pytest.mark.exhaustive
 def test_the_same_part_twice_at_once(staged, tmp_path):
     keywords, expected = staged
     each_stage_at_once(decontaminate_files, keywords, OF_DECONTAMINATION)
@@ -221,14 +230,14 @@ def test_a_kill_anywhere_changes_nothing(tmp_path, times):
     ended_again_and_again(tmp_path, {**keywords, **out}, expected, fewest=25, times=times)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.filterwarnings("ignore:(removed|completed)")  # what kills have left beside outputs
 @pytest.mark.parametrize(
     ("kind", "kills"),
     [
-        (None, 2),
-        pytest.param(None, 6, marks=pytest.mark.exhaustive),
-        pytest.param("jsonl", 6, marks=pytest.mark.exhaustive),
+        (None, 6),
+        ("jsonl", 6),
         pytest.param(None, 100, marks=pytest.mark.slow),
     ],
 )
@@ -241,10 +250,7 @@ def test_stages_that_are_killed_are_started_again(tmp_path, kind, kills):
         (tmp_path / "two" / name).unlink()
     keywords["work"] = str(tmp_path / "work")
     folder = tmp_path / "two"
-    tries = 3 if kills > 2 else 1
-    killed_until_done(
-        decontaminate_files, keywords, OF_DECONTAMINATION, kills, folder, expected, tries
-    )
+    killed_until_done(decontaminate_files, keywords, OF_DECONTAMINATION, kills, folder, expected)
 
 
 TOO_EARLY = [
@@ -257,8 +263,7 @@ TOO_EARLY = [
 """What is done of a run, which stage is tried then, and what its error says."""
 
 
-def test_a_stage_whose_forerunner_is_incomplete(tmp_path):
-    keywords = {**job(tmp_path), **outputs(tmp_path / "two"), "work": tmp_path / "work"}
+def test_a_stage_whose_forerunner_is_incomplete(keywords, tmp_path):
     for done, stage, line in TOO_EARLY:
         for name, *numbers in done:
             for number in numbers:
@@ -286,8 +291,7 @@ OTHERS = [
 ]
 
 
-def test_other_parameters_are_refused(staged):
-    keywords = staged[0]
+def test_other_parameters_are_refused(keywords):
     decontaminate_files(**keywords, stage="sample")
     for change, line in OTHERS:
         with pytest.raises((InputError, ValueError)) as caught:
@@ -295,8 +299,7 @@ def test_other_parameters_are_refused(staged):
         assert line in str(caught.value), change
 
 
-def test_changed_files_are_refused(staged):
-    keywords = staged[0]
+def test_changed_files_are_refused(keywords):
     in_stages_of(keywords, 2, stages=OF_DECONTAMINATION[:2])
     for path in (keywords["inputs"][1], keywords["evals"]):
         line = rf"{Path(path).stem}\.jsonl has changed"
@@ -324,8 +327,8 @@ def test_columns_are_those_of_the_first_file_whatever_the_unit(tmp_path):
         in_stages_of(keywords, FILES)
 
 
-def test_bad_rows_may_be_skipped_later(staged, tmp_path):
-    keywords = staged[0]
+@pytest.mark.exhaustive
+def test_bad_rows_may_be_skipped_later(keywords, tmp_path):
     with open(keywords["inputs"][4], "a") as file:
         file.write("[1]\n")
     with pytest.raises(InputError, match=r"in4\.jsonl: row .*: an array, not an object"):
@@ -337,25 +340,27 @@ def test_bad_rows_may_be_skipped_later(staged, tmp_path):
     assert contents(tmp_path / "two") == contents(tmp_path / "three")
 
 
-def test_ids_of_any_kind_are_kept(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    import datetime
+IDS = {
+    "dates": [datetime.date(2020, 1, 2)] * 2, "integers": [1, 2], "numbers": [0.5, 1e30],
+}  # fmt: skip
 
+
+@pytest.mark.parametrize("kind", every(3, IDS))
+def test_ids_of_any_kind_are_kept(tmp_path, kind):
+    pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet
 
     question = " ".join(f"word{n}" for n in range(15))
     evals = write_rows(tmp_path / "evals.jsonl", [{"question": question}])
-    for kind, ids in {
-        "integers": [1, 2], "dates": [datetime.date(2020, 1, 2)] * 2, "numbers": [0.5, 1e30],
-    }.items():  # fmt: skip
-        train = tmp_path / f"{kind}.parquet"
-        pyarrow.parquet.write_table(pa.table({"id": ids, "text": [question] * 2}), train)
-        found = []
-        for work in (None, tmp_path / "work"):
-            hits = tmp_path / f"{kind}.{work is None}.jsonl"
-            decontaminate_files(train, evals, None, hits=hits, work=work)
-            table = hits.with_suffix(".parquet")
-            decontaminate_files(train, evals, None, hits=table, work=work)
-            found.append((hits.read_bytes(), pyarrow.parquet.read_table(table)))
-        assert found[0] == found[1]
-        assert json.loads(found[0][0].splitlines()[0])["id"] in (1, "2020-01-02", 0.5)
+    ids = IDS[kind]
+    train = tmp_path / f"{kind}.parquet"
+    pyarrow.parquet.write_table(pa.table({"id": ids, "text": [question] * 2}), train)
+    found = []
+    for work in (None, tmp_path / "work"):
+        hits = tmp_path / f"{kind}.{work is None}.jsonl"
+        decontaminate_files(train, evals, None, hits=hits, work=work)
+        table = hits.with_suffix(".parquet")
+        decontaminate_files(train, evals, None, hits=table, work=work)
+        found.append((hits.read_bytes(), pyarrow.parquet.read_table(table)))
+    assert found[0] == found[1]
+    assert json.loads(found[0][0].splitlines()[0])["id"] in (1, "2020-01-02", 0.5)

@@ -131,7 +131,7 @@ def command_of(inputs, folder, output, engine="disk"):
 
 @pytest.mark.parametrize("left", every(2, [0, 2]))
 @pytest.mark.parametrize("output", every(2, ["k/", "k.jsonl"]))
-@pytest.mark.parametrize("stage", every(3, STAGES))
+@pytest.mark.parametrize("stage", every(5, STAGES))
 def test_a_disk_that_is_full_in_a_stage(
     collection, small_disk, monkeypatch, capfd, stage, output, left
 ):
@@ -218,6 +218,7 @@ def test_a_work_directory_that_is_read_only(tmp_path, small_disk, monkeypatch, c
     assert os.listdir(folder) == []
 
 
+@pytest.mark.exhaustive
 def test_a_disk_that_becomes_read_only(tmp_path, small_disk, monkeypatch, capfd):
     """As file systems do after an error of the device."""
     small_budget(monkeypatch)
@@ -240,6 +241,7 @@ def test_a_disk_that_becomes_read_only(tmp_path, small_disk, monkeypatch, capfd)
     assert os.listdir(folder) == []
 
 
+@pytest.mark.exhaustive
 def test_pairs_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(1, 60), 3)
@@ -259,6 +261,7 @@ def test_pairs_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
         (folder / f"{place}.tsv").unlink()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("by", "more"), [("line", []), ("span", [(passages, "cut_rows")])])
 def test_pieces_go_on_too(tmp_path, small_disk, monkeypatch, capfd, by, more):
     small_budget(monkeypatch)

@@ -21,6 +21,8 @@ from shards import WORDS, contents, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
+OF_LINES = {"part": 50, "run": 200, "rows": 64}
+"""Sizes for lines, of which a document has several."""
 SIZES = [
     {},
     {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
@@ -95,7 +97,8 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, cut):
     assert result.characters == sum(end - begin for _, begin, end, *_ in removed)
 
 
-@pytest.mark.parametrize(("sizes", "by"), covering(SIZES, ["line", "paragraph"]))
+@pytest.mark.parametrize("by", every(2, ["line", "paragraph"]))
+@pytest.mark.parametrize("sizes", every(3, SIZES))
 def test_lines_of_a_reference_collection_go_too(tmp_path, monkeypatch, by, sizes):
     small_budget(monkeypatch, **sizes)
     known, rows = rows_of(7, 20), rows_of(1, 50)
@@ -135,10 +138,10 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize("search", every(2, SEARCHES), ids=str)
+@pytest.mark.parametrize("search", every(3, SEARCHES), ids=str)
 @pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
 def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_LINES)
     rows, more = rows_of(2, 48), {n: v for n, v in search.items() if n != "drop_empty"}
     if "against" in search:
         (tmp_path / "old").mkdir()
@@ -160,7 +163,7 @@ def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
 )
 @pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
 def test_both_engines_report_the_same(tmp_path, monkeypatch, search):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_LINES)
     rows, known = rows_of(2, 40), [{**row, "id": f"old{row['n']}"} for row in rows_of(3, 20)]
     (tmp_path / "old").mkdir()
     against, inputs = write_shards(tmp_path / "old", known, 2), write_shards(tmp_path, rows, 2)
@@ -195,14 +198,14 @@ def test_both_engines_report_the_same(tmp_path, monkeypatch, search):
 
 
 def test_nothing_to_compare(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_LINES)
     rows = [{"text": text} for text in ("", None, " \n\n")]
     result, _ = both(tmp_path, write_shards(tmp_path, rows, 3), output="kept/")
     assert (result.documents, result.spans, result.n_removed, result.emptied) == (3, 0, 0, 0)
 
 
 def test_lone_surrogates_and_bad_rows(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_LINES)
     rows = [{"text": f"\udc80 same\nrow {n}"} for n in range(9)]
     (path,) = write_shards(tmp_path, rows, 1)
     with open(path, "a") as file:
@@ -212,10 +215,11 @@ def test_lone_surrogates_and_bad_rows(tmp_path, monkeypatch):
     assert json.loads(files["kept.jsonl"].splitlines()[4])["text"] == "row 4"
 
 
+@pytest.mark.exhaustive
 def test_every_format_keeps_the_rest_of_its_rows(tmp_path, monkeypatch):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_LINES)
     texts = ['menu, "all"\none', 'menu, "all"\ntwo ☃', None, 'menu, "all"']
     left = ['menu, "all"\none', "two ☃", None, ""]
     notes = ["é", 'a "quote"', "c", "d"]
@@ -263,7 +267,7 @@ def test_every_format_keeps_the_rest_of_its_rows(tmp_path, monkeypatch):
 
 
 def test_text_files_are_copied_without_what_repeats(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_LINES)
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "a.txt").write_bytes("\ufeffmenü\r\none\r\n".encode("utf-16-le"))
@@ -289,7 +293,7 @@ def test_text_files_are_copied_without_what_repeats(tmp_path, monkeypatch):
 
 
 def test_rows_are_converted(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_LINES)
     inputs = write_shards(tmp_path, rows_of(3, 40), 2)
     result, _ = both(tmp_path, inputs, output="kept.csv.gz", convert_to="csv.gz")
     assert result.n_removed
@@ -322,8 +326,9 @@ def prepared(folder, **more):
     }  # fmt: skip
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("times", [3, 10])
 def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
     expected, keywords = prepared(tmp_path)
     ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
@@ -341,7 +346,7 @@ def test_a_damaged_file_is_named(tmp_path):
 
 
 def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_LINES)
     _, keywords = prepared(tmp_path)
 
     def fail(*_, **__):

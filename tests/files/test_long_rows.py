@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from combinations import covering
+from combinations import covering, every
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files
 from fastlsh.errors import LongRowError
 from fastlsh.files.budget import (
@@ -50,7 +50,8 @@ def with_long(folder, place, *texts, shards=2):
     return inputs
 
 
-@pytest.mark.parametrize(("place", "threads"), covering([0, 5, 12], [1, 2]))
+@pytest.mark.parametrize("threads", every(2, [1, 2], 1))
+@pytest.mark.parametrize("place", every(3, [0, 5, 12], 1))
 def test_a_row_that_is_too_long_is_named(tmp_path, monkeypatch, threads, place):
     limited(monkeypatch, row=10_000)
     inputs = with_long(tmp_path, place, text_of(20_000))
@@ -142,6 +143,7 @@ def test_texts_that_cannot_be_compared_are_named(tmp_path, monkeypatch):
     assert (tmp_path / "m.jsonl").read_bytes() == (tmp_path / "k.jsonl").read_bytes()
 
 
+@pytest.mark.exhaustive
 def test_copies_and_estimates_need_no_sets(tmp_path, monkeypatch):
     limited(monkeypatch, compared=24_000)
     text = text_of(20_000)

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from combinations import covering, every
+from combinations import every
 from fastlsh import InputError, Shingler, overlap, overlap_files
 from fastlsh.files.run.part import OF_PAIRS
 from in_stages import in_parts
@@ -52,7 +52,8 @@ SEARCHES = [
 SIZES = [{}, {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0}]
 
 
-@pytest.mark.parametrize(("search", "sizes"), covering(SEARCHES, SIZES))
+@pytest.mark.parametrize("sizes", every(2, SIZES))
+@pytest.mark.parametrize("search", every(3, SEARCHES, 1))
 def test_same_bytes(tmp_path, monkeypatch, search, sizes):
     small_budget(monkeypatch, **sizes)
     rows = rows_of(41, 70)
@@ -137,9 +138,8 @@ def test_bad_input(tmp_path, monkeypatch, inputs, more, message):
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize(
-    ("kind", "named"), covering(["jsonl", "csv", "parquet"], [str, lambda name: "xyz".index(name)])
-)
+@pytest.mark.parametrize("named", every(2, [lambda name: "xyz".index(name), str]))
+@pytest.mark.parametrize("kind", every(3, ["parquet", "jsonl", "csv"]))
 def test_sources_of_a_column(tmp_path, monkeypatch, kind, named):
     small_budget(monkeypatch)
     rows = [
@@ -194,7 +194,7 @@ def test_sources_that_cannot_be_compared(tmp_path):
 
 @pytest.mark.parametrize("of", every(2, [2, 1]))
 def test_in_stages(tmp_path, monkeypatch, of):
-    small_budget(monkeypatch, block=1, run=8, rows=50, part=1, pending=0)
+    small_budget(monkeypatch, run=8, rows=50, part=3)
     inputs = write_shards(tmp_path, rows_of(46, 28), 3)
     one = overlap_files(inputs, tmp_path / "one.jsonl", 0.6, engine="disk")
     keywords = {
@@ -213,6 +213,7 @@ def test_in_stages(tmp_path, monkeypatch, of):
     assert (nothing.documents, nothing.overlap.shared_documents.sum()) == (0, 0)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("of", every(2, [2, 1]))
 @pytest.mark.parametrize("kind", every(2, ["jsonl", "parquet"]))
 def test_sources_in_stages(tmp_path, monkeypatch, kind, of):

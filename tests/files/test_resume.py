@@ -204,17 +204,12 @@ def test_threads_and_memory_may_change(stopped, tmp_path, monkeypatch):
     assert written(tmp_path) == expected
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
 @pytest.mark.parametrize(
     ("before", "after", "links"),
-    [
-        (16, 1000, 9), (40, 16, 8),
-        *(
-            pytest.param(*each, marks=pytest.mark.exhaustive)
-            for each in [(16, 1000, 3), (16, 1000, 20), (16, 40, 12), (40, 16, 15)]
-        ),
-    ],
-)  # fmt: skip
+    [(16, 1000, 3), (16, 1000, 9), (16, 1000, 20), (16, 40, 12), (40, 16, 8), (40, 16, 15)],
+)
 def test_memory_may_change_while_documents_are_linked(tmp_path, monkeypatch, before, after, links):
     """Each link is found once only, and none may be forgotten."""
     monkeypatch.setattr(link, "EVERY", 0)
@@ -313,7 +308,7 @@ def test_files_that_go_into_one_must_have_the_same_columns_also_when_a_run_goes_
         deduplicate_files(output=tmp_path / "kept.csv", restart=True, **keywords)
 
 
-@pytest.mark.parametrize("stage", ["signing", "deciding"])
+@pytest.mark.parametrize("stage", every(2, ["signing", "deciding"], 1))
 def test_bad_rows_are_skipped_only_while_this_is_asked_for(tmp_path, monkeypatch, stage):
     small_budget(monkeypatch)
     keywords, _ = prepared(tmp_path)

@@ -59,6 +59,7 @@ def test_too_little_room_is_noticed_before_the_texts_are_written(keywords, monke
     assert not list(keywords["work"].glob("texts-*"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("stage", [(gather, "_RunWriter", 2), (decide, "decide_part", 0)])
 def test_texts_that_are_gathered_need_no_more_room(keywords, monkeypatch, stage):
     module, name, calls = stage

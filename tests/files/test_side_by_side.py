@@ -94,6 +94,7 @@ def test_the_first_broken_file_is_named_and_what_lies_before_stays_done(
     assert contents(tmp_path / "two") == expected
 
 
+@pytest.mark.exhaustive
 def test_a_row_that_must_be_in_memory_alone(keywords, tmp_path):
     rows = [{"id": "long", "text": "river stone " * 500}] * 2
     for number in (3, 5):
@@ -128,7 +129,8 @@ def test_columns_that_differ_are_named_alike(keywords, tmp_path, threads):
         written({**keywords, "inputs": inputs}, tmp_path / "out", threads, "out.csv")
 
 
-@pytest.mark.parametrize("packed", every(3, ["gz", "zst", "xz"]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("packed", ["gz", "zst", "xz"])
 def test_compressed_files(keywords, tmp_path, packed):
     expected = written(keywords, tmp_path / "one", 1)
     import pyarrow as pa
@@ -160,7 +162,7 @@ def source_of(name):
     return Source(name, name.rpartition(".")[2], None, Options())
 
 
-@pytest.mark.parametrize("in_turns", ["parquet", "limit"])
+@pytest.mark.parametrize("in_turns", every(2, ["limit", "parquet"]))
 def test_threads_do_not_wait_at_the_end_of_a_unit(keywords, tmp_path, monkeypatch, in_turns):
     if in_turns == "parquet":
         keywords["inputs"] = as_parquet(keywords["inputs"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastlsh
-from combinations import covering, every
+from combinations import every
 from fastlsh import InputError, Shingler, deduplicate_span_files
 from fastlsh.files import cutting
 from fastlsh.files.cutting import SpanCutting
@@ -23,7 +23,7 @@ from fastlsh.texts import as_texts, word_units
 from hostile_texts import hostile_text
 from killed_runs import ended_again_and_again
 from report_page import NASTY, Page, words
-from shards import contents, small_budget, write_shards
+from shards import OF_PASSAGES, contents, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
@@ -82,7 +82,8 @@ def both(folder, inputs, length=40, output="kept.jsonl", **keywords):
     return disk, written
 
 
-@pytest.mark.parametrize(("cut", "sizes"), covering([(1, 1), (2, 1), (2, 2), (7, 2)], SIZES))
+@pytest.mark.parametrize("sizes", every(3, SIZES))
+@pytest.mark.parametrize("cut", every(4, [(7, 2), (1, 1), (2, 1), (2, 2)]))
 def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
     shards, threads = cut
     small_budget(monkeypatch, **sizes)
@@ -98,7 +99,7 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
 @pytest.mark.parametrize(
     "more",
     every(
-        4,
+        6,
         [
             {"join": " ... "},
             {"keep_least": 50},
@@ -122,7 +123,7 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
     ids=str,
 )
 def test_same_answer_for_every_option(tmp_path, monkeypatch, more):
-    small_budget(monkeypatch, part=30)
+    small_budget(monkeypatch, **OF_PASSAGES)
     result, _ = both(tmp_path, write_shards(tmp_path, rows_of(3, 72), 2), **more)
     assert bool(result.n_removed) == (more.get("length") != 2000)
     assert bool(result.dropped) == ("keep_least" in more)
@@ -148,7 +149,7 @@ def test_hostile_collections(tmp_path, monkeypatch, seed):
 
 @pytest.mark.parametrize("shingler", every(2, [None, Shingler("word")], 1))
 def test_keys_are_not_found_again_to_gather_texts(tmp_path, monkeypatch, shingler):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_PASSAGES)
     searched = []
     find = cutting.unit_anchors
     monkeypatch.setattr(
@@ -166,7 +167,7 @@ def test_keys_are_not_found_again_to_gather_texts(tmp_path, monkeypatch, shingle
 
 @pytest.mark.parametrize("shingler", every(2, [None, Shingler(lowercase=True)]))
 def test_against_files(tmp_path, monkeypatch, shingler):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_PASSAGES)
     known = write_shards(tmp_path, rows_of(1, 12), 2, "known")
     inputs = write_shards(tmp_path, rows_of(1, 24), 2)
     result, written = both(tmp_path, inputs, against=known, shingler=shingler)
@@ -176,8 +177,9 @@ def test_against_files(tmp_path, monkeypatch, shingler):
     assert {row.split("\t")[-1] for row in removed} == {"true", "false"}
 
 
+@pytest.mark.exhaustive
 def test_documents_of_against_files_count_for_max_share(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_PASSAGES)
     known = write_shards(tmp_path, rows_of(1, 20), 2, "known")
     inputs = write_shards(tmp_path, rows_of(1, 40), 2)
     plain = {"max_share": 0.05, "merge_gap": 5}
@@ -200,7 +202,7 @@ def test_bytes_inside_a_character_are_not_gone(tmp_path):
     assert [json.loads(line) for line in written["kept.jsonl"].splitlines()] == rows
 
 
-@pytest.mark.parametrize("collide", [False, True])
+@pytest.mark.parametrize("collide", every(2, [True, False]))
 @pytest.mark.parametrize("seed", SEEDS)
 def test_hostile_words(tmp_path, monkeypatch, seed, collide):
     """Also if different words have the same hash: then only what goes is the same, by any proof."""
@@ -256,7 +258,7 @@ def test_many_equal_grams_make_few_contexts():
     ids=str,
 )
 def test_both_engines_report_the_same(tmp_path, monkeypatch, more):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_PASSAGES)
     rows = rows_of(8, 30)
     rows[7]["text"] = f"{NASTY} {'abc' * 30} {NASTY}"
     rows[9] = {**rows[9], "text": f"xy{rows[7]['text']}{'d' * 3000}", "id": NASTY}
@@ -313,7 +315,7 @@ def test_overlapping_contexts_are_gathered_once(tmp_path, monkeypatch):
 
 
 def test_a_document_that_repeats_itself_alone(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_PASSAGES)
     inputs = write_shards(tmp_path, [{"id": "a", "text": "xyz" * 100}, {"id": "b", "text": ""}], 1)
     _, written = both(tmp_path, inputs)
     rows = written["removed.tsv"].decode().splitlines()[1:]
@@ -341,11 +343,9 @@ def prepared(folder, **more):
     }  # fmt: skip
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize(
-    "times",
-    [1, pytest.param(10, marks=pytest.mark.exhaustive), pytest.param(50, marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("times", [3, 10, pytest.param(50, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("unit", "length"), [("char", 40), pytest.param("word", 3, marks=pytest.mark.slow)]
 )
@@ -377,8 +377,9 @@ def test_annotated_rows_are_as_they_came(tmp_path):
         assert json.loads(column or "[]") == spans.get(number, [])
 
 
+@pytest.mark.exhaustive
 def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
+    small_budget(monkeypatch, **OF_PASSAGES)
     expected, keywords = prepared(tmp_path)
 
     with monkeypatch.context() as patch:
