@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 import fastlsh
 from fastlsh import _kernels
-from fastlsh.cli import main
+from fastlsh.cli import command, main
 from fastlsh.index.sqlite import connection
 
 HERE = Path(__file__).resolve().parent
@@ -56,6 +56,9 @@ if sys.dont_write_bytecode and not list(Path(fastlsh.__file__).parent.glob("__py
 SYNCHRONOUS = connection.SYNCHRONOUS
 connection.SYNCHRONOUS = "OFF"
 os.fsync = lambda number: os.fstat(number) and None
+
+# A process builds the parser of all commands once; here it would be most of what many tests take.
+command.parser = functools.cache(command.parser)
 
 MOST_PROCESSES = 8
 

@@ -5,8 +5,11 @@ directory and environment of its own, and ends as Python ends: with its status, 
 Tests of how Python starts, and what a shell gives it, start Python.
 """
 
+import functools
+import gc
 import json
 import os
+import re
 import runpy
 import socket
 import subprocess
@@ -19,20 +22,18 @@ _waiting = []
 """The process that waits, and the connection to it."""
 
 
-def run(*arguments, data=b"", text=False, timeout=120):
+def run(*arguments, data=b"", text=False, timeout=120, line=""):
     """Run Python with these arguments: ``-c CODE ...``, ``-m MODULE ...`` or ``FILE ...``.
 
-    Returns what `subprocess.run` does, with both outputs captured.
+    `line` has redirections of a shell, which `redirect` knows. Returns what `subprocess.run` does,
+    with both outputs captured.
     """
     arguments = list(map(str, arguments))
     if sys.platform != "linux":
-        return subprocess.run(
-            [sys.executable, *arguments], input=data.decode() if text else data,
-            capture_output=True, text=text, timeout=timeout, check=False,
-        )  # fmt: skip
+        return started(*arguments, data=data, text=text, timeout=timeout, line=line)
     pipes = [os.pipe() for _ in range(4)]  # input, output, messages, and the status at the end
     theirs = [pipes[0][0], *(end for _, end in pipes[1:])]
-    request = json.dumps([arguments, os.getcwd(), dict(os.environ)]).encode()
+    request = json.dumps([arguments, os.getcwd(), dict(os.environ), line]).encode()
     connection = _connection()
     socket.send_fds(connection, [len(request).to_bytes(8, "little")], theirs)
     connection.sendall(request)
@@ -58,6 +59,17 @@ def run(*arguments, data=b"", text=False, timeout=120):
             raise subprocess.TimeoutExpired(arguments, timeout)
     out, err = ((found[which].decode() if text else found[which]) for which in (1, 2))
     return subprocess.CompletedProcess(arguments, int(found[3]), out, err)
+
+
+def started(*arguments, data=b"", text=False, timeout=120, line=""):
+    """Start Python anew, through a shell if there are redirections; return what `run` does."""
+    command = [sys.executable, *arguments]
+    if line:
+        command = ["sh", "-c", f'exec "$@" {line}', "sh", *command]
+    return subprocess.run(
+        command, input=data.decode() if text else data, capture_output=True, text=text,
+        timeout=timeout, env={**os.environ, "PYTHONUNBUFFERED": ""}, check=False,
+    )  # fmt: skip
 
 
 def _connection():
@@ -110,19 +122,37 @@ def wait_for_requests(connection):
             os.close(number)
 
 
+def redirect(line):
+    """Open or close streams as a shell does: ``< FILE``, ``> FILE``, ``2>> FILE`` or ``>&-``."""
+    new = os.O_WRONLY | os.O_CREAT
+    flags = {"<": os.O_RDONLY, ">": new | os.O_TRUNC, ">>": new | os.O_APPEND}
+    for number, sign, name in re.findall(r"(\d?)(<|>>|>) ?(\S+)", line):
+        stream = int(number or sign != "<")
+        if name == "&-":
+            os.close(stream)
+        else:
+            opened = os.open(name, flags[sign], 0o666)
+            os.dup2(opened, stream)
+            os.close(opened)
+
+
 def _stream(number, mode, **more):
-    return open(number, mode, encoding="utf-8", **more)
+    try:
+        return open(number, mode, encoding="utf-8", **more)
+    except OSError:  # closed: Python has None then
+        return None
 
 
-def become(arguments, folder, environment, streams):
+def become(arguments, folder, environment, line, streams):
     """Be the process that was asked for."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    os.chdir(folder)
+    redirect(line)
     sys.stdin = sys.__stdin__ = _stream(0, "r")
     sys.stdout = sys.__stdout__ = _stream(1, "w")
     sys.stderr = sys.__stderr__ = _stream(2, "w", errors="backslashreplace", buffering=1)
-    os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     first, *rest = arguments
@@ -139,10 +169,17 @@ def become(arguments, folder, environment, streams):
 
 
 if __name__ == "__main__":
-    import fastlsh.cli  # noqa: F401
+    import numpy.ma  # what commands use of numpy, which imports it then
+    import numpy.random  # noqa: F401
 
+    from fastlsh.cli import command
+
+    command.parser = functools.cache(command.parser)
+    command.parser()
     with suppress(ImportError):
         import pyarrow.feather
         import pyarrow.parquet  # noqa: F401
+    gc.collect()
+    gc.freeze()  # else each fork, as it ends, would look at all that is imported, and copy it
     asked, given = wait_for_requests(socket.socket(fileno=int(sys.argv[1])))
     become(*asked, given)

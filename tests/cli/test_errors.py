@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import warm
 from fastlsh import __version__
 from fastlsh.cli import main
 from files import put_rows as put
@@ -162,13 +163,14 @@ def test_a_full_disk_is_no_bad_input(run, three):
     assert err == ["fastlsh: /dev/full: No space left on device"]
 
 
-def command(*arguments, **keywords):
+def command(*arguments):
     return subprocess.Popen(
         [sys.executable, "-m", "fastlsh", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
+@pytest.mark.exhaustive  # by default one command is enough: tests/cli/test_pipes.py
 def test_a_closed_pipe_ends_quietly(run):
     put("a.jsonl", *[{"text": ONE}] * 400)
     with command("pairs", "a.jsonl", "-q") as process:
@@ -195,6 +197,6 @@ def test_inputs_from_a_pipe(run):
     if not os.path.exists("/dev/stdin"):
         pytest.skip("no /dev/stdin")
     line = json.dumps({"text": ONE}) + "\n"
-    with command("pairs", "/dev/stdin", "--format", "jsonl", stdin=subprocess.PIPE) as process:
-        out, _ = process.communicate(line * 2, 60)
-    assert out.splitlines()[1] == "/dev/stdin:1\t/dev/stdin:2\t1.000000"
+    arguments = ("pairs", "/dev/stdin", "--format", "jsonl")
+    done = warm.run("-m", "fastlsh", *arguments, data=2 * line.encode(), text=True)
+    assert done.stdout.splitlines()[1] == "/dev/stdin:1\t/dev/stdin:2\t1.000000"

@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import warm
 from fastlsh import Shingler, explain, preset
 from files import put_rows as put
 from required import missing
@@ -130,26 +129,17 @@ def in_a_terminal(*arguments, **environment):
         primary, secondary = pty.openpty()
     except (ImportError, OSError) as error:
         missing("pty", str(error))
-    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
-    try:
-        with subprocess.Popen(
-            [sys.executable, "-m", "fastlsh", *arguments],
-            stdout=secondary, stderr=subprocess.PIPE, text=True,
-            env={**clean, "TERM": "xterm", "COLUMNS": "60", **environment},
-        ) as process:  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("NO_COLOR", raising=False)
+        for name, value in {"TERM": "xterm", "COLUMNS": "60", **environment}.items():
+            patch.setenv(name, value)
+        try:
+            done = warm.run("-m", "fastlsh", *arguments, line=f"> {os.ttyname(secondary)}")
+            assert (done.returncode, done.stderr) == (0, b"")
+            shown = os.read(primary, 4096)  # which a terminal holds until it is read
+        finally:
+            os.close(primary)
             os.close(secondary)
-            shown = b""
-            while True:
-                try:
-                    part = os.read(primary, 4096)
-                except OSError:  # Linux: the other side is closed
-                    break
-                if not part:
-                    break
-                shown += part
-            assert process.wait(60) == 0, process.stderr.read()
-    finally:
-        os.close(primary)
     return shown.decode().replace("\r\n", "\n")
 
 
@@ -179,33 +169,22 @@ def test_no_text_reaches_the_terminal_raw(run):
     assert "U+001B[2J (" in out
 
 
-def command(*arguments, **environment):
-    return subprocess.Popen(
-        [sys.executable, "-m", "fastlsh", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environment},
-    )  # fmt: skip
-
-
 def test_an_output_without_these_characters(run):
     put("a.jsonl", {"id": 1, "text": "naïve дом, 中文 and more"})
-    with command("explain", "a.jsonl", "1", "1", PYTHONIOENCODING="ascii") as process:
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (0, b"")
-    assert b"na\\xefve \\u0434" in out
+    code = "sys.stdout.reconfigure(encoding='ascii'); sys.exit(main(sys.argv[1:]))"
+    code = f"import sys; from fastlsh.cli import main; {code}"
+    done = warm.run("-c", code, "explain", "a.jsonl", "1", "1")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"na\\xefve \\u0434" in done.stdout
 
 
 def test_a_closed_pipe_ends_quietly(run):
     lines = [f"{n}\n" for n in range(4_000)]
     put("a.jsonl", {"id": 1, "text": "".join(lines[::2])}, {"id": 2, "text": "".join(lines)})
-    read, write = os.pipe()
-    os.close(read)
-    with subprocess.Popen(
-        [sys.executable, "-m", "fastlsh", "explain", "a.jsonl", "1", "2"],
-        stdout=write, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        os.close(write)
-        assert process.wait(60) == 141
-        assert process.stderr.read() == b""
+    code = "import os; read, write = os.pipe(); os.dup2(write, 1); os.close(read)"
+    code += "; import runpy; runpy.run_module('fastlsh', run_name='__main__', alter_sys=True)"
+    done = warm.run("-c", code, "explain", "a.jsonl", "1", "2")
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 def test_two_outputs_are_two_files(run):

@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 import warm
+from combinations import covering
 from fastlsh import Index, deduplicate
 from fastlsh.files.estimate import Choice, Estimate
 from fastlsh.files.requests import Engine
 from fastlsh.index import publishing
 from fastlsh.io import Decision, replacing_together, write_text
 
+DAYS = 8
 CHOICE = Choice(Engine.MEMORY, "as the test says", Estimate(1, 1, 1, 1, 1))
 
 
@@ -47,8 +49,8 @@ def shown(place):
     return place.replace("/0#", "#")
 
 
-def test_thirty_days_are_one_collection(run, write, place):
-    days = [rows_of(day) for day in range(30)]
+def test_all_days_are_one_collection(run, write, place):
+    days = [rows_of(day) for day in range(DAYS)]
     everything = [row for day in days for row in day]
     expected = deduplicate([row["text"] for row in everything], 0.7)
     write("none.jsonl", "")
@@ -165,26 +167,39 @@ def test_an_index_without_texts_has_a_page(run, write):
     assert "from the reference collection" in Path("page.html").read_text(encoding="utf-8")
 
 
-def test_files_that_are_too_large_for_the_memory(run, write, monkeypatch):
+@pytest.fixture
+def large(run, write):
+    """What compares a file of 60 MB with an index; the memory for it comes next."""
     assert run("index", "build", "i.ix", write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
+    row = json.dumps({"text": "a" * 200_000})
+    write("b.jsonl", f"{row}\n" * 300)
+    return ["dedup", "b.jsonl", "--index", "i.ix", "-o", "out/", "--report", "p.html", "--memory"]
+
+
+def test_files_that_are_too_large_for_the_memory(run, large):
     before = Path("i.ix").read_bytes()
-    write("b.jsonl", jsonl([{"id": n, "text": "a" * 200000} for n in range(300)]))
-    given = ["dedup", "b.jsonl", "--index", "i.ix", "-o", "out/", "--report", "p.html", "--memory"]
-    status, _, err = run(*given, "200M")
+    status, _, err = run(*large, "200M")
     assert status == 2
     assert len(err) == 1
     assert re.search(
         r"b.jsonl: with an index, .* about .* and 210 MB are allowed: .* --memory", err[0]
     )
+    assert Path("i.ix").read_bytes() == before
+    assert sorted(os.listdir()) == ["a.jsonl", "b.jsonl", "i.ix"]
+
+
+@pytest.mark.exhaustive
+def test_files_that_are_larger_than_estimated(run, large, monkeypatch):
+    before = Path("i.ix").read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr("fastlsh.files.indexed.choose_for_index", lambda *_: CHOICE)
-        status, _, err = run(*given, "200M")
+        status, _, err = run(*large, "200M")
     assert status == 2
     assert "b.jsonl: the files have more text than estimated" in err[-1]
     assert "--memory" in err[-1]
     assert Path("i.ix").read_bytes() == before
     assert sorted(os.listdir()) == ["a.jsonl", "b.jsonl", "i.ix"]
-    assert run(*given, "1G")[0] == 0
+    assert run(*large, "1G")[0] == 0
 
 
 def test_what_is_refused(run, write):
@@ -331,22 +346,25 @@ sys.exit(cli.main(["dedup", "b.jsonl", "--index", sys.argv[1], *outputs]))
 """
 
 
-@pytest.mark.parametrize("output", ["k.jsonl", "k/"])
 @pytest.mark.parametrize(
-    ("where", "done"),
-    [
-        ("journal.Journal.decide = die", True),
-        ("replace = os.replace; os.replace = lambda a, b: (replace(a, b), die())", True),
-        ("journal.Journal.end = die", True),
-        ("journal.Journal.prepare = die", False),
-        (
-            "from fastlsh.index.sqlite import SqliteStore; SqliteStore.note_outputs = die;"
-            "from fastlsh.index.redis.store import RedisStore; RedisStore.note_outputs = die",
-            False,
-        ),
-    ],
+    ("killed", "output"),
+    covering(
+        [
+            ("journal.Journal.decide = die", True),
+            ("replace = os.replace; os.replace = lambda a, b: (replace(a, b), die())", True),
+            ("journal.Journal.end = die", True),
+            ("journal.Journal.prepare = die", False),
+            (
+                "from fastlsh.index.sqlite import SqliteStore; SqliteStore.note_outputs = die;"
+                "from fastlsh.index.redis.store import RedisStore; RedisStore.note_outputs = die",
+                False,
+            ),
+        ],
+        ["k.jsonl", "k/"],
+    ),
 )
-def test_a_kill_between_output_and_index(run, write, place, where, done, output):
+def test_a_kill_between_output_and_index(run, write, place, killed, output):
+    where, done = killed
     name = write("a.jsonl", jsonl(rows_of(1)))
     run("index", "build", place, name, "-q")
     write("b.jsonl", jsonl(rows_of(2)))

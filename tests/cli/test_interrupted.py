@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from combinations import covering
 from fastlsh import deduplicate_files
 from fastlsh.files.disk import answers, gather, link, sign, write
 from fastlsh.files.disk import documents as on_disk
@@ -30,9 +31,9 @@ def interrupt(*_, **__):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("restart", [False, True])
-@pytest.mark.parametrize(("module", "name", "said"), STAGES)
-def test_the_same_command_continues(tmp_path, monkeypatch, run, module, name, said, restart):
+@pytest.mark.parametrize(("stage", "restart"), covering(STAGES, [False, True]))
+def test_the_same_command_continues(tmp_path, monkeypatch, run, stage, restart):
+    module, name, said = stage
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(1, 60), 2)
     command = ["dedup", *inputs, "-o", "o.jsonl", "--engine", "disk", "--threads", "1"]

@@ -8,12 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from combinations import every
 from fastlsh.cli import main
 from shards import contents, rows_of, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 on_posix = pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+
+FASTLSH = """\
+#!/bin/sh
+# Notes a command of a plan, which the test runs in its own process afterwards.
+end=$(printf '\\037') line=
+for word; do line=$line$word$end; done
+printf '%s\\n' "$line" >> "$JOBS/commands"  # at once: others do so, too
+"""
 
 SBATCH = """\
 #!/bin/bash
@@ -35,16 +42,29 @@ echo $number
 """
 
 
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.exhaustive)])
+def processes(request):
+    """Whether the commands of a plan are processes, as they are for users."""
+    return request.param
+
+
 @pytest.fixture
 def command(tmp_path, monkeypatch):
-    """A command, and what it writes in one process; the current directory has an odd name."""
+    """A command; the current directory has an odd name."""
     folder = tmp_path / "it's $HOME"
     folder.mkdir()
     monkeypatch.chdir(folder)
     write_shards(folder, rows_of(5, 120), 4)
     words = ["dedup", "in*.jsonl", "--threshold", "0.7", "--threads", "1", "--memory", "300M", "-q"]
-    assert main([*words, "-o", "one/", "--removed", "one.tsv"]) == 0
     return [*words, "-o", "two/", "--removed", "two.tsv", "--work", "work $x"]
+
+
+@pytest.fixture
+def answered(command):
+    """The command, and what it writes in one process."""
+    words = command[: command.index("-o")]
+    assert main([*words, "-o", "one/", "--removed", "one.tsv"]) == 0
+    return command
 
 
 def same():
@@ -59,8 +79,10 @@ def plan_of(capfd, command, kind, parts=2):
     return capfd.readouterr().out
 
 
-def run(script, folder, **files):
-    """Run a script with some programs on the path before all others."""
+def run(script, folder, processes, **files):
+    """Run a script with some programs on the path before all others, and then its commands."""
+    if not processes:
+        files["fastlsh"] = FASTLSH
     programs = folder / "programs"
     programs.mkdir()
     for name, code in files.items():
@@ -77,19 +99,23 @@ def run(script, folder, **files):
         [shell, folder / "plan"], capture_output=True, text=True, env=environment, cwd=os.getcwd()
     )
     assert done.returncode == 0, done.stderr
+    if not processes:
+        for line in (programs / "commands").read_text("utf-8").splitlines():
+            assert main(line.split("\x1f")[:-1]) == 0, line
     return done.stdout, programs
 
 
 @on_posix
-def test_the_plan_for_sh_runs_as_printed(command, tmp_path, capfd):
-    run(plan_of(capfd, command, "sh"), tmp_path)
+def test_the_plan_for_sh_runs_as_printed(answered, tmp_path, capfd, processes):
+    run(plan_of(capfd, answered, "sh"), tmp_path, processes)
     assert same()
     assert os.listdir("work $x") == ["finished.json"]
 
 
 @on_posix
-@pytest.mark.parametrize("kind", every(2, ["sh", "slurm"]))
-def test_the_plan_of_a_decontamination_runs_as_printed(command, tmp_path, capfd, kind):
+@pytest.mark.parametrize("kind", ["sh", "slurm"])
+@pytest.mark.usefixtures("command")
+def test_the_plan_of_a_decontamination_runs_as_printed(tmp_path, capfd, kind, processes):
     rows = map(json.loads, Path("in1.jsonl").read_text("utf-8").splitlines())
     question = max((row["text"] or "" for row in rows), key=len)
     Path("evals.jsonl").write_text(json.dumps({"question": question}), "utf-8")
@@ -99,7 +125,7 @@ def test_the_plan_of_a_decontamination_runs_as_printed(command, tmp_path, capfd,
     before = sorted(os.listdir())
     script = plan_of(capfd, words, kind)
     assert sorted(os.listdir()) == before
-    run(script, tmp_path, **({"sbatch": SBATCH} if kind == "slurm" else {}))
+    run(script, tmp_path, processes, **({"sbatch": SBATCH} if kind == "slurm" else {}))
     assert same()
     assert os.listdir("work $x") == ["finished.json"]
     assert main([*words, "--stage", "write", "--part", "1/2"]) == 0
@@ -107,21 +133,20 @@ def test_the_plan_of_a_decontamination_runs_as_printed(command, tmp_path, capfd,
 
 
 @on_posix
-@pytest.mark.exhaustive
-def test_the_plan_for_passages_runs_as_printed(tmp_path, monkeypatch, capfd):
+def test_the_plan_for_passages_runs_as_printed(tmp_path, monkeypatch, capfd, processes):
     monkeypatch.chdir(tmp_path)
     write_shards(tmp_path, rows_of(5, 120), 4)
     words = ["dedup", "in*.jsonl", "--by", "span", "--min-length", "40", "--threads", "1", "-q"]
     words += ["--memory", "300M", "--removed"]
     assert main([*words, "one.tsv", "-o", "one/"]) == 0
-    run(plan_of(capfd, [*words, "two.tsv", "-o", "two/", "--work", "w"], "sh"), tmp_path)
+    run(plan_of(capfd, [*words, "two.tsv", "-o", "two/", "--work", "w"], "sh"), tmp_path, processes)
     assert same()
 
 
 @on_posix
-def test_the_plan_for_slurm(command, tmp_path, capfd):
+def test_the_plan_for_slurm(answered, tmp_path, capfd, processes):
     """Each job is an array, has its memory, and waits until the one before has succeeded."""
-    out, jobs = run(plan_of(capfd, command, "slurm"), tmp_path, sbatch=SBATCH)
+    out, jobs = run(plan_of(capfd, answered, "slurm"), tmp_path, processes, sbatch=SBATCH)
     assert out == "the last job is 8\n"
     assert same()
     options = (jobs / "options").read_text("utf-8").splitlines()
