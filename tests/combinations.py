@@ -4,6 +4,7 @@ import importlib.util
 from itertools import product
 
 import pytest
+from hypothesis import settings
 
 from fastlsh import _kernels
 
@@ -53,6 +54,11 @@ def covering(*axes):
 def first(value, *others):
     """Return values, of which the default run tries the first: the quickest."""
     return [value, *(pytest.param(other, marks=pytest.mark.exhaustive) for other in others)]
+
+
+def rounds(most):
+    """Return how often to try what a seed decides: the default run has fewer examples than CI."""
+    return max(most * settings().max_examples // 75, 1)
 
 
 def every(step, values, first=0):

@@ -180,6 +180,7 @@ def test_a_closed_pipe_ends_quietly(run):
         assert process.stderr.read() == ""
 
 
+@pytest.mark.exhaustive  # by default test_process.py
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
 def test_ctrl_c(run):
     os.mkfifo("a.jsonl")

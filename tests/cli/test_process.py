@@ -92,7 +92,7 @@ def test_the_largest_numbers(run, three):
 
 
 @posix
-@pytest.mark.parametrize("arguments", [["pairs"], ["explain"], ["evaluate"]])
+@pytest.mark.parametrize("arguments", every(3, [["pairs"], ["explain"], ["evaluate"]]))
 def test_a_closed_standard_output(shell, three, arguments):
     ids = ["0", "1"] if arguments == ["explain"] else []
     found = shell(">&-", *arguments, three, *ids)
@@ -102,7 +102,7 @@ def test_a_closed_standard_output(shell, three, arguments):
 
 
 @posix
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+@pytest.mark.parametrize("arguments", every(2, [["--help"], ["--version"]]))
 def test_help_where_the_standard_output_is_closed(shell, here, arguments):
     found = shell(">&-", *arguments)
     assert found.returncode in (0, 1)  # Python before 3.11 writes the help elsewhere
@@ -111,7 +111,7 @@ def test_help_where_the_standard_output_is_closed(shell, here, arguments):
 
 
 @posix
-@pytest.mark.parametrize("line", ["<&- >&- 2>&-", ">&-", "<&- >&-"])
+@pytest.mark.parametrize("line", every(3, ["<&- >&- 2>&-", ">&-", "<&- >&-"]))
 def test_a_closed_standard_output_that_is_not_needed(shell, three, line):
     assert shell(line, "dedup", three, "-o", "b.jsonl").returncode == 0
     assert len(get("b.jsonl").splitlines()) == 2
@@ -148,7 +148,7 @@ def test_too_many_open_files(three, monkeypatch, capfd):
 
 
 @posix
-@pytest.mark.parametrize("line", ["2>/dev/full", "2>&-", "<&- 2>&-"])
+@pytest.mark.parametrize("line", every(2, ["2>/dev/full", "2>&-", "<&- 2>&-"]))
 def test_messages_that_nobody_can_read(shell, three, line):
     put_rows("a.jsonl", {"id": 1, "text": ONE}, {"id": 1, "text": ONE})  # a warning, too
     found = shell(line, "pairs", "a.jsonl")

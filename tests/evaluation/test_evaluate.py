@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
+from combinations import covering
 from fastlsh import (
     LSHParams,
     MinHasher,
@@ -141,10 +142,12 @@ def same(a, b):
     return (math.isnan(a) and math.isnan(b)) or a == pytest.approx(b, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("scheme", ["affine32", "fss"])
-@pytest.mark.parametrize("verify", ["exact", "signature", "none"])
-@pytest.mark.parametrize(("threshold", "bands", "rows"), [(0.5, 3, 4), (0.8, 2, 7)])
-def test_every_figure(scheme, verify, threshold, bands, rows):
+@pytest.mark.parametrize(
+    ("scheme", "verify", "how"),
+    covering(["affine32", "fss"], ["exact", "signature", "none"], [(0.5, 3, 4), (0.8, 2, 7)]),
+)
+def test_every_figure(scheme, verify, how):
+    threshold, bands, rows = how
     # Few values, so that something is missed and something is in vain.
     options = {"scheme": scheme, "verify": verify, "num_perm": 16, "bands": bands, "rows": rows}
     result = check(made(100), threshold, **options)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
+from combinations import covering
 from fastlsh import LSHParams, MinHasher, Shingler, deduplicate
 from strategies import (
     bandings,
@@ -153,8 +154,7 @@ def test_a_bucket_remembers_the_first_64():
     assert result.limited
 
 
-@pytest.mark.parametrize("most", [1, 3, 20, 1000])
-@pytest.mark.parametrize("size", [4, 9])
+@pytest.mark.parametrize(("most", "size"), covering([1, 3, 20, 1000], [4, 9]))
 def test_more_kept_documents_than_a_bucket_remembers(most, size):
     # Half of each text is shared: many meet in a bucket, few are near-duplicates.
     shared = "what all of these have in common"

@@ -76,7 +76,7 @@ def test_documents_that_share_many_buckets(monkeypatch, seed, sizes):
     texts = [
         " ".join(draw.sample(words, 8 + draw.randrange(4)) if draw.random() < 0.5 else words[:11])
         + " end" * draw.randrange(2)
-        for _ in range(90)
+        for _ in range(40)
     ]
     data_sets = [[] for _ in range(6)]
     for number, text in enumerate(texts):

@@ -162,7 +162,7 @@ def test_a_list_that_changes_meanwhile_does_no_harm(function, threads, change):
 
 
 def test_a_list_that_changes_all_the_time(function):
-    texts = [f"a text that is number {i % 400}, and long enough" for i in range(4000)]
+    texts = [f"a text that is number {i % 400}, and long enough" for i in range(1500)]
     expected = function(list(texts))
     given = list(texts)
     done = threading.Event()

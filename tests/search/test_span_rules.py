@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from combinations import rounds
 from fastlsh import Shingler, deduplicate_spans
 from fastlsh.texts import boundaries
 from fastlsh.texts.boundaries import Boundaries
@@ -81,7 +82,7 @@ def check_proofs(result, documents):
 def test_what_occurs_in_many_documents_stays(seed, with_against):
     draw = random.Random(seed)
     removed = 0
-    for _ in range(100):
+    for _ in range(rounds(100)):
         documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
         share = draw.choice([0.2, 0.34, 0.5, 0.99])
         first = draw.randrange(len(documents)) if with_against else 0
@@ -137,7 +138,7 @@ def test_what_is_common_stays_in_a_gap():
 @pytest.mark.parametrize("seed", [0, *MANY])
 def test_what_is_common_stays_with_every_gap(seed):
     draw = random.Random(seed)
-    for _ in range(100):
+    for _ in range(rounds(100)):
         documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
         gap, share = draw.choice([1, 10, 100]), draw.choice([0.2, 0.34, 0.5])
         result = deduplicate_spans(documents, length, merge_gap=gap, max_share=share)
@@ -150,7 +151,7 @@ def test_what_is_common_stays_with_every_gap(seed):
 @pytest.mark.parametrize("snap", ["word", "sentence", "line"])
 def test_ends_move_inwards(seed, snap):
     draw = random.Random(seed)
-    for _ in range(60):
+    for _ in range(rounds(60)):
         documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
         result = deduplicate_spans(documents, length, snap=snap)
         check_proofs(result, documents)
@@ -167,7 +168,7 @@ def test_ends_move_inwards(seed, snap):
 def test_small_gaps_go_too(seed):
     draw = random.Random(seed)
     merged = 0
-    for _ in range(100):
+    for _ in range(rounds(100)):
         documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
         gap = draw.choice([1, 3, 10])
         result = deduplicate_spans(documents, length, merge_gap=gap)
@@ -188,7 +189,7 @@ def test_small_gaps_go_too(seed):
 @pytest.mark.parametrize("seed", [0, *MANY])
 def test_bytes_are_counted_and_characters_cut(seed):
     draw = random.Random(seed)
-    for _ in range(60):
+    for _ in range(rounds(60)):
         documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
         shingler = Shingler("byte")
         result = deduplicate_spans(documents, length, shingler=shingler)

@@ -6,6 +6,7 @@ import re
 import pytest
 
 import oracle_passages
+from combinations import rounds
 from fastlsh import Shingler, deduplicate_spans
 from fastlsh.texts import word_units
 from hostile_texts import hostile_text
@@ -77,7 +78,7 @@ def check(documents, length, shingler, n_against):
 @pytest.mark.parametrize("shingler", SHINGLERS, ids=["words", "lowercase", "tokens", "bounds"])
 def test_hostile_collections(seed, shingler):
     draw = random.Random(seed)
-    for _ in range(60):
+    for _ in range(rounds(60)):
         base = "".join(draw.choices("abcdefgh-é😀"[: draw.choice([3, 8, 11])], k=200))
         documents = [
             "".join(letter + draw.choice(GAPS) for letter in hostile_text(draw, base))
@@ -92,7 +93,7 @@ def test_hostile_collections(seed, shingler):
 def test_words_of_equal_hashes_are_not_equal(monkeypatch):
     monkeypatch.setattr(word_units, "HASH_BITS", 0)
     draw = random.Random(1)
-    for _ in range(30):
+    for _ in range(rounds(30)):
         documents = [" ".join(hostile_text(draw, "abcdefgh" * 30)) for _ in range(4)]
         check(documents, draw.choice([1, 3, 8]), SHINGLERS[0], 0)
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_passages
+from combinations import rounds
 from fastlsh import Index, Shingler, deduplicate_spans
 from fastlsh.parallel import RunOptions
 from fastlsh.stages import passages
@@ -78,7 +79,7 @@ MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 40
 @pytest.mark.parametrize("seed", [0, *MANY])
 def test_hostile_collections(monkeypatch, seed):
     draw = random.Random(seed)
-    for _ in range(200):
+    for _ in range(rounds(200)):
         base = "".join(draw.choices("abcdefgh  é😀"[: draw.choice([3, 8, 12])], k=300))
         documents = [hostile_text(draw, base) for _ in range(draw.randrange(1, 9))]
         length = draw.choice([1, 2, 3, 5, 8, 13, 21, 34, 55, 80, 120])
@@ -95,7 +96,7 @@ def test_long_passages(length):
     draw = random.Random(length)
     base = "".join(draw.choices("abcdefgh ", k=3000))
     documents = []
-    for _ in range(40):
+    for _ in range(15):
         begin = draw.randrange(2500)
         parts = [
             base[begin : begin + draw.randrange(20, 1200)],
