@@ -11,14 +11,19 @@ from fastlsh.index import database
 from fastlsh.index.sqlite import levels, store
 from index_model import KINDS
 
-ON_SERVERS = ("test_backends.py", "test_contained.py", "test_errors.py")
+# The tests in which the default run has a backend that differs from another one in little.
+BY_DEFAULT = {
+    "redis": ["test_backends.py", "test_contained.py"],
+    "sqlite, many runs": ["test_backends.py", "test_contained.py", "test_index.py"],
+}
 
 
 def pytest_collection_modifyitems(items):
     """In the default run, a server does what the tests of backends want, and its own tests."""
     for item in items:
         given = getattr(item, "callspec", None)
-        if given and given.params.get("backend") == "redis" and item.path.name not in ON_SERVERS:
+        files = BY_DEFAULT.get(given and given.params.get("backend"))
+        if files is not None and item.path.name not in files:
             item.add_marker("exhaustive")
 
 

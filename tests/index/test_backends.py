@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
+from combinations import covering
 from fastlsh import Index, MinHasher, Shingler, deduplicate
+from index_model import KINDS
 
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=4)}
 
@@ -29,7 +31,11 @@ def assert_same(index, other, texts):
     assert index.query(texts[0]) == other.query(texts[0])
 
 
-@pytest.mark.parametrize("verify", ["exact", "signature", "none"])
+@pytest.mark.parametrize(
+    ("verify", "backend"),
+    covering(["exact", "signature", "none"], [*KINDS, "redis"]),
+    indirect=["backend"],
+)
 def test_all_that_memory_does(backend, verify):
     texts = texts_alike(80)
     index, other = (make(0.6, verify=verify, **SMALL) for make in (backend, Index))

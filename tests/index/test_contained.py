@@ -120,7 +120,7 @@ def test_full_buckets(backend, limits):
     draw = random.Random(1)
     texts = [
         "what all of these have in common " + "".join(draw.choices(LETTERS, k=k))
-        for k in (8, 20, 50, 150)
+        for k in (8, 20)
         for _ in range(90)
     ]
     texts += [text[:-3] + "end" for text in texts[::7]]

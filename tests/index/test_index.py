@@ -47,8 +47,7 @@ def modelled(index, rows):
 SHAPES = [(1, 1, 1), (8, 4, 2), (17, 5, 3), (16, 1, 16), (64, 21, 3)]
 
 
-@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 33, 300])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize(("n", "shape"), covering([0, 1, 15, 16, 17, 33, 300], SHAPES))
 def test_queries_of_many_sizes(n, shape):
     assert_like_the_model(Index, n, *shape)
 
@@ -59,7 +58,7 @@ def test_queries_of_many_sizes(n, shape):
     indirect=["backend"],
 )
 def test_queries_of_stored_documents(backend, shape):
-    for n in (0, 1, 40):
+    for n in (0, 1, 12):
         assert_like_the_model(backend, n, *shape)
 
 
@@ -83,16 +82,16 @@ def assert_like_the_model(make, n, num_perm, bands, rows):
 def test_every_instruction_set_gives_the_same(isa, monkeypatch):
     monkeypatch.setattr("fastlsh.index.memory.arrays.BandTables", isa.BandTables)
     for k in (15, 16, 17, 128, 129):
-        signatures = signatures_alike(150, k, 4)
+        signatures = signatures_alike(80, k, 4)
         index = Index(0.4, num_perm=k, bands=k // 3, rows=3, verify="signature")
-        for start in range(0, 150, 7):
-            part = slice(start, min(start + 7, 150))
+        for start in range(0, 80, 7):
+            part = slice(start, min(start + 7, 80))
             index.insert_many(range(part.start, part.stop), signatures=signatures[part])
         model = modelled(index, signatures)
         expected = [model.query((row, None)) for row in signatures.tolist()]
         assert index.query_many(signatures=signatures) == expected
         fresh = Index(0.4, num_perm=k, bands=k // 3, rows=3, verify="signature")
-        new = fresh.insert_unique(range(150), signatures=signatures)
+        new = fresh.insert_unique(range(80), signatures=signatures)
         model.documents.clear()
         rows = enumerate(signatures.tolist())
         assert new.tolist() == [model.insert_unique(d, (row, None)) for d, row in rows]
@@ -264,7 +263,8 @@ class Machine(RuleBasedStateMachine):
 
 TestMachine = Machine.TestCase
 TestMachine.settings = settings(
-    max_examples=settings().max_examples * 4 // 3, stateful_step_count=40
+    max_examples=settings().max_examples * 4 // 3,
+    stateful_step_count=min(2 * settings().max_examples, 40),
 )
 
 
@@ -309,7 +309,7 @@ def test_any_sequence_of_calls_of_stored_documents(backend):
         Stored,
         settings=settings(
             max_examples=max(settings().max_examples // 6, 1),
-            stateful_step_count=25,
+            stateful_step_count=min(settings().max_examples, 25),
             phases=[Phase.explicit, Phase.generate],
         ),
     )
@@ -329,13 +329,14 @@ def test_ids_of_any_type_in_memory():
 
 
 def test_growth_one_by_one(backend):
-    signatures = signatures_alike(100 if backend.stored else 700, 12, 3)
+    n = 40 if backend.stored else 300
+    signatures = signatures_alike(n, 12, 3)
     index = backend(0.6, num_perm=12, bands=4, rows=3, verify="signature")
     model = Model(0.6, 4, 3)
     for d, row in enumerate(signatures):
         index.insert(d, signature=row)
         model.insert(d, (row.tolist(), None))
-        if d % 97 == 0:
+        if d % (n // 3) == 1:
             expected = [model.query((row, None)) for row in signatures.tolist()]
             assert index.query_many(signatures=signatures) == expected
 

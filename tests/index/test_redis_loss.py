@@ -6,6 +6,7 @@ from itertools import combinations
 import pytest
 
 import redis_server
+from combinations import every
 from fastlsh import Index
 from fastlsh.index.redis import server as on_server
 from fastlsh.index.redis.changes import Changes
@@ -101,7 +102,7 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("lost", LOST, ids="+".join)
+@pytest.mark.parametrize("lost", every(3, LOST), ids="+".join)
 def test_lost_keys(location, client, lost):
     """An error that names the damage, or the right answer, in an open index and a new one."""
     with Index.open(location, 0.7) as index:
@@ -186,7 +187,7 @@ def replacing_before_each_command(index, other, times):
     return lambda: client.__dict__.pop("execute_command") and len(left)
 
 
-@pytest.mark.parametrize("question", BESIDE)
+@pytest.mark.parametrize("question", every(2, BESIDE))
 def test_a_question_beside_a_remover(location, question):
     """A document is replaced before each of so many commands: a question sees one state."""
     ask, right = BESIDE[question]

@@ -57,7 +57,7 @@ def test_each_thread_has_its_documents(backend, verify):
     def work(thread):
         draw = random.Random(thread)
         model = {}
-        for step in range(20 if backend.stored else 250):
+        for step in range(8 if backend.stored else 60):
             group = 1000 * thread + draw.randrange(6)
             name = backend.name(thread, step)
             kind = draw.randrange(7)
@@ -114,7 +114,7 @@ def test_each_thread_has_its_documents(backend, verify):
 
 def test_one_stream_is_deduplicated_once(backend):
     """All threads bring the same texts: of each exactly one is new."""
-    n, many = (60, 15) if backend.stored else (300, 25)
+    n, many = (30, 8) if backend.stored else (150, 25)
     texts = [f"text number {i} that is like no other one {i * i}" for i in range(n)]
     for verify in ("signature", "exact"):
         index = backend(0.95, shingler=Shingler(size=5), verify=verify, threads=1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracle
 import strategies
-from combinations import covering
+from combinations import covering, every
 from fastlsh import Index, Shingler, deduplicate
 from fastlsh.index.memory import arrays, queries
 from index_model import Model
@@ -93,7 +93,7 @@ def test_few_candidates(verify, data):
 )
 def test_more_documents_than_a_bucket_offers(backend, most, how):
     verify, threshold, cuts = how
-    texts = crowd(200 if backend.stored else 300)
+    texts = crowd(110)
     expected = assert_equal_to_deduplicate(
         texts, threshold, cuts, most, backend, verify=verify, num_perm=16, bands=8, rows=1,
         shingler=Shingler(size=4),
@@ -102,8 +102,7 @@ def test_more_documents_than_a_bucket_offers(backend, most, how):
     assert expected.removed.size
 
 
-@pytest.mark.parametrize("verify", VERIFY)
-@pytest.mark.parametrize("most", [1, 3, 1000])
+@pytest.mark.parametrize(("verify", "most"), covering(VERIFY, [1, 3, 1000]))
 def test_the_slow_model_says_the_same(isa, verify, most, monkeypatch):
     monkeypatch.setattr(arrays, "BandTables", isa.BandTables)
     monkeypatch.setattr(queries, "TextReader", isa.TextReader)
@@ -145,7 +144,7 @@ def test_removed_documents_are_not_among_those_of_a_bucket(backend, verify):
 @pytest.mark.parametrize(("verify", "most"), covering(["signature", "exact"], [1, 1000]))
 def test_real_texts(backend, verify, most, examples):
     lines = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
-    texts = [json.loads(line)["text"] for line in lines]
+    texts = [json.loads(line)["text"] for line in lines[:130]]
     found = assert_equal_to_deduplicate(texts, 0.6, (100,), make=backend, verify=verify)
     assert found.removed.size
     found = assert_equal_to_deduplicate(
@@ -161,7 +160,7 @@ def test_real_texts_in_number(corpus):
     assert not found.limited
 
 
-@pytest.mark.parametrize("most", [1, 70, 200, 500, 600, 1000])
+@pytest.mark.parametrize("most", every(3, [1, 70, 200, 500, 600, 1000]))
 def test_early_comparisons_do_not_change_an_answer(most):
     """Where a limit might leave some out, the best are chosen first."""
     draw = random.Random(5)
@@ -174,17 +173,17 @@ def test_early_comparisons_do_not_change_an_answer(most):
 
 def test_a_copy_that_a_limit_keeps_from_its_original(backend):
     """The one difference to `deduplicate`, which looks for copies before anything else."""
-    texts = crowd(200, 3)
+    texts = crowd(120, 3)
     parameters = {"num_perm": 8, "bands": 1, "rows": 1, "shingler": Shingler(size=4)}
     kept = deduplicate(texts, 1.0, **parameters)
     assert kept.kept.all()
     again = [*texts, *texts]
-    assert deduplicate(again, 1.0, **parameters).selected.tolist() == list(range(200))
+    assert deduplicate(again, 1.0, **parameters).selected.tolist() == list(range(120))
     index = backend(1.0, verify="exact", **parameters)
-    new = index.insert_unique(range(400), again)
-    assert new[:200].all()
-    copies = np.flatnonzero(new[200:])
-    assert 0 < len(copies) < 200
+    new = index.insert_unique(range(240), again)
+    assert new[:120].all()
+    copies = np.flatnonzero(new[120:])
+    assert 0 < len(copies) < 120
     assert index.limited == kept.limited + len(copies)  # none of them unseen
     assert (copies >= oracle.REMEMBERED).all()
 

@@ -70,6 +70,10 @@ NEW = [f"new {number}" for number in range(30)]
 MIXED = [20, "a", 13, "b", 20, *NEW[:20], 14, "a"]
 
 
+STEPS = [10, pytest.param(1, marks=pytest.mark.exhaustive)]
+"""Whether a change is disturbed at each tenth place, or at each."""
+
+
 def texts_of(names):
     return [text_of(number) for number in range(len(names))]
 
@@ -241,15 +245,16 @@ def signed_before(monkeypatch):
     reason="NumPy before 2.4.6 crashes if the memory for a sum cannot be had",
 )
 @pytest.mark.usefixtures("signed_before")
+@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", CHANGES)
-def test_every_allocation_fails_once(name):
+def test_every_allocation_fails_once(name, step):
     """Of Python's allocators, from which the kernel has its memory, too."""
     testing = pytest.importorskip("_testcapi")
     case = Case(name, "exact")
     case.call(case.again(), case.verify)
     case.check(case.again())
     failed = calm = nth = 0
-    while calm < 20:
+    while calm < max(20 // step, 3):
         index = case.again()
         testing.set_nomemory(nth, nth + 1)
         try:
@@ -260,20 +265,21 @@ def test_every_allocation_fails_once(name):
             calm = 0
         finally:
             testing.remove_mem_hooks()
-        nth += 1
+        nth += step
         case.check(index)
     assert failed
 
 
 @pytest.mark.usefixtures("signed_before")
+@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", CHANGES)
-def test_ctrl_c_before_every_line(name):
-    interrupt_before_lines(Case(name))
+def test_ctrl_c_before_every_line(name, step):
+    interrupt_before_lines(Case(name), step)
 
 
 @pytest.mark.usefixtures("signed_before")
 @pytest.mark.parametrize("backend", ["sqlite", "redis"], indirect=True)
-@pytest.mark.parametrize("step", [211, pytest.param(53, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("step", [499, pytest.param(53, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", ["insert_many, replacing", "insert_unique", "discard", "merge"])
 def test_ctrl_c_before_some_lines_of_a_stored_index(backend, name, step):
     interrupt_before_lines(Case(name, make=backend), step)
@@ -316,8 +322,9 @@ def interrupt_before_lines(case, step=1):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no setitimer")
+@pytest.mark.parametrize("most", [5, pytest.param(50, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", CHANGES)
-def test_signals_at_any_moment(name):
+def test_signals_at_any_moment(name, most):
     """50 for each change, 550 in all: real ones, which interrupt as Ctrl-C does."""
     case = Case(name)
     draw = random.Random(0)
@@ -331,7 +338,7 @@ def test_signals_at_any_moment(name):
     interrupted = 0
     delay = 1e-4
     try:
-        while interrupted < 50:
+        while interrupted < most:
             index = case.again()
             done = False
             try:
