@@ -2,13 +2,14 @@
 
 import functools
 import random
+from functools import partial
 
 import numpy as np
 import pytest
 
 import oracle
 from combinations import covering
-from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, WORDS, spans_of_list
+from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, WORDS, spans_of_list, token_hashes
 from strategies import ALPHABETS, text_of
 
 SHINGLES = [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 511, 512, 513, 2047, 2049]
@@ -49,6 +50,30 @@ def window_hashes(isa, texts, unit, size, unique=False, as_bytes=False):
 def in_order(text, unit, size):
     units = oracle.units_of(text, unit)
     return [oracle.window_hash(w) for w in oracle.windows(units, size)]
+
+
+def test_no_shingle_is_left_out_for_want_of_room(isa):
+    texts = ["ab", "".join(map(chr, range(0x4E00, 0x4E00 + 1300)))]  # none of them repeats
+    lists = [list("ab"), [f"w{number}" for number in range(1300)]]
+    offsets = np.empty(3, np.int64)
+    tokens = token_hashes(lists, offsets)
+    start, count = np.array([0, 2, 1302]), np.empty(2, np.int64)
+    for document in (0, 1):
+        for lack in (0, 1, 2, 700):
+            room = start.copy()
+            room[document + 1 :] -= lack
+            for kind in ({"unique": True}, {"unique": False}, {"thinned": True}):
+                for units, where in ((spans_of_list(texts), None), (tokens, offsets)):
+                    out = np.full(room[-1] + 9, 7, np.uint64)
+                    unit = CHARACTERS if where is None else WORDS
+                    given = units, where, unit, 1, out, room, count
+                    call = partial(isa.shingle_sets, *given, **kind)
+                    if lack == 0:
+                        call()
+                    elif room[document + 1] >= room[document]:
+                        with pytest.raises(ValueError, match=f"document {document} of the batch"):
+                            call()
+                    assert (out[room[-1] :] == 7).all()
 
 
 @pytest.mark.parametrize(("name", "size"), covering(ALPHABETS, SIZES))

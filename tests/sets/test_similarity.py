@@ -1,5 +1,8 @@
 """Similarities of given pairs."""
 
+import itertools
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +20,9 @@ from fastlsh import (
     exact_jaccard,
     jaccard,
 )
+from fastlsh.parallel import RunOptions
+from fastlsh.sets import ShingleSets, set_sizes
+from fastlsh.texts import as_texts
 from strategies import any_text, collections, little_room, shinglers
 
 
@@ -193,3 +199,33 @@ def test_columns_of_arrow_and_of_tables():
 def test_columns_of_unequal_lengths(function):
     with pytest.raises(ValueError, match="left has 2 documents, and right has 1"):
         function(["one", "two"], ["one"])
+
+
+def test_sets_with_empty_words():
+    # n separators make n + 1 words: of all texts of up to four characters, and of longer ones.
+    texts = ["".join(letters) for n in range(5) for letters in itertools.product("a,b", repeat=n)]
+    texts += ["a,,b;;c", "a,,b;;d", "," * 600, "a" + "," * 600, "a,,b,,,c," * 100, ",a,,b,,c" * 100]
+    for size in (1, 2, 5):
+        shingler = Shingler("word", size, words="ascii_alphanumeric", empty_words=True)
+        words = [tuple(re.split("[^a-z]", text)) if text else () for text in texts]
+        sets = [set(oracle.windows(each, size)) for each in words]
+        left, right = (side.ravel() for side in np.mgrid[: len(texts), : len(texts)])
+        expected = [oracle.jaccard(sets[a], sets[b]) for a, b in zip(left, right, strict=True)]
+        assert exact_jaccard(texts, (left, right), shingler).tolist() == expected
+        found = ShingleSets(
+            as_texts(texts), shingler, np.arange(len(texts)), np.zeros(1, np.int64),
+            np.array(list(map(len, texts))), 1,
+        ).similarities(left, right, 0.0)  # fmt: skip
+        assert found.tolist() == expected
+        sizes = set_sizes(as_texts(texts), shingler, RunOptions.of(1))
+        assert sizes.tolist() == [len(each) for each in sets]
+        pairs = zip(left.tolist(), right.tolist(), expected, strict=True)
+        similar = [(a, b, s) for a, b, s in pairs if a < b and s >= 0.5]
+        assert list(fastlsh.exact_pairs(texts, 0.5, shingler=shingler)) == similar
+
+
+def test_a_tokenizer_that_returns_something_else_each_time_is_refused():
+    counts = itertools.count(1)
+    shingler = Shingler("word", 1, tokenizer=lambda _: list("abcdefgh"[: next(counts)]))
+    with pytest.raises(ValueError, match="document 0 of the batch has more shingles than its"):
+        exact_jaccard(["a text", "another text"], [(0, 1)], shingler)

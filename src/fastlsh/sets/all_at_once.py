@@ -60,7 +60,7 @@ def _make(
         gathered = shingler.gather(texts, first, last)
         lengths = gathered.lengths()
         for begin, end in batches_by_work(lengths, HASHED, last - first):
-            start = offsets_of(np.maximum(lengths[begin:end], 1))  # no more shingles than units
+            start = offsets_of(shingler.most_shingles(lengths[begin:end]))
             hashes = np.empty(start[-1], np.uint64)
             count = size[first + begin : first + end]
             yield from shingle_set_steps(

@@ -64,7 +64,7 @@ class ShingleSets:
         self._documents = documents
         self._families = np.append(families, len(documents))
         self._threads = threads
-        self._max_size = most_shingles(shingler, lengths)
+        self._max_size = shingler.most_shingles(lengths)
         self._tile = ((np.cumsum(self._max_size) - 1) // (ROOM // 2)).astype(np.int32)
         self._groups, self._large = _groups(families, self._max_size)
         self._numbered = -1  # the large group whose numbers these are
@@ -209,13 +209,6 @@ def pieces(
             continue
         for begin, end in batches(int(count[first]), ROOM):
             yield start[first : first + 1] + begin, start[first : first + 1] + end
-
-
-def most_shingles(shingler: Shingler, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return an upper bound of the shingles of documents of these lengths."""
-    if shingler.unit == "word" and shingler.tokenizer is None:
-        lengths = (lengths + 1) // 2  # words of one character, and a space
-    return np.maximum(lengths - shingler.size + 1, np.minimum(lengths, 1))
 
 
 def _groups(

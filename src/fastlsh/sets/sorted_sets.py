@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.parallel import batches_by_work, run
-from fastlsh.sets.shingle_sets import comparisons, distinct, most_shingles, tiled
+from fastlsh.sets.shingle_sets import comparisons, distinct, tiled
 from fastlsh.texts import Shingler, Texts, shingle_set_steps
 
 ROOM = 7 << 20
@@ -48,7 +48,7 @@ class SortedSets:
         self._shingler = shingler
         self._documents = documents
         self._threads = threads
-        self._max_size = most_shingles(shingler, lengths)
+        self._max_size = shingler.most_shingles(lengths)
         before = np.cumsum(self._max_size) - self._max_size
         self._tile = (before // max(ROOM // 2, 1)).astype(np.int32)
         self._half = int(np.bincount(self._tile, self._max_size).max(initial=0))

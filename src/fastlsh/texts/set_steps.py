@@ -33,7 +33,8 @@ def shingle_set_steps(
     hashing
         Of the shingler.
     out
-        uint64, written: document d from start[d] on; so many as it has units are enough.
+        uint64, written: document d from start[d] on; it needs room for
+        `Shingler.most_shingles`.
     start
         int64 (n + 1,), where the room of each document begins and ends.
     count

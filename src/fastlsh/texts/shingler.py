@@ -187,10 +187,11 @@ class Shingler:
         4
         """
         gathered = self.gather(as_texts([text]), 0, 1)
-        room = np.array([0, max(int(gathered.lengths()[0]), 1)], np.int64)
+        lengths = gathered.lengths()
+        room = offsets_of(self.most_shingles(lengths))
         out = np.empty(room[1], np.uint64)
         count = np.empty(1, np.int64)
-        for _ in shingle_set_steps(gathered, gathered.lengths(), self.hashing, out, room, count):
+        for _ in shingle_set_steps(gathered, lengths, self.hashing, out, room, count):
             pass  # Ctrl-C is heard here
         return out[: count[0]].copy()
 
@@ -210,6 +211,14 @@ class Shingler:
         if self._has_word_list:
             return Hashing(unit, self.size, self._plan)
         return Hashing(unit, self.size, self.key.plan(unit, self.size) if self.key else None)
+
+    def most_shingles(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return an upper bound of the shingles of documents of these lengths, as gathered."""
+        if self.unit == "word" and self.tokenizer is None:
+            # n separators make n + 1 empty words; else a separator stands between two words.
+            most = lengths + 1 if self.empty_words else (lengths + 1) // 2
+            lengths = np.where(lengths > 0, most, 0)
+        return np.maximum(lengths - self.size + 1, np.minimum(lengths, 1))
 
     @property
     def normalises(self) -> bool:

@@ -55,6 +55,7 @@ cdef Py_ssize_t make_set(
     loops.sets_of_texts(
         &span, 1, reader.plan, reader.window, out, start, &count, False, reader.bench
     )
+    spent.damaged |= count < 0
     return count
 
 

@@ -61,11 +61,11 @@ cdef struct Loops:      # only pointers to functions: tests/_kernels/test_loops.
     double (*containment_of_sets)(
         const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, double share
     ) noexcept nogil
-    void (*sets_of_texts)(
+    Py_ssize_t (*sets_of_texts)(
         const Span* at, Py_ssize_t n, const Plan* plan, uint64_t* window, uint64_t* out,
         const int64_t* start, int64_t* count, bint thinned, Workbench* bench
     ) noexcept nogil
-    void (*sets_of_tokens)(
+    Py_ssize_t (*sets_of_tokens)(
         const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Plan* plan,
         uint64_t* window, uint64_t* out, const int64_t* start, int64_t* count, bint thinned,
         Workbench* bench

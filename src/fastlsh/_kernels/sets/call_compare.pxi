@@ -51,10 +51,15 @@ def shingle_sets(
         Leave them as they come, but most of those that repeat out.
     prepared
         Hashes with a key, or without some words; for this unit and size.
+
+    Raises
+    ------
+    ValueError
+        A document has more windows than there is room for in `out`.
     """
     cdef Plan own
     cdef const Plan* plan = plan_of(&own, unit, size, prepared)
-    cdef Py_ssize_t n
+    cdef Py_ssize_t n, done
     cdef Py_ssize_t longest = 0
     cdef Spans spans = None
     cdef const uint64_t[::1] tokens = None
@@ -93,15 +98,21 @@ def shingle_sets(
         base = &out[0]
     with nogil:
         if spans is not None:
-            loops.sets_of_texts(
+            done = loops.sets_of_texts(
                 spans.at, n, plan, &window[0], base, &start[0], &count[0], thinned, bench
             )
         else:
-            loops.sets_of_tokens(
+            done = loops.sets_of_tokens(
                 &tokens[0] if longest else NULL, &offsets[0], n, plan, &window[0], base,
                 &start[0], &count[0], thinned, bench,
             )
     free(bench)
+    if done < n:
+        raise ValueError(
+            f"document {done} of the batch has more shingles than its room of"
+            f" {start[done + 1] - start[done]}: the functions of a shingler must return the same"
+            " whenever they are called with the same text"
+        )
 
 
 def agreement(

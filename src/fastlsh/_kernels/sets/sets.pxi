@@ -115,8 +115,8 @@ cdef noinline_void append_unseen(
 cdef Py_ssize_t collect(
     Source* s, uint64_t* out, Py_ssize_t room, uint64_t* recent
 ) noexcept nogil:
-    # Writes the shingle hashes in order; returns their number, at most `room`. With `recent`,
-    # uint64[RECENT], many of those that repeat are left out.
+    # Writes the shingle hashes in order; returns their number, or -1 if there are more than there
+    # is room for. With `recent`, uint64[RECENT], many of those that repeat are left out.
     cdef uint64_t block[BLOCK]
     cdef uint64_t* end = out
     cdef Py_ssize_t slots = 64
@@ -128,9 +128,10 @@ cdef Py_ssize_t collect(
             recent[i] = ~<uint64_t> i           # a value that does not belong there
     while True:
         n = s.next(s, block)
-        n = min(n, room - (end - out))
         if n == 0:
             return end - out
+        if n > room - (end - out):
+            return -1
         if recent != NULL:
             append_unseen(block, n, recent, slots, &end)
         else:
@@ -141,27 +142,31 @@ cdef Py_ssize_t collect(
 cdef Py_ssize_t write_set(
     Source* s, uint64_t* out, Py_ssize_t room, bint thinned, Workbench* bench
 ) noexcept nogil:
-    # Returns how many hashes there are: sorted; in the order of the windows with `thinned`, or
-    # without a workbench, and then with all repetitions.
+    # Returns how many hashes there are, or -1 if there is no room for them: sorted; in the order of
+    # the windows with `thinned`, or without a workbench, and then with all repetitions.
     cdef Py_ssize_t n
     if bench == NULL:
         return collect(s, out, room, NULL)
     n = collect(s, out, room, bench.recent)
-    return n if thinned else sort_unique(out, n, 0, bench)
+    return n if thinned or n < 0 else sort_unique(out, n, 0, bench)
 
 
-cdef void sets_of_texts(
+cdef Py_ssize_t sets_of_texts(
     const Span* at, Py_ssize_t n, const Plan* plan, uint64_t* window, uint64_t* out,
     const int64_t* start, int64_t* count, bint thinned, Workbench* bench
 ) noexcept nogil:
+    # Returns how many documents are done: a document without enough room is the last.
     cdef Source source
     cdef Py_ssize_t i
     for i in range(n):
         open_text(&source, plan, at + i, window)
         count[i] = write_set(&source, out + start[i], start[i + 1] - start[i], thinned, bench)
+        if count[i] < 0:
+            return i
+    return n
 
 
-cdef void sets_of_tokens(
+cdef Py_ssize_t sets_of_tokens(
     const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Plan* plan,
     uint64_t* window, uint64_t* out, const int64_t* start, int64_t* count, bint thinned,
     Workbench* bench
@@ -171,3 +176,6 @@ cdef void sets_of_tokens(
     for i in range(n):
         open_tokens(&source, plan, tokens + offsets[i], offsets[i + 1] - offsets[i], window)
         count[i] = write_set(&source, out + start[i], start[i + 1] - start[i], thinned, bench)
+        if count[i] < 0:
+            return i
+    return n
