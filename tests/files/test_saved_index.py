@@ -58,6 +58,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+FEW_WORDS = Shingler("word", 2, strip_accents=True, stop_words=["and", "é"])
 RUNS = [
     (True, "kept.jsonl", {}),
     (False, "kept/", {"shingler": Shingler("word", 2, lowercase=True)}),
@@ -65,6 +66,7 @@ RUNS = [
     (True, "kept.jsonl", {"max_copies": 2, "keep": "longest"}),
     (True, "kept.jsonl", {"annotate": True, "limit": 65}),
     (True, "kept.jsonl", {"index_texts": "compressed"}),
+    (True, "kept.jsonl", {"index_texts": "compressed", "shingler": FEW_WORDS}),
     (False, "kept.jsonl", {"index_texts": "compressed", "shingler": Shingler("byte", 5)}),
 ]
 """Whether the rows have ids, the output, and the arguments of a run."""

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from fastlsh import Index, MinHasher, Shingler, deduplicate
+from fastlsh import Index, Key, MinHasher, Shingler, deduplicate
 
 pytestmark = strategies.few_letters
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=4, lowercase=True)}
@@ -79,3 +79,30 @@ def test_what_does_not_suit():
     ):
         with pytest.raises(error, match=said):
             deduplicate(NEW, 0.6, **{**SMALL, **options})
+
+
+SHINGLERS = [
+    Shingler("word", 2, lowercase=True, stop_words=["The", "a"]),
+    Shingler("word", 1, vocabulary=["fox", "dog", "quick", "brown", "cat"]),
+    Shingler("word", 2, strip_accents=True, stop_words=["é"], key=Key(bytes(range(32)))),
+    Shingler("word", 1, words="ascii_alphanumeric", empty_words=True, lowercase=True),
+    Shingler("byte", 3, punctuation="space", collapse_whitespace=True),
+]
+
+
+def test_every_argument_of_a_shingler_counts(tmp_path):
+    known = ["the quick brown FOX jumps over a dog", "é A cat, e the cat", "the a of and to cat"]
+    new = ["quick brown FOX jumps over dog", "A cat, é the cat", "the a of and to dog", "the a"]
+    for number, shingler in enumerate(SHINGLERS):
+        contained = {"rule": "contained", "search": "containment", "containment": 0.8}
+        for rule in ({}, contained) if number == 0 else ({},):
+            search = {"shingler": shingler, "num_perm": 128, **rule}
+            search |= {} if rule else {"bands": 128, "rows": 1}
+            expected = deduplicate(new, 0.4, against=known, against_ids=range(3), **search)
+            path = tmp_path / f"{number}-{len(rule)}"
+            with Index.open(path, 0.4, **search) as stored:
+                for index in (Index(0.4, **search), stored):
+                    index.insert_many(range(3), known)
+                    result = deduplicate(new, 0.4, against=index, **search)
+                    proofs = [(a, int(b), s) for a, b, s in result.proofs()]
+                    assert proofs == list(expected.proofs()), (shingler, rule)

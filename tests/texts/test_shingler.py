@@ -1,5 +1,6 @@
 """What a document is a set of."""
 
+import dataclasses
 import sys
 import unicodedata
 
@@ -12,6 +13,7 @@ import fastlsh
 import oracle
 from combinations import first
 from fastlsh import MinHasher, Shingler
+from fastlsh.texts import as_texts
 from strategies import any_text, shinglers
 
 
@@ -39,6 +41,34 @@ def test_any_bytes_are_bytes(data, size):
     shingler = Shingler("byte", size)
     assert shingler.shingles(data) == oracle.windows(data, size)
     assert shingler.hashes(data).tolist() == expected_hashes(data, "byte", size)
+
+
+ALL_ARGUMENTS = [
+    {"unit": "word", "size": 2, "lowercase": True, "stop_words": ["THE", "ä"]},
+    {"unit": "word", "size": 1, "strip_accents": True, "vocabulary": ["é", "the"]},
+    {"unit": "word", "size": 2, "key": fastlsh.Key(bytes(range(32))), "stop_words": ["the"]},
+    {"unit": "word", "size": 2, "words": "alphanumeric", "empty_words": True, "numbers": "0"},
+    {"unicode_form": "NFKC", "collapse_whitespace": True},
+    {"punctuation": "remove", "punctuation_characters": "-1", "remove_whitespace": True},
+    {"unit": "byte", "size": 3, "lowercase": True},
+    {"unit": "word", "size": 2, "normalize": str.swapcase, "tokenizer": str.splitlines},
+]
+
+
+def test_without_its_steps_a_shingler_has_all_else():
+    names = {field.name for field in dataclasses.fields(Shingler)}
+    assert {name for each in ALL_ARGUMENTS for name in each} == names
+    texts = ["The the  Ä É café - the-end 42 ﬁne, e", "the", "", "Ä é e THE", " -1 the é"]
+    for arguments in ALL_ARGUMENTS:
+        shingler = Shingler(**arguments)
+        plain = shingler.without_steps
+        assert not plain.normalises
+        normal = shingler.plain_texts(as_texts(texts), 0, len(texts)).strings()
+        normal = [text.encode("latin-1") for text in normal] if plain.unit == "byte" else normal
+        for text, normalised in zip(texts, normal, strict=True):
+            assert plain.shingles(normalised) == shingler.shingles(text), arguments
+            assert plain.hashes(normalised).tolist() == shingler.hashes(text).tolist(), arguments
+        assert plain.without_steps == plain
 
 
 def test_hashes_are_sorted_unique_uint64():

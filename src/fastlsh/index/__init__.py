@@ -13,7 +13,6 @@ from fastlsh.index.publishing import (
     published,
     shown,
 )
-from fastlsh.index.reading_back import plain_shingler
 from fastlsh.index.redis import is_address
 from fastlsh.index.stored_counts import Arrivals, Counted
 
@@ -36,7 +35,6 @@ __all__ = [
     "location_of",
     "new_index",
     "packed",
-    "plain_shingler",
     "published",
     "shown",
 ]

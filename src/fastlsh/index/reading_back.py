@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from fastlsh.index.memory import IndexDocuments, PackedTexts
 from fastlsh.index.settings import TEXTS, Settings
-from fastlsh.texts import Shingler
 
 
 def check_texts_kept(settings: Settings) -> None:
@@ -37,11 +36,3 @@ def packed_texts(
 ) -> PackedTexts:
     """Return the contents of documents as a collection of texts."""
     return PackedTexts(words, offsets, settings.search.shingler.unit == "token")
-
-
-def plain_shingler(shingler: Shingler) -> Shingler:
-    """Return the shingler for texts that this one has normalised already."""
-    return Shingler(
-        shingler.unit, shingler.size, words=shingler.words, empty_words=shingler.empty_words,
-        key=shingler.key,
-    )  # fmt: skip

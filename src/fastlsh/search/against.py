@@ -11,7 +11,6 @@ from fastlsh.index import (
     PackedTexts,
     known_documents,
     packed,
-    plain_shingler,
 )
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Signed
@@ -71,7 +70,7 @@ def from_index(
     held = PackedTexts(documents.contents, documents.offsets, tokens)
     new = PackedTexts(words, offsets, tokens)
     known = np.ascontiguousarray(documents.signatures[:, : params.num_perm])
-    return SignedDocuments(held, known, ids), new, plain_shingler(shingler)
+    return SignedDocuments(held, known, ids), new, shingler.without_steps
 
 
 def nameless(n: int) -> Texts:

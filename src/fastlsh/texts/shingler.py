@@ -1,7 +1,7 @@
 """What a document is a set of: shingles of characters, words or bytes."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ from fastlsh.texts.gathered import Gathered, Hashing, gather_tokens
 from fastlsh.texts.set_steps import shingle_set_steps
 from fastlsh.texts.steps import (
     FLAGS,
+    STEPS,
     check_steps,
     normaliser_of,
     unit_of_words,
@@ -224,6 +225,17 @@ class Shingler:
     def normalises(self) -> bool:
         """Whether texts are changed before they are cut."""
         return self.normalize is not None or normaliser_of(self) is not None
+
+    @property
+    def without_steps(self) -> "Shingler":
+        """The shingler for texts that this one has normalised already; the rest is the same."""
+        plain: dict[str, Any] = {
+            field.name: field.default for field in fields(self) if field.name in STEPS
+        }
+        for name in LISTS:
+            if getattr(self, name) is not None:
+                plain[name] = self._listed_words
+        return replace(self, **plain)
 
     @property
     def _as_bytes(self) -> bool:

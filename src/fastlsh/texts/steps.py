@@ -27,6 +27,12 @@ FLAGS = ("lowercase", "strip_accents", "remove_whitespace", "collapse_whitespace
 CHOICES = ("unicode_form", "numbers", "punctuation")
 """Those that are a word or None."""
 
+STEPS = (
+    *CHOICES, "normalize", "lowercase", "punctuation_characters", "strip_accents",
+    "remove_whitespace", "collapse_whitespace",
+)  # fmt: skip
+"""Those that change a text before it is cut into units."""
+
 CUTS = {
     "whitespace": WORDS,
     "alphanumeric": ALPHANUMERIC,
@@ -37,7 +43,7 @@ CUTS = {
 def check_steps(shingler: Any) -> None:
     """Raise if the steps of a `Shingler` contradict themselves or its unit."""
     if shingler.unit == "token":
-        for name in (*FLAGS, *CHOICES, "punctuation_characters", "normalize", "tokenizer"):
+        for name in (*STEPS, "empty_words", "tokenizer"):
             if getattr(shingler, name) not in (None, False):
                 words = ', and unit="word" the tokens of a text' if name == "tokenizer" else ""
                 raise ValueError(f'{name} changes texts: unit="token" takes ids as they are{words}')

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import offsets_of
 from fastlsh.index.memory import IndexDocuments
-from fastlsh.index.reading_back import packed_texts, plain_shingler
+from fastlsh.index.reading_back import packed_texts
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.sqlite.damage import bytes_of, refuse, signatures_of
 from fastlsh.index.sqlite.dictionaries import Dictionaries
@@ -143,7 +143,7 @@ class CompressedRecords(Records):
     def _hasher(self) -> MinHasher:
         """Signs texts that are normalised already."""
         search = self.settings.search
-        plain = replace(search, shingler=plain_shingler(search.shingler))
+        plain = replace(search, shingler=search.shingler.without_steps)
         return hasher_for(plain, RunOptions.of(self.settings.hasher.threads))
 
     def dictionary_of(self, documents: IndexDocuments) -> bytes:
