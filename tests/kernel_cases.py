@@ -811,6 +811,10 @@ CASES = {
     "remainders": lambda: (_kernels.remainders, {
         "spans": lines(), "places": some_lines(), "paragraphs": True,
     }),
+    "word_counts": lambda: (_kernels.word_counts, {
+        "spans": spans_of_list(TEXTS[2:]), "unit": 7, "size": 2, "most": 1,
+        "counts": np.zeros(2, INT64), "prepared": None,
+    }),
     "word_places": lambda: (_kernels.word_places, {
         "spans": spans_of_list(TEXTS[2:]), "unit": 7, "counts": np.zeros(2, INT64),
         "out": np.zeros((50, 2), INT64),

@@ -144,7 +144,7 @@ class SearchParams:
             1 / r. docs/parameters.md states the recall. "equal": if the texts are equal once both
             are normalised by the steps of `shingler`, compared in full. No signatures are made, so
             this rule is much faster; `threshold` and the parameters of shingles and signatures are
-            not used.
+            not used, except that a text without a unit of `shingler` is empty, and stays.
         containment
             That share, above 0 and at most 1. Only with ``rule="contained"``, which is verified
             exactly.

@@ -235,6 +235,17 @@ def test_write_words(loops, kind):
 
 
 @pytest.mark.parametrize("kind", [1, 2, 4])
+def test_count_words(loops, kind):
+    spans, owners = spans_of(TEXTS, kind)
+    plan = Plan(_kernels.WORDS, 1)
+    for span, text in zip(spans, TEXTS, strict=True):
+        for most in (1, 10**6):
+            n = loops("count_words", c_ssize_t, pointer(plan), pointer(span), c_ssize_t(most))
+            assert min(n, most) == min(len(text.split()), most)
+    assert owners
+
+
+@pytest.mark.parametrize("kind", [1, 2, 4])
 def test_write_hashes(loops, kind):
     spans, owners = spans_of(TEXTS, kind)
     plan = Plan(_kernels.WORDS, 1)

@@ -359,3 +359,18 @@ def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"min_length was 0, and is 3"):
         deduplicate_line_files(**{**keywords, "min_length": 3})
     assert deduplicate_line_files(**keywords).n_removed
+
+
+def test_lines_without_a_word_stay(tmp_path):
+    texts = ["The first page.\n---\nIts end.", "Another page.\n---\n***\nthe first page", "---"]
+    inputs = write_shards(tmp_path, [{"id": i, "text": text} for i, text in enumerate(texts)], 2)
+    punctuation, alphanumeric = {"punctuation": "space"}, {"words": "alphanumeric"}
+    ways = [(0.8, punctuation), (0.8, alphanumeric), (1, alphanumeric)]
+    for number, (threshold, cut) in enumerate(ways):
+        shingler = Shingler("word", 2, lowercase=True, **cut)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        _, files = both(folder, inputs, threshold=threshold, shingler=shingler)
+        left = [json.loads(line)["text"] for line in files["kept.jsonl"].splitlines()]
+        near = texts[1].removesuffix("\nthe first page") if threshold < 1 else texts[1]
+        assert left == [texts[0], near, texts[2]]

@@ -98,6 +98,18 @@ def test_priorities_are_integers_here_and_fractions_there(tmp_path, monkeypatch,
     assert result.n_removed
 
 
+def test_documents_without_a_word_stay_by_every_rule(tmp_path):
+    texts = ["some words", " ", "some words", "", " ", None, "---", "---"]
+    rows = [{"id": number, "text": text} for number, text in enumerate(texts)]
+    inputs = write_shards(tmp_path, rows, 3)
+    for rule in ("jaccard", "equal"):
+        for words, empty in (("whitespace", 4), ("alphanumeric", 6)):
+            folder = tmp_path / f"{rule}-{words}"
+            folder.mkdir()
+            found, _ = both(folder, inputs, rule=rule, shingler=Shingler("word", words=words))
+            assert (found.empty, found.n_kept) == (empty, 6 if empty == 4 else 7), folder
+
+
 @pytest.mark.parametrize("keep", every(3, ["first", "last", "longest"], 1))
 def test_same_answer_against_another_collection(tmp_path, monkeypatch, keep):
     small_budget(monkeypatch)

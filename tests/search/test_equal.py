@@ -66,6 +66,38 @@ def test_what_counts_as_equal():
     assert deduplicate(["ab", "ba"], rule="equal", shingler=reversing).n_removed == 1
 
 
+NO_UNIT = [
+    (Shingler(), ""),
+    (Shingler(remove_whitespace=True), " \n"),
+    (Shingler("byte", 2), ""),
+    (Shingler("word"), " \u2003"),
+    (Shingler("word", words="alphanumeric"), "---"),
+    (Shingler("word", words="ascii_alphanumeric"), "ä"),
+    (Shingler("word", lowercase=True, stop_words=["the", "a"]), "The a the"),
+    (Shingler("word", vocabulary=["cat"], key=fastlsh.Key(bytes(16))), "dog " * 600),
+    (Shingler("word", tokenizer=lambda text: text.split("-")[1:]), "no hyphen"),
+    (Shingler("token"), []),
+]
+
+
+def test_documents_without_a_unit_stay_by_every_rule():
+    for shingler, nothing in NO_UNIT:
+        some = [1, 2] if shingler.unit == "token" else "a cat -and dog1"
+        for rule in ("jaccard", "contained", "equal"):
+            texts = [nothing, some, nothing, some, None if shingler.unit != "token" else []]
+            result = deduplicate(texts, rule=rule, shingler=shingler)
+            found = result.kept.tolist(), result.empty
+            assert found == ([True, True, True, False, True], 3), (shingler, rule)
+            behind = deduplicate(texts[2:], rule=rule, against=texts[:2], shingler=shingler)
+            found = behind.kept.tolist(), behind.empty
+            assert found == ([True, False, True], 2), (shingler, rule)
+            params = SearchParams.of(rule=rule, shingler=shingler)
+            part = decide_part(texts, range(5), params)
+            assert part.kept_number.tolist() == result.kept_index.tolist(), (shingler, rule)
+    with_empty = Shingler("word", words="alphanumeric", empty_words=True)  # "," has two words
+    assert deduplicate([",", ","], rule="equal", shingler=with_empty).kept.tolist() == [True, False]
+
+
 def test_tokens_and_columns():
     tokens = [[1, 2, 3], [12, 3], [1, 2, 3], [], []]
     result = deduplicate(tokens, rule="equal", shingler=Shingler("token"))

@@ -1,5 +1,7 @@
 """Texts without repeated lines or paragraphs, against plain Python."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -94,6 +96,24 @@ def test_alike_ones_go_as_documents_do(verify, documents, known):
     assert proofs(result, known) == expected
     assert np.array_equal(result.similarity, same.similarity[same.removed], equal_nan=True)
     assert result.limited == same.limited
+
+
+def test_lines_without_a_unit_stay():
+    documents = ["The first page.\n---\nIts end.", "Another page.\n---\n***\nthe first page", "---"]
+    for verify in ("exact", "signature", "none"):
+        for shingler in (
+            Shingler("word", 2, punctuation="space", lowercase=True),
+            Shingler("word", 2, words="alphanumeric", lowercase=True),
+            Shingler("word", 2, tokenizer=lambda line: re.findall(r"\w+", line.lower())),
+        ):
+            search = {"threshold": 0.8, "shingler": shingler, "verify": verify}
+            result = deduplicate_lines(documents, **search)
+            assert result.texts == [documents[0], "Another page.\n---\n***", "---"], search
+            behind = deduplicate_lines(documents[1:], against=documents[:1], **search)
+            assert behind.texts == result.texts[1:], search
+    equal = deduplicate_lines(documents, shingler=Shingler("word", words="alphanumeric"))
+    assert equal.texts == documents
+    assert deduplicate_lines(documents).texts[2] == ""  # three characters
 
 
 def test_the_result_is_a_table_of_removed_spans():

@@ -71,6 +71,18 @@ def test_without_its_steps_a_shingler_has_all_else():
         assert plain.without_steps == plain
 
 
+def test_units_are_counted_as_they_are_cut():
+    texts = ["", " ", "a", "the", " the a, the", ",", ",,a", "\u2003é☃ 𝔘", "a b " * 700, "x" * 3000]
+    cuts = [each for each in ALL_ARGUMENTS if each.get("unit") == "word"]
+    for arguments in [{}, {"unit": "byte"}, {"unit": "word"}, *cuts]:
+        shingler = Shingler(**{**arguments, "size": 1})
+        units = [len(shingler.shingles(text)) for text in texts]
+        for most in (1, 3, 10**6):
+            plain = shingler.plain_texts(as_texts(texts), 0, len(texts))
+            counts = shingler.unit_counts(plain, most).tolist()
+            assert [min(count, most) for count in counts] == [min(n, most) for n in units]
+
+
 def test_hashes_are_sorted_unique_uint64():
     hashes = Shingler(size=2).hashes("ababababab")
     assert hashes.dtype == np.uint64

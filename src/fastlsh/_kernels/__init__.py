@@ -105,6 +105,7 @@ from fastlsh._kernels.text._plans import (
     ShinglePlan,
     text_hashes,
     token_hashes,
+    word_counts,
     word_places,
 )
 from fastlsh._kernels.text._texts import (
@@ -247,6 +248,7 @@ __all__ = [
     "value_places",
     "windows_of",
     "winnow",
+    "word_counts",
     "word_hashes",
     "word_numbers",
     "word_places",

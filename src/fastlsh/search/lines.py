@@ -74,8 +74,9 @@ def deduplicate_lines(
     -----
     The steps of normalisation of `shingler` (by default, there are none) determine which lines are
     equal, for example ``Shingler(lowercase=True, numbers="0", punctuation="remove")``. A line that
-    is empty after the steps is not compared. Its unit and size, and num_perm, seed, recall, bands,
-    rows, scheme and verify, are for a threshold below 1.
+    has no unit after the steps, as a line of white space where words are the units, is not
+    compared. The size of a shingle, and num_perm, seed, recall, bands, rows, scheme and verify, are
+    for a threshold below 1.
 
     Memory: about 100 bytes per line, those of `against` included; below a threshold of 1 also
     4 * num_perm + 8 * bands bytes for each different line. Time is linear in the number of

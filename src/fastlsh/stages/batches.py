@@ -13,7 +13,7 @@ from fastlsh.parameters import SearchParams, check_params
 from fastlsh.sets import set_sizes
 from fastlsh.signatures import BandKeys, batch_size
 from fastlsh.stages.copies import hashing_steps
-from fastlsh.stages.signing import Signed, hash_into, hasher_for, sign
+from fastlsh.stages.signing import Signed, hash_into, hasher_for, hashes_of_texts, sign
 from fastlsh.texts import Texts, as_texts
 
 
@@ -91,7 +91,7 @@ def sign_batch(
         collection = params.shingler.prepared(collection)
         signed, steps = sign_with_steps(collection, params, options)
         made = keys_by_size(signed.signatures, steps, params.partitions, threads=options.threads)
-        found = _text_hashes(collection, params, options) if text_hashes else None
+        found = hashes_of_texts(collection, params, options) if text_hashes else None
         return SignedBatch(made, signed.lengths, found, signed.signatures if signatures else None)
     hasher = hasher_for(params, options)
     width = 0 if params.finds_equal else params.num_perm
@@ -103,7 +103,7 @@ def sign_batch(
     def work(start: int, stop: int) -> Iterator[None]:
         if params.finds_equal:
             plain = params.shingler.plain_texts(collection, start, stop)
-            yield from hash_into(plain, keys[0, start:stop], lengths[start:stop])
+            yield from hash_into(plain, params.shingler, keys[0, start:stop], lengths[start:stop])
             if hashes is not None:
                 yield from hashing_steps(plain, hashes[start:stop])
             return
@@ -125,15 +125,3 @@ def sign_with_steps(
     """Sign texts for a search by containment; also return the step of the size of each."""
     steps = steps_of(set_sizes(texts, params.shingler, options))
     return sign(texts, params, options), steps
-
-
-def _text_hashes(texts: Texts, params: SearchParams, options: RunOptions) -> NDArray[np.uint64]:
-    n = len(texts)
-    hashes = np.empty(n, np.uint64)
-
-    def work(start: int, stop: int) -> Iterator[None]:
-        plain = params.shingler.plain_texts(texts, start, stop)
-        return hashing_steps(plain, hashes[start:stop])
-
-    run(work, batches(n, batch_size(texts)), options.threads)
-    return hashes

@@ -1,6 +1,5 @@
 """Pieces of texts, lines or paragraphs: which repeat an earlier one, exactly or by similarity."""
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,8 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.stages.answers import decide
 from fastlsh.stages.batches import sign_batch
-from fastlsh.stages.signing import sign
+from fastlsh.stages.copies import first_equal
+from fastlsh.stages.signing import hashes_of_texts, sign
 from fastlsh.texts import Pieces, Shingler, with_key
 
 
@@ -64,8 +64,8 @@ def piece_params(
 def piece_keys(pieces: Pieces, params: SearchParams, min_length: int) -> NDArray[np.uint64]:
     """Return the band keys of pieces, uint64 (bands, m); for equality, one hash of each text.
 
-    0: a piece that is not compared, because it is empty once it is normalised, or shorter than
-    `min_length` code points.
+    0: a piece that is not compared, because it has no unit once it is normalised, or is shorter
+    than `min_length` code points.
     """
     keys = sign_batch(pieces, params, text_hashes=False, threads=1).keys
     keys[:, pieces.lengths < min_length] = 0
@@ -99,23 +99,23 @@ def decide_pieces(
     -----
     Memory for equality: about 50 bytes for each piece, besides where it stands.
     """
-    equal = replace(params, rule="equal")
-    hashed = sign(pieces, equal, options)
-    kept, similarity, limited = decide(
-        pieces, hashed, options.numbers(len(pieces)), np.zeros(0, np.bool_), max_candidates, equal,
-        options,
-    )  # fmt: skip
+    number = options.numbers(len(pieces))
     if params.finds_equal:
-        return DecidedPieces(kept, similarity, limited)
-    original = kept == options.numbers(len(kept))
-    originals = np.flatnonzero(original)
+        signed, none = sign(pieces, params, options), np.zeros(0, np.bool_)
+        return DecidedPieces(*decide(pieces, signed, number, none, max_candidates, params, options))
+    hashes = hashes_of_texts(pieces, params, options)
+    first = first_equal(pieces, hashes, number, params, options)
+    originals = np.flatnonzero(first == number)
     chosen = params.shingler.prepared(pieces.chosen(originals))
     signed = sign(chosen, params, options)
     order = np.arange(len(originals))
     fixed = originals < n_against
     found, alike, limited = decide(chosen, signed, order, fixed, max_candidates, params, options)
-    row = np.searchsorted(originals, kept)
-    similarity = alike[row]
-    itself = found[row] == row
-    similarity[~original & itself] = np.nan if params.verify == "none" else 1.0
-    return DecidedPieces(originals[found[row]], similarity, originals[limited])
+    row = np.searchsorted(originals, first)
+    kept, similarity = originals[found[row]], alike[row]
+    similarity[(first != number) & (kept == first)] = np.nan if params.verify == "none" else 1.0
+    is_empty = np.zeros(len(pieces), np.bool_)
+    is_empty[originals[signed.empty]] = True
+    alone = is_empty[first]  # also copies of a piece that is like no other
+    kept[alone], similarity[alone] = number[alone], 1.0
+    return DecidedPieces(kept, similarity, originals[limited])

@@ -12,7 +12,7 @@ from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.parameters import SearchParams
 from fastlsh.signatures import MinHasher, batch_size
 from fastlsh.stages.copies import hashing_steps
-from fastlsh.texts import Texts
+from fastlsh.texts import Shingler, Texts
 
 
 @dataclass
@@ -39,7 +39,8 @@ class Signed:
         """The documents that are like no other, int64: without a shingle, or without text."""
         if self.signatures.shape[1]:
             return empty_documents(self.signatures)
-        return np.flatnonzero(self.lengths == 0)
+        assert self.keys is not None
+        return np.flatnonzero(self.keys[0] == 0)
 
 
 def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
@@ -72,14 +73,28 @@ def _hashed(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
 
     def work(start: int, stop: int) -> Iterator[None]:
         plain = params.shingler.plain_texts(texts, start, stop)
-        yield from hash_into(plain, keys[0, start:stop], lengths[start:stop])
+        yield from hash_into(plain, params.shingler, keys[0, start:stop], lengths[start:stop])
 
     run(work, batches(n, batch_size(texts)), options.threads, options.progress.stage("hashes", n))
     return Signed(np.empty((n, 0), np.uint32), lengths, keys)
 
 
-def hash_into(plain: Spans, keys: NDArray[np.uint64], lengths: NDArray[np.int64]) -> Iterator[None]:
+def hashes_of_texts(texts: Texts, params: SearchParams, options: RunOptions) -> NDArray[np.uint64]:
+    """Return a hash of each normalised text, empty or not, uint64 (n,); never 0."""
+    n = len(texts)
+    hashes = options.empty(n, np.uint64)
+
+    def work(start: int, stop: int) -> Iterator[None]:
+        return hashing_steps(params.shingler.plain_texts(texts, start, stop), hashes[start:stop])
+
+    run(work, batches(n, batch_size(texts)), options.threads, options.progress.stage("hashes", n))
+    return hashes
+
+
+def hash_into(
+    plain: Spans, shingler: Shingler, keys: NDArray[np.uint64], lengths: NDArray[np.int64]
+) -> Iterator[None]:
     """Write the length and the key of each normalised text, step by step: a hash, 0 if empty."""
     plain.lengths(lengths)
     yield from hashing_steps(plain, keys)
-    keys[lengths == 0] = 0
+    keys[shingler.unit_counts(plain, 1) == 0] = 0

@@ -15,6 +15,7 @@ from fastlsh._kernels import (
     ShinglePlan,
     Spans,
     spans_of_list,
+    word_counts,
 )
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.arrays import offsets_of
@@ -269,6 +270,20 @@ class Shingler:
         """Gather the given documents, normalised but not tokenised."""
         spans = texts.take(documents, self._as_bytes)
         return self._normalised(spans, called=is_normalized(texts))
+
+    def unit_counts(self, texts: Spans, most: int) -> NDArray[np.int64]:
+        """Return how many units each normalised text has, int64 (n,); or `most` or more of many.
+
+        A text without a unit is empty: it is similar to nothing.
+        """
+        if self.tokenizer is not None:
+            return np.array([len(self.tokenizer(text)) for text in texts.strings()], np.int64)
+        if self.unit != "word":
+            return Gathered(texts, None).lengths()
+        counts = np.empty(len(texts), np.int64)
+        hashing = self.hashing if self._has_word_list else Hashing(self.kernel_unit, self.size)
+        word_counts(texts, hashing.unit, hashing.size, most, counts, hashing.prepared)
+        return counts
 
     def words_of(self, text: Spans) -> list[str]:
         """Return the words or tokens of the only text, which is normalised."""

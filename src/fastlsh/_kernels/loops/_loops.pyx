@@ -28,6 +28,7 @@ include "text/words.pxi"
 
 cdef Loops table
 table.write_words = write_words
+table.count_words = count_words
 table.write_hashes = write_hashes
 table.json_line = json_line
 table.json_place = json_place

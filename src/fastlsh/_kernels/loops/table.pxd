@@ -18,6 +18,7 @@ from fastlsh._kernels.text.source cimport Plan
 cdef struct Loops:      # only pointers to functions: tests/_kernels/test_loops.py reads their names
     # text
     Py_ssize_t (*write_words)(const Plan* plan, const Span* span, int64_t* out) noexcept nogil
+    Py_ssize_t (*count_words)(const Plan* plan, const Span* span, Py_ssize_t most) noexcept nogil
     Py_ssize_t (*write_hashes)(const Plan* plan, const Span* span, uint64_t* out) noexcept nogil
     # json
     Py_ssize_t (*json_line)(

@@ -220,6 +220,19 @@ cdef Py_ssize_t write_words(const Plan* plan, const Span* span, int64_t* out) no
     return total
 
 
+cdef Py_ssize_t count_words(const Plan* plan, const Span* span, Py_ssize_t most) noexcept nogil:
+    # How many words there are, without those that are left out; stops soon after `most`.
+    cdef uint64_t word[BLOCK]
+    cdef Source source
+    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t n = 1
+    open_text(&source, plan, span, NULL)
+    while n and total < most:
+        n = read_units(&source, word)
+        total += n
+    return total
+
+
 cdef Py_ssize_t write_hashes(const Plan* plan, const Span* span, uint64_t* out) noexcept nogil:
     # Of a plan for single words: writes the hash of each; returns how many there are.
     cdef Source source
