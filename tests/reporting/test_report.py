@@ -210,6 +210,26 @@ def test_short_in_every_unit(page, shingler, empty, short):
     assert (f"only to an identical one: {short}." in text) == (short > 0)
 
 
+def test_short_by_the_words_of_the_shingler(page):
+    texts = ["red-green-blue", "...", "the cat sat", "the Cat, the", "a b c d e", "", ",,"]
+    cut = {"words": "alphanumeric"}
+    for options, words_of in (
+        ({}, str.split),
+        (cut, lambda text: re.findall(r"\w+", text)),
+        ({**cut, "empty_words": True}, lambda text: re.split(r"\W", text) if text else []),
+        ({**cut, "stop_words": ["the"]}, lambda text: re.findall(r"(?!the)\b\w+", text)),
+        ({"vocabulary": ["CAT,", "b", "sat"], "lowercase": True},
+         lambda text: [word for word in text.lower().split() if word in ("cat,", "b", "sat")]),
+    ):  # fmt: skip
+        result = deduplicate(texts, shingler=Shingler("word", 3, **options))
+        text = words(page(result, texts).sections["Empty and short documents"])
+        counts = [len(words_of(text)) for text in texts]
+        assert result.empty == counts.count(0)
+        assert f"always kept: {result.empty}." in text, options
+        short = sum(0 < count < 3 for count in counts)
+        assert (f"only to an identical one: {short}." in text) == (short > 0), options
+
+
 def test_ids_in_every_form(page):
     pd = pytest.importorskip("pandas")
     pa = pytest.importorskip("pyarrow")

@@ -70,11 +70,8 @@ class ReportedDocuments:
         size = self.shingler.size
         units = np.empty(len(self), np.int64)
         for start, stop in batches(len(self), BATCH):
-            if self.shingler.unit == "word" and self.shingler.tokenizer is None:
-                texts = self.shingler.take_texts(self.own, np.arange(start, stop)).strings()
-                units[start:stop] = [len(text.split(None, size)) for text in texts]
-            else:
-                units[start:stop] = self.shingler.gather(self.own, start, stop).lengths()
+            plain = self.shingler.plain_texts(self.own, start, stop)
+            units[start:stop] = self.shingler.unit_counts(plain, size)
         return np.flatnonzero(units == 0), np.flatnonzero((units > 0) & (units < size))
 
 
