@@ -134,7 +134,7 @@ def counted_grams(documents, items, rules):
         gram
         for gram, documents in seen.items()
         if documents >= rules.boilerplate_documents
-        and documents >= rules.boilerplate_share * len(sample)
+        and documents / len(sample) >= rules.boilerplate_share
         and 2 * alone[gram] > documents
     }
     counted = [[each for each in grams if each[2] not in common] for grams in counted]

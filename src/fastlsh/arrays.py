@@ -28,6 +28,17 @@ def cumcount(groups: NDArray[np.int64]) -> NDArray[np.int64]:
     return count
 
 
+def compare_share(
+    part: NDArray[np.int64], whole: NDArray[np.int64] | int, share: float
+) -> NDArray[np.float64]:
+    """Return whether counts are below a share of the whole, equal to it or above: -1, 0 or 1.
+
+    29 of 100 is the share 0.29. The product 0.29 * 100 is rounded to less than 29; a quotient is
+    rounded to the number that "0.29" stands for.
+    """
+    return np.sign(part / whole - share)
+
+
 def offsets_of(size: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where each item begins if all lie one after the other, and where the last one ends."""
     offsets = np.zeros(len(size) + 1, np.int64)

@@ -198,6 +198,24 @@ def test_boilerplate_is_listed_and_does_not_count():
     assert everything.contaminated.sum() == 201
 
 
+def test_an_n_gram_in_exactly_the_share_is_boilerplate():
+    rest = " ".join(f"rest{number}" for number in range(40))
+    for share, count in ((0.07, 7), (0.07, 6), (0.29, 29), (0.58, 58), (0.0, 1)):
+        documents = [f"{QUESTION if n < count else ''} page {n} here" for n in range(100)]
+        how = {"boilerplate_share": share, "boilerplate_documents": 1}
+        result = decontaminate(documents, [f"{QUESTION} {rest}"], **how)
+        found = 0 if count / 100 >= share else count
+        assert result.contaminated.sum() == found, (share, count)
+
+
+def test_an_item_is_found_by_exactly_the_share():
+    words = [f"word{number}" for number in range(112)]
+    for share, n_grams in ((0.29, 29), (0.07, 7), (0.57, 57), (0.58, 57)):
+        how = {"min_share": share, "boilerplate_share": None}
+        result = decontaminate([" ".join(words[: n_grams + 12])], [" ".join(words)], **how)
+        assert result.contaminated.tolist() == [n_grams / 100 >= share], (share, n_grams)
+
+
 def test_an_item_of_many_pages_still_counts():
     documents = [f"{page} {QUESTION}" for page in pages(300)]
     result = decontaminate(documents, [QUESTION])

@@ -101,7 +101,7 @@ def test_what_occurs_in_many_documents_stays(seed, with_against):
                 home = source, start + place - begin
                 homes[d, place] = home
                 owners.setdefault(home, {source}).add(d)
-        common = {u for u, home in homes.items() if len(owners[home]) > share * len(documents)}
+        common = {u for u, home in homes.items() if len(owners[home]) / len(documents) > share}
         listed = {(d, p) for d, begin, end in result.common.tolist() for p in range(begin, end)}
         assert listed == {(d - first, place) for d, place in common if d >= first}
         rest = cuts_of(homes.keys() - common, list(enumerate(documents)))
@@ -114,6 +114,16 @@ def test_what_occurs_in_many_documents_stays(seed, with_against):
                 c for p, c in enumerate(text) if (d, p) not in expected
             )
     assert removed
+
+
+def test_a_passage_in_exactly_the_share_goes():
+    for share, count in ((0.29, 29), (0.29, 30), (0.07, 7), (0.58, 58), (1, 100)):
+        texts = ["one sentence of all " * (n < count) + f"{n * 7919} {n**5}" for n in range(100)]
+        result = deduplicate_spans(texts, 18, max_share=share)
+        changed = 0 if count / 100 > share else count - 1
+        assert len(result.changed) == changed, (share, count)
+        behind = deduplicate_spans(texts[1:], 18, max_share=share, against=texts[:1])
+        assert len(behind.changed) == changed, (share, count)
 
 
 def test_a_licence_of_against_stays():

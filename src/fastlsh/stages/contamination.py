@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import extend_grams
-from fastlsh.arrays import offsets_of, ranges_of
+from fastlsh.arrays import compare_share, offsets_of, ranges_of
 from fastlsh.parallel import batches_by_work
 from fastlsh.stages.gram_table import ItemGrams, Units
 from fastlsh.texts import Texts, original_spans
@@ -224,7 +224,7 @@ def found_in(
     item = grams.item[matches.gram[order[first]]]
     common = _different(grams.text[matches.gram], order, first)
     run = np.maximum.reduceat(matches.run[order], first)
-    enough = (common / grams.sizes[item] >= min_share) & (run >= min_run)
+    enough = (compare_share(common, grams.sizes[item], min_share) >= 0) & (run >= min_run)
     row = np.full(len(first), -1)
     row[enough] = np.arange(enough.sum())
     pair = np.repeat(row, np.diff(first, append=len(order)))
@@ -321,5 +321,6 @@ class Tally:
             It is in at least this share of them, and in so many; and alone in more than half of
             these.
         """
-        common = (self.documents >= least) & (self.documents >= share * sample)
+        enough = compare_share(self.documents, sample, share) >= 0
+        common = enough & (self.documents >= least)
         return np.flatnonzero(common & (2 * self.alone > self.documents) & (self.documents > 0))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import cuts
 from fastlsh.arguments import check_choice, check_integer, check_share
-from fastlsh.arrays import unique
+from fastlsh.arrays import compare_share, unique
 from fastlsh.parallel import Empty
 from fastlsh.texts import (
     Shingler,
@@ -148,7 +148,8 @@ def without_common(
         return Chosen(rows, nothing)
     edge, depth = _counted(rows)
     pieces, place = _divided(rows, edge)
-    often = depth[np.searchsorted(edge, place, "right") - 1] > max_share * documents
+    counts = depth[np.searchsorted(edge, place, "right") - 1]
+    often = compare_share(counts, documents, max_share) > 0
     own = pieces[:, 0] >= n_against
     rest, common = pieces[~often & own], pieces[often & own]
     cut, spans = cuts_of(rest)
