@@ -1,5 +1,6 @@
 """deduplicate against the oracle."""
 
+import inspect
 import math
 import random
 
@@ -316,3 +317,42 @@ def test_the_options_give_the_same_again():
     assert all(seconds >= 0 for seconds in first.seconds.values())
     higher = first.rethreshold(0.9)
     assert (higher.options, higher.seconds) == (first.options, first.seconds)
+
+
+def test_every_argument_is_in_the_options():
+    texts = ["Guten Tag allerseits", "Guten Tag allerseits", "Guten Tag allerseits!", "", "Tag"]
+    left_out = {"texts", "threshold", "against", "ids", "against_ids", "against_within", "key"}
+    left_out |= {"threads", "progress"}  # which never change an answer
+    names = inspect.signature(deduplicate).parameters.keys() - left_out
+    known = {"against": texts[:1], "against_within": ["de"]}
+    for arguments, more in (
+        ({"keep": "last"}, {}),
+        ({"priority": [1, 3, 2, 5, 4]}, {}),
+        ({"within": ["de", "nl", "de", "nl", "nl"]}, {}),
+        ({"within": np.array([1, 2, 2, 1, 1])}, {}),
+        ({"within": iter("abaab")}, {}),
+        ({"within": ["de", "nl", "de", "nl", "nl"]}, known),
+        ({"rule": "contained", "containment": 0.9}, {}),
+        ({"rule": "contained", "search": "containment", "recall": 0.9}, {}),
+        ({"rule": "equal", "within": list("abaab")}, {}),
+    ):
+        result = deduplicate(texts, 0.7, **arguments, **more)
+        if arguments.get("rule") != "equal":  # which takes no parameters of shingles
+            assert names <= {*result.options, "recall", "search"}  # recall: by bands and rows
+        again = deduplicate(texts, result.threshold, **result.options, **more)
+        assert again.kept.tolist() == result.kept.tolist(), arguments
+        assert again.against_index.tolist() == result.against_index.tolist(), arguments
+        assert again.similarity.tolist() == result.similarity.tolist(), arguments
+
+
+def test_the_options_after_a_higher_containment():
+    texts = ["the quick brown fox jumps over the lazy dog", "quick brown fox jumps over the dog"]
+    for search in ({}, {"search": "containment"}):
+        result = deduplicate(
+            texts, 0.3, rule="contained", containment=0.5, keep="longest", **search
+        )
+        assert result.kept.tolist() == [True, False]
+        higher = result.rethreshold(1.0)
+        again = deduplicate(texts, higher.threshold, **higher.options)
+        assert (again.containment, again.kept.tolist()) == (1.0, [True, True])
+        assert result.options["containment"] == 0.5

@@ -62,8 +62,9 @@ class Deduplication(Removal, Table):
     documents, empty : int
         How many documents were read, and how many of them have no shingle (always kept).
     options : dict
-        The keyword arguments that the result came from, apart from the collections:
-        ``deduplicate(texts, result.threshold, **result.options)`` gives the same.
+        The keyword arguments that the result came from, apart from the collections, their ids and
+        `against_within`: ``deduplicate(texts, result.threshold, **result.options)`` gives the same.
+        After `rethreshold`, it gives a fresh run with the higher threshold.
     order : ndarray of int64, shape (n,), or None
         The documents, those of the highest priority first; None: in the order of the input.
     seconds : dict of str to float
@@ -348,6 +349,7 @@ class Deduplication(Removal, Table):
             raise ValueError("the result was not verified: run deduplicate again")
         released = self.similarity < threshold
         contained = self.rule == "contained"
+        raised = {"containment": threshold} if contained and self.options else {}
         return replace(
             self,
             kept_index=np.where(released, np.arange(self.documents), self.kept_index),
@@ -355,6 +357,7 @@ class Deduplication(Removal, Table):
             similarity=np.where(released, 1.0, self.similarity),
             threshold=self.threshold if contained else threshold,
             containment=threshold if contained else 1.0,
+            options=self.options | raised,
         )
 
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:

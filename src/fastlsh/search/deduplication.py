@@ -1,6 +1,6 @@
 """A collection without near-duplicates, and the proof for each document that goes."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +132,7 @@ def deduplicate_texts(
     `on_signed` is called with the signatures of `texts`.
     """
     max_candidates = check_integer(max_candidates, "max_candidates")
+    within = list(within) if isinstance(within, Iterator) else within  # it is read again
     prepared = params.shingler.prepared
     collection = prepared(as_texts(texts))
     others = prepared(as_texts([] if against is None or isinstance(against, Index) else against))
@@ -184,7 +185,7 @@ def deduplicate_texts(
         empty=int((signed.empty >= len(others)).sum()),
         options={
             "keep": keep, "priority": priority, "max_candidates": max_candidates,
-            **asked.removal_keywords,
+            "within": within, **asked.removal_keywords,
         },
         order=order,
         seconds=clock,
