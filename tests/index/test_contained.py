@@ -13,6 +13,7 @@ import fastlsh
 import strategies
 from combinations import covering
 from fastlsh import Index, Shingler, deduplicate
+from fastlsh.index import location_of
 from index_model import KINDS
 
 RULE = {"rule": "contained", "search": "containment"}
@@ -207,7 +208,6 @@ def test_saved_in_every_way(tmp_path):
         ({"rule": "jaccard"}, "the index was saved with rule='contained', not 'jaccard'"),
         ({"containment": 0.9}, "the index was saved with containment=0.8, not 0.9"),
         ({"search": "jaccard"}, "the index was saved with search='containment', not 'jaccard'"),
-        ({"recall": 0.8}, "the index was saved with recall=0.7, not 0.8"),
     ],
 )
 def test_an_index_of_another_rule_is_refused(tmp_path, expected, message):
@@ -216,9 +216,25 @@ def test_an_index_of_another_rule_is_refused(tmp_path, expected, message):
     with pytest.raises(ValueError, match=f"index.db: {message}$"):
         Index.open(tmp_path / "index.db", **expected)
     index.save(tmp_path / "one.index")
-    if "recall" not in expected:  # which `load` does not take
-        with pytest.raises(ValueError, match=f"one.index: {message}$"):
-            Index.load(tmp_path / "one.index", **expected)
+    with pytest.raises(ValueError, match=f"one.index: {message}$"):
+        Index.load(tmp_path / "one.index", **expected)
+
+
+def test_an_index_keeps_the_bands_that_its_recall_chose(backend):
+    if not backend.stored:
+        pytest.skip("an index in memory is not opened")
+    jaccard = {"num_perm": 24, "shingler": Shingler(size=3), "threshold": 0.7}
+    for search in (jaccard, {**RULE, "num_perm": 24, "containment": 0.8, "threshold": None}):
+        index = backend(recall=0.7, **search)
+        index.insert(1, "a text")
+        where = location_of(index)
+        for recall in (0.7, 0.699, 0.5, 0.99, None):
+            with Index.open(where, **{**search, "recall": recall}) as again:
+                assert again.search_params == index.search_params
+                assert list(again) == [1]
+        for recall, error in ((1.5, ValueError), ("0.9", TypeError)):
+            with pytest.raises(error, match="recall must"):
+                Index.open(where, **{**search, "recall": recall})
 
 
 def test_what_is_refused(tmp_path):

@@ -205,9 +205,9 @@ class Index:
         threshold
             As in `Index`, like the further keyword arguments, for a new index. Without a threshold
             (a containment, if `search` is "containment"), the index must exist, so that a mistyped
-            location does not become an empty index. An
-            existing index must have been created with the values that are given, except for
-            `recall`. A shingler with functions, and a key, are required.
+            location does not become an empty index. An existing index must have been created with
+            the values that are given, except for `recall`: it keeps the bands that were chosen
+            when it was created. A shingler with functions, and a key, are required.
         threads
             As in `Index`.
 

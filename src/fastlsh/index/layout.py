@@ -117,22 +117,6 @@ def _differences(saved: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     )
 
 
-def _check_recall(saved: Mapping[str, Any], recall: float | None) -> None:
-    """Raise ValueError if an index has other bands than those that a recall chooses."""
-    if recall is None:
-        return
-    if "bandings" in saved:
-        if saved["recall"] != recall:
-            raise ValueError(f"the index was saved with recall={saved['recall']!r}, not {recall!r}")
-        return
-    lsh = LSHParams.for_threshold(saved["threshold"], saved["num_perm"], recall=recall)
-    if (lsh.bands, lsh.rows) != (saved["bands"], saved["rows"]):
-        raise ValueError(
-            f"the index was saved with {saved['bands']} bands of {saved['rows']} rows, not"
-            f" {lsh.bands} of {lsh.rows}, which recall={recall!r} chooses"
-        )
-
-
 def settings_of(
     saved: Mapping[str, Any], expected: Mapping[str, Any], threads: int | None
 ) -> Settings:
@@ -146,7 +130,6 @@ def settings_of(
     """
     expected = {name: value for name, value in expected.items() if value is not None}
     shingler, key = expected.pop("shingler", None), expected.pop("key", None)
-    recall = expected.pop("recall", None)
     saved = {**RULE, **saved}
     _check_byte_order(saved.get("byte_order", "little"))
     if shingler is not None:
@@ -155,7 +138,6 @@ def settings_of(
     for name, value in expected.items():
         if saved[name] != value:
             raise ValueError(f"the index was saved with {name}={saved[name]!r}, not {value!r}")
-    _check_recall(saved, recall)
     described = _strict(saved["shingler"], dict)
     _check_key(described.get("key"), check_key(key))
     if shingler is None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import closing, suppress
 from typing import Any
 
+from fastlsh.arguments import check_recall
 from fastlsh.index import redis, sqlite
 from fastlsh.index.backend import Backend
 from fastlsh.index.database import DatabaseBackend
@@ -27,8 +28,8 @@ def open_store(
     A search by containment has a containment instead of the threshold.
     """
     expected = {"threshold": threshold, **given}
-    if given.get("bands") is not None:
-        expected.pop("recall", None)
+    if (recall := expected.pop("recall", None)) is not None:
+        check_recall(recall)  # by which the bands of an index were chosen when it was created
     try:
         return open_known(location, expected, threads, read_only=read_only, wait=wait)
     except FileNotFoundError as error:
