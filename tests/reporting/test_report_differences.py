@@ -161,3 +161,13 @@ def test_work_is_bounded(monkeypatch):
     monkeypatch.setattr(Shingler, "shingles", lambda self, t: seen.append(len(t)) or cut(self, t))
     differences("a" * 10**7, "a" * 10**7 + "b", Shingler())
     assert sum(seen) <= 2 * (COMPARED + KNOWN)
+
+
+def test_what_differs_behind_separators_alone_is_shown():
+    # Words are those of the shingler: between these separators there is none.
+    same, dashes = "word " * 5000, "--- " * 11
+    kept, other = (f"{same}{dashes}{word} of the end" for word in ("alpha", "beta"))
+    for cut in ({"words": "alphanumeric"}, {"stop_words": ["---"]}):
+        found = differences(kept, other, Shingler("word", 3, **cut))
+        assert "beta" in plain(found.here), cut
+        assert "alpha" in plain(found.there), cut

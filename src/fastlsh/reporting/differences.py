@@ -130,8 +130,7 @@ def _before(text: Text, at: int, shingler: Shingler) -> int:
     """Return a position before `at` with at least one whole shingle in between."""
     room = AROUND
     while room < min(at, COMPARED // 2):
-        words = text[at - room : at].split()
-        if (len(words) if shingler.unit == "word" else sum(map(len, words))) > shingler.size:
+        if len(units_of(text[at - room : at], shingler)) > shingler.size:
             break
         room *= 2
     return max(_border(text, at - room), 0)
