@@ -22,7 +22,7 @@ def test_unique_is_that_of_numpy(values):
 
 
 def test_a_share_is_compared_exactly():
-    for total in (*range(1, 130), 1000, 9973, 1_000_000):
+    for total in (1, 3, 7, 29, 49, 100, 128, 1000, 9973, 1_000_000):
         counts = np.unique(np.linspace(0, total, 130).astype(np.int64))
         for count in counts[counts > 0].tolist():
             signs, every = np.sign(counts - count).tolist(), np.full(len(counts), total)
