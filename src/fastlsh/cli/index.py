@@ -110,9 +110,28 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
     except PermissionError:
         if not read_only:
             raise
-        return Index.open(path, read_only=True, **given)
-    finish_outputs(index)
+        index = Index.open(path, read_only=True, **given)
+    try:
+        if not new and "recall" in given:
+            _check_recall(index.search_params, path, given["recall"])
+        if not index.read_only:
+            finish_outputs(index)
+    except BaseException:
+        index.close()
+        raise
     return index
+
+
+def _check_recall(search: SearchParams, path: str, recall: float) -> None:
+    """Raise ValueError if the bands of an index are not those of a recall, which has no effect."""
+    changed = {**search.removal_keywords, "recall": recall, "bands": None, "rows": None}
+    wanted = SearchParams.of(search.threshold, **changed)
+    if (wanted.lsh, wanted.bandings) != (search.lsh, search.bandings):
+        raise ValueError(
+            f"{shown(path)}: the index was saved with {search.lsh.bands} bands of"
+            f" {search.lsh.rows} rows, not {wanted.lsh.bands} of {wanted.lsh.rows}, which"
+            f" recall={recall!r} chooses"
+        )
 
 
 def _check_place(path: str, *, new: bool) -> None:
