@@ -67,6 +67,7 @@ MOST_PROCESSES = 8
 OF_CI = (
     "_kernels/test_baseline_has_no_avx.py", "bench", "docs/test_integrations.py",
     "docs/test_published.py", "docs/test_systems_*.py", "fuzz", "integrations", "ports", "systems",
+    "test_layers.py", "test_workflows.py",
 )  # fmt: skip
 
 
@@ -109,6 +110,10 @@ def pytest_collection_modifyitems(items):
     of_ci = paths_of_ci()
     for item in items:
         if not of_ci.isdisjoint([item.path, *item.path.parents]):
+            item.add_marker("exhaustive")
+        given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        server = "redis_address" in item.fixturenames or "redis" in item.path.name
+        if server or any(isinstance(value, str) and value == "redis" for value in given):
             item.add_marker("exhaustive")
         if "corpus" in item.fixturenames:
             item.add_marker("exhaustive")

@@ -171,7 +171,7 @@ def keyboard():
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("name", every(2, CHANGES))
+@pytest.mark.parametrize("name", every(6, CHANGES))
 @pytest.mark.parametrize(
     "most",
     [

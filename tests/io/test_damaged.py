@@ -31,6 +31,7 @@ def corrupt(folder, first, stop):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.exhaustive
 def test_files_damaged_at_random(tmp_path):
     half = FILES // 2 if FILES > 300 else FILES
     runs = [

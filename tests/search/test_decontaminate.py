@@ -319,6 +319,7 @@ def test_repeated_text_takes_the_memory_of_its_grams(items, monkeypatch):
     assert peak < 10 << 20
 
 
+@pytest.mark.exhaustive
 def test_fields_with_the_same_n_grams_take_bounded_memory(monkeypatch):
     """Of a long document, there are many batches, each with each field; of short ones, too."""
     monkeypatch.setattr(contamination, "ROWS", 1 << 10)
