@@ -22,7 +22,7 @@ def annotated(folder, inputs, output="all.jsonl", **keywords):
         place.mkdir()
         result = deduplicate_files(
             inputs, f"{place}/{output}", engine=engine, annotate=True, work=folder / "work",
-            removed=place / "removed.jsonl", memory="300M", **keywords,
+            removed=place / "removed.jsonl", memory="300M", threads=1, **keywords,
         )  # fmt: skip
         found.append((result, contents(place)))
     (_, written), (disk, same) = found

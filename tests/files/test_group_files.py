@@ -221,7 +221,7 @@ def awkward_rows(seed, n=36):
 
 @pytest.mark.parametrize("seed", every(3, range(3)))
 @pytest.mark.parametrize(
-    "more", every(4, [{"against": True}, {}, {"limit": 25}, {"annotate": True}])
+    "more", every(4, [{}, {"against": True}, {"limit": 25}, {"annotate": True}])
 )
 def test_awkward_rows_give_the_same_bytes(tmp_path, monkeypatch, seed, more):
     small_budget(monkeypatch)

@@ -77,8 +77,8 @@ def location(request):
 
 
 def test_many_snapshots_count_like_one_run(location):
-    names = [f"{part:02}.jsonl" for part in range(6)]
-    everything = [rows_of(part) for part in range(6)]
+    names = [f"{part:02}.jsonl" for part in range(4)]
+    everything = [rows_of(part) for part in range(4)]
     for name, rows in zip(names, everything, strict=True):
         put_rows(name, *rows)
     for number, name in enumerate(names):
@@ -89,7 +89,7 @@ def test_many_snapshots_count_like_one_run(location):
     counts = counted(location)
     assert counts == counted("all.ix") == counted("disk.ix")
     assert counts == by_hand([row for rows in everything for row in rows], ["r.jsonl"])
-    assert max(documents for documents, *_ in counts.values()) > 5
+    assert max(documents for documents, *_ in counts.values()) > 4
     with Index.open(location) as index:
         index.copy_to("copy.ix")
         some = next(iter(index))

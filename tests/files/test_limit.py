@@ -85,7 +85,7 @@ def write(folder, kind, bad=(), limit=None):
 
 
 def options_of(kind, bad):
-    options = {"recursive": False, "threads": 2}
+    options = {"recursive": False, "threads": 1}
     if kind == "lines.txt":
         options["split"] = "lines"
     if bad:
@@ -384,7 +384,7 @@ def texts_of_pipe(kind, count):
 @pytest.mark.parametrize("compression", every(5, ["", "gz", "bz2", "xz", "zst"], 1))
 @pytest.mark.parametrize("kind", every(3, ["jsonl", "csv", "txt"]))
 def test_a_pipe_is_read_to_the_limit_only(tmp_path, kind, compression, engine, by):
-    data = compressed(texts_of_pipe(kind, 4_000), compression)
+    data = compressed(texts_of_pipe(kind, 2_500), compression)
     name = ".".join(filter(None, ["in", kind, compression]))
     if by == "line" and kind != "txt":  # of which it is one document
         run, split = fastlsh.deduplicate_line_files, {}
@@ -407,7 +407,7 @@ def test_a_pipe_is_read_to_the_limit_only(tmp_path, kind, compression, engine, b
 
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
 def test_a_bad_row_ends_the_reading_of_a_pipe(tmp_path):
-    data = texts_of_pipe("jsonl", 6) + b"not a row of JSON at all\n" * 25_000
+    data = texts_of_pipe("jsonl", 6) + b"not a row of JSON at all\n" * 12_000
     pipe = Pipe(tmp_path / "in.jsonl", data)
     with pytest.raises(fastlsh.InputError, match=r"in\.jsonl: row 2: not JSON"):
         fastlsh.deduplicate_files(tmp_path / "in.jsonl", tmp_path / "k.jsonl", limit=5)

@@ -58,7 +58,7 @@ def both(folder, inputs, output="kept.jsonl", by="line", **keywords):
         place.mkdir()
         result = deduplicate_line_files(
             inputs, f"{place}/{output}", by, engine=engine, removed=place / "removed.tsv",
-            memory="300M", work=folder / "work", **keywords,
+            memory="300M", work=folder / "work", **{"threads": 1, **keywords},
         )  # fmt: skip
         known = asdict(result)
         assert known.pop("engine") == engine

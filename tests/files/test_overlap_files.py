@@ -31,7 +31,13 @@ def both(folder, inputs, name="shared.jsonl", **keywords):
         place = folder / engine
         place.mkdir(exist_ok=True)
         result = overlap_files(
-            inputs, place / name, engine=engine, memory="300M", work=folder / "work", **keywords
+            inputs,
+            place / name,
+            engine=engine,
+            memory="300M",
+            work=folder / "work",
+            threads=1,
+            **keywords,
         )
         assert result.engine == engine
         found = result.overlap

@@ -18,7 +18,13 @@ def both(folder, inputs, name="pairs.tsv", **keywords):
         place = folder / engine
         place.mkdir(exist_ok=True)
         result = near_duplicate_files(
-            inputs, place / name, engine=engine, memory="300M", work=folder / "work", **keywords
+            inputs,
+            place / name,
+            engine=engine,
+            memory="300M",
+            work=folder / "work",
+            threads=1,
+            **keywords,
         )
         assert result.engine == engine
         results.append((result.documents, result.empty, result.n_pairs, result.repeated_ids))

@@ -4,16 +4,14 @@ import shutil
 
 import pytest
 
-from combinations import every
 from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import decide, gather
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.io import write_table
 from shards import small_budget
 
-DOCUMENTS, WIDE = 40, 5_000
+WIDE = 5_000
 TEXT = "the same words for nearly all of the documents {}"
-TEXTS = sum(len(TEXT.format(n // 2)) for n in range(DOCUMENTS))
 
 
 class StoppedError(Exception):
@@ -24,22 +22,25 @@ def stop(*_, **__):
     raise StoppedError
 
 
-@pytest.fixture(params=every(2, ["jsonl", "parquet"]))
-def keywords(request, tmp_path, monkeypatch):
-    """A run on 200 KB of rows with 2 KB of texts, all of which share buckets."""
+@pytest.fixture(
+    params=[("jsonl", 60), pytest.param(("parquet", 200), marks=pytest.mark.exhaustive)]
+)
+def run(request, tmp_path, monkeypatch):
+    """The keywords of a run, how many documents it has, and the bytes of their texts.
+
+    The rows have a hundred times as much. All documents share buckets.
+    """
     pytest.importorskip("pyarrow")
     small_budget(monkeypatch, block=50_000, pending=500)
-    columns = {
-        "id": list(range(DOCUMENTS)),
-        "text": [TEXT.format(n // 2) for n in range(DOCUMENTS)],
-        "wide": ["x" * WIDE] * DOCUMENTS,
-    }
-    path = tmp_path / f"in.{request.param}"
-    write_table(str(path), columns)
-    return {
-        "inputs": [str(path)], "output": str(tmp_path / f"out.{request.param}"),
+    kind, n = request.param
+    texts = [TEXT.format(i // 2) for i in range(n)]
+    path = tmp_path / f"in.{kind}"
+    write_table(str(path), {"id": list(range(n)), "text": texts, "wide": ["x" * WIDE] * n})
+    keywords = {
+        "inputs": [str(path)], "output": str(tmp_path / f"out.{kind}"),
         "work": tmp_path / "work", "engine": "disk", "threads": 1,
     }  # fmt: skip
+    return keywords, n, sum(map(len, texts))
 
 
 def free(monkeypatch, size):
@@ -47,21 +48,24 @@ def free(monkeypatch, size):
     monkeypatch.setattr(on_disk.shutil, "disk_usage", lambda _: usage)
 
 
-def test_other_columns_need_no_room(keywords, monkeypatch):
-    free(monkeypatch, 2 * TEXTS)
-    assert deduplicate_files(**keywords).n_removed > DOCUMENTS // 2
+def test_other_columns_need_no_room(run, monkeypatch):
+    keywords, documents, texts = run
+    free(monkeypatch, 2 * texts)
+    assert deduplicate_files(**keywords).n_removed > documents // 2
 
 
-def test_too_little_room_is_noticed_before_the_texts_are_written(keywords, monkeypatch):
-    free(monkeypatch, TEXTS // 2)
+def test_too_little_room_is_noticed_before_the_texts_are_written(run, monkeypatch):
+    keywords, _, texts = run
+    free(monkeypatch, texts // 2)
     with pytest.raises(InputError, match="and their texts take about"):
         deduplicate_files(**keywords)
     assert not list(keywords["work"].glob("texts-*"))
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("stage", [(gather, "_RunWriter", 2), (decide, "decide_part", 0)])
-def test_texts_that_are_gathered_need_no_more_room(keywords, monkeypatch, stage):
+@pytest.mark.parametrize("stage", [(gather, "_RunWriter", 1), (decide, "decide_part", 0)])
+def test_texts_that_are_gathered_need_no_more_room(run, monkeypatch, stage):
+    keywords, documents, texts = run
     module, name, calls = stage
     left = iter(range(calls))
     original = getattr(module, name)
@@ -73,5 +77,5 @@ def test_texts_that_are_gathered_need_no_more_room(keywords, monkeypatch, stage)
             deduplicate_files(**keywords)
     assert getattr(module, name) is original
     gathered = sum(path.stat().st_size for path in keywords["work"].glob("texts-*[0-9]/*"))
-    free(monkeypatch, 0 if module is decide else 2 * TEXTS - gathered)
-    assert deduplicate_files(**keywords).n_removed > DOCUMENTS // 2
+    free(monkeypatch, 0 if module is decide else 2 * texts - gathered)
+    assert deduplicate_files(**keywords).n_removed > documents // 2

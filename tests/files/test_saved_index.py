@@ -28,11 +28,11 @@ from strategies import LETTERS
 WORDS = [f"word{number}" for number in range(400)]
 
 
-def rows_of(seed, n=45, *, ids=True):
+def rows_of(seed, n=45, *, ids=True, bases=None):
     draw = random.Random(seed)
     rows = []
     for number in range(n):
-        base = random.Random(draw.randrange(2 * n // 3))
+        base = random.Random(draw.randrange(bases or 2 * n // 3))
         text = " ".join(base.choices(WORDS, k=40)) + draw.choice(["", " and more", " é", " 漢字"])
         rows.append({"id": f"{seed}-{number}", "text": text} if ids else {"text": text})
     return rows
@@ -73,7 +73,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize("engine", every(2, ["memory", "disk"], 1))
-@pytest.mark.parametrize("of_run", every(2, RUNS))
+@pytest.mark.parametrize("of_run", every(4, RUNS))
 def test_it_is_that_of_the_kept_documents(engine, of_run):
     ids, output, how = of_run
     for name, seed in (("a.jsonl", 1), ("b.jsonl", 2)):
@@ -213,15 +213,15 @@ def test_what_is_refused(how, said):
 @pytest.mark.parametrize(
     ("texts", "n"),
     [
-        ("full", 260),
         ("compressed", 260),
+        pytest.param("full", 260, marks=pytest.mark.exhaustive),
         pytest.param("compressed", 2600, marks=pytest.mark.exhaustive),
     ],
 )
 def test_an_index_that_is_built(run, monkeypatch, texts, n):
     """It has runs, and documents that are in none."""
     monkeypatch.setattr(store, "RECENT", n * 23 // 26)
-    put_rows("a.jsonl", *rows_of(1, n))
+    put_rows("a.jsonl", *rows_of(1, n, bases=200))
     build = ["index", "build", "built.ix", "a.jsonl", "--threshold", 0.7, "--texts", texts]
     assert run(*build)[0] == 0
     with Index.open("usual.ix", 0.7) as index:

@@ -66,7 +66,7 @@ def both(folder, inputs, length=40, output="kept.jsonl", **keywords):
         place.mkdir()
         result = deduplicate_span_files(
             inputs, f"{place}/{output}", length, engine=engine, removed=place / "removed.tsv",
-            memory="300M", work=folder / "work", **keywords,
+            memory="300M", work=folder / "work", **{"threads": 1, **keywords},
         )  # fmt: skip
         assert result.engine == engine
         found.append((result, contents(place)))
