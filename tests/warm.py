@@ -5,6 +5,7 @@ directory and environment of its own, and ends as Python ends: with its status, 
 Tests of how Python starts, and what a shell gives it, start Python.
 """
 
+import atexit
 import functools
 import gc
 import json
@@ -168,6 +169,15 @@ def become(arguments, folder, environment, line, streams):
         runpy.run_path(first, run_name="__main__")
 
 
+def end(status):
+    """End as Python does, but leave to the system what is imported: that was most of the time."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()
+    os._exit(status or 0)
+
+
 if __name__ == "__main__":
     import numpy.ma  # what commands use of numpy, which imports it then
     import numpy.random  # noqa: F401
@@ -177,9 +187,19 @@ if __name__ == "__main__":
     command.parser = functools.cache(command.parser)
     command.parser()
     with suppress(ImportError):
+        import pyarrow.compute
         import pyarrow.feather
         import pyarrow.parquet  # noqa: F401
     gc.collect()
     gc.freeze()  # else each fork, as it ends, would look at all that is imported, and copy it
     asked, given = wait_for_requests(socket.socket(fileno=int(sys.argv[1])))
-    become(*asked, given)
+    try:
+        become(*asked, given)
+    except SystemExit as ended:
+        if isinstance(ended.code, str):
+            raise
+        with suppress(OSError, ValueError):  # a stream that fails is for Python to tell
+            end(ended.code)
+        raise
+    with suppress(OSError, ValueError):
+        end(0)

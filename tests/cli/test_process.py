@@ -173,7 +173,7 @@ def test_a_full_standard_output(shell, three, arguments):
 def test_too_little_memory(here):
     gzip = pytest.importorskip("gzip")
     ten = gzip.compress(b"x" * 10_000_000, 1)
-    put("a.jsonl.gz", gzip.compress(b'{"text": "') + 30 * ten + gzip.compress(b'"}\n'))
+    put("a.jsonl.gz", gzip.compress(b'{"text": "') + 15 * ten + gzip.compress(b'"}\n'))
     found = limited("leave(100)", "pairs", "a.jsonl.gz", "--memory", "8G")
     assert (found.returncode, found.stdout) == (1, "")
     assert found.stderr.startswith("fastlsh: out of memory")
@@ -182,7 +182,7 @@ def test_too_little_memory(here):
         "leave(200)", "pairs", "a.jsonl.gz", "-o", "o.tsv"
     )  # the limit is seen, and rows are bounded
     assert (found.returncode, found.stdout) == (2, "")
-    assert "row 1: the row has 300 MB" in found.stderr
+    assert "row 1: the row has 150 MB" in found.stderr
 
 
 def test_a_thread_that_cannot_start(here):
