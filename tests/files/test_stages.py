@@ -336,7 +336,7 @@ def test_a_manifest_that_gets_its_name_while_another_process_looks(tmp_path, mon
         names = original(path)
         if not seen:  # as the other process writes; from then on, the file has its own name
             seen.append(path)
-            (tmp_path / "work" / MANIFEST).write_text("{}")
+            WorkDirectory(tmp_path / "work").begin({"a": 1})
             return [f"{MANIFEST}.0123456789abcdef.tmp", *names]
         return names
 
@@ -352,13 +352,18 @@ def test_a_directory_that_is_removed_goes_at_last(tmp_path, monkeypatch):
     def killed(*_):
         raise KeyboardInterrupt
 
-    (tmp_path / "found-000000").mkdir()
+    work = WorkDirectory(tmp_path, shared=True)
+    work.begin({})
+    with work.replacing("found-000000") as folder:
+        folder.mkdir()
+        (folder / "a.json").write_text("1", "utf-8")
     monkeypatch.setattr(shutil, "rmtree", killed)
     for _ in range(3):
         with pytest.raises(KeyboardInterrupt):
             WorkDirectory(tmp_path, shared=True).empty()
-        (left,) = tmp_path.iterdir()
-        assert left.name.endswith(".tmp")
+        left, over = sorted(os.listdir(tmp_path))
+        assert left.startswith("found-000000.")
+        assert (left.endswith(".tmp"), over) == (True, "over.json")
     monkeypatch.undo()
     WorkDirectory(tmp_path, shared=True).empty()
     assert not os.listdir(tmp_path)
@@ -563,9 +568,15 @@ def test_of_two_processes_that_begin_at_once_the_first_decides(tmp_path, monkeyp
 
         monkeypatch.setattr(os, "link", refused)
     first, second = (WorkDirectory(tmp_path, shared=True) for _ in range(2))
-    with second.replacing(MANIFEST) as late:
-        first.begin({"memory": 1})
-        late.write_text('{"run": "x", "memory": 2}', encoding="utf-8")
+    write, begun = second.write, []
+
+    def late(*arguments):
+        begun.append(first.begin({"memory": 1}))
+        write(*arguments)
+
+    monkeypatch.setattr(second, "write", late)
+    second.begin({"memory": 2})
+    assert begun
     for each in (first, second):
         assert each.read(MANIFEST)["memory"] == 1
     with second.replacing("folder") as late:
@@ -749,7 +760,7 @@ def test_files_of_the_user_in_the_work_directory_stay(keywords):
     ("content", "reason"),
     [
         ('{"name": "an extension"}', "not a work directory of fastlsh.*'manifest.json': give an"),
-        ("name: a service", "damaged, or of another program: give another directory as work="),
+        ("name: a service", "not a work directory of fastlsh.*'manifest.json': give an"),
     ],
 )
 def test_a_manifest_of_another_program(keywords, content, reason):

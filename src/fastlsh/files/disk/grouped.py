@@ -33,6 +33,7 @@ from fastlsh.files.disk.signed_runs import (
 from fastlsh.files.disk.write import Remainder
 from fastlsh.files.run.arrays import complete, new_array, save_array
 from fastlsh.files.run.job import Job
+from fastlsh.files.run.ownership import INNER
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import ReadOptions, Source
 from fastlsh.parallel import amount, mapped_in
@@ -42,8 +43,6 @@ DOCUMENT_OF_ROW = "document-of-row.npy"
 FILES = "document-files.json"
 """How many files of documents there are, and how many of them are of `against`."""
 DONE = "grouped.json"
-WORK = "search-in-documents"
-"""The work directory of the search in the documents."""
 PER_GROUPED = 40
 """Bytes of memory for each row while groups are numbered, if each row is one."""
 _LINES = "documents.jsonl"
@@ -74,13 +73,13 @@ def search_in_documents(job: Job) -> Job:
     """Return the search in the documents that were made of the rows of a job."""
     options = ReadOptions(id="id")
     sources = [
-        Source(str(job.work / name / _LINES), "jsonl", None, options)
+        Source(str(job.work / f"{name}/{_LINES}"), "jsonl", None, options)
         for name in document_files(job)
     ]
     request = replace(job.request, read=options, group=None)
     engine = job.request.engine
     budget = Budget.of(engine.memory, job.params, job.request.run.threads)
-    work = WorkDirectory(job.work / WORK, shared=job.stage is not None)
+    work = WorkDirectory(job.work / INNER, shared=job.stage is not None)
     against = job.work.read(FILES)["against"]
     return Job(request, work, sources, against, budget, uniform=False, rows=job)
 

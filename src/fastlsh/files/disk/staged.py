@@ -20,9 +20,10 @@ from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import RESULT, join
+from fastlsh.files.run.ownership import FINISHED, MANIFEST
 from fastlsh.files.run.part import OF_ROWS, WHOLE, Part
 from fastlsh.files.run.units import plan_units
-from fastlsh.files.run.workdir import FINISHED, MANIFEST, WorkDirectory
+from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import exists
 
 T = TypeVar("T")

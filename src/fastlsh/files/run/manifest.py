@@ -10,12 +10,12 @@ from typing import Any
 
 from fastlsh._version import __version__
 from fastlsh.errors import InputError
-from fastlsh.files.run.seals import is_foreign
-from fastlsh.files.run.workdir import FINISHED, MANIFEST, OVER, WorkDirectory
+from fastlsh.files.run.ownership import FINISHED, MANIFEST, OVER, check_ours, holds_work
+from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 
-FORMAT = 5
+FORMAT = 6
 """Of the work directory."""
 
 ENDS = 1 << 16
@@ -87,7 +87,12 @@ def begin(
         It holds a run of something else; the message says of what.
     """
     work.clean()
-    if work.has(OVER) or work.has(FINISHED) or (restart and work.has(MANIFEST)):
+    marks = work.marks()
+    if not marks and holds_work(work.path):
+        if not restart:
+            work.read(MANIFEST)  # which says that it is damaged or missing
+        work.give_up()
+    if OVER in marks or FINISHED in marks or restart:
         work.empty()
         work.drop(FINISHED)
     if not work.has(MANIFEST):
@@ -130,11 +135,9 @@ def join(
         work.begin({**description, **planned})
     try:
         saved: Mapping[str, Any] = work.read(name)
-    except InputError as error:
-        if is_foreign(work / name):
-            raise work.not_ours(name) from None
-        reason = "the file is damaged, or of another program: give another directory as work="
-        raise InputError(work / name, reason) from error
+    except InputError:
+        check_ours(work.path)
+        raise
     if difference := _difference(saved, {**fixed(saved), **description}):
         raise InputError(
             work.path,

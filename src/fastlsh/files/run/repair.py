@@ -9,7 +9,8 @@ from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.disk.signed_runs import finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import fixed
-from fastlsh.files.run.workdir import LOCK, MANIFEST, WorkDirectory
+from fastlsh.files.run.ownership import LOCK, MANIFEST
+from fastlsh.files.run.workdir import WorkDirectory
 
 BROKEN = "broken.json"
 """Which file it was, while all are signed."""

@@ -6,8 +6,9 @@ not fit either.
 """
 
 import errno
-import json
 import os
+import re
+import stat
 from binascii import crc32  # zlib is not in every Python
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
+_SEAL = re.compile(rb"\nfastlsh ([0-9a-f]{16}) [0-9a-f]{8}\n")
 _FORMAT = "\nfastlsh {:016x} {:08x}\n"
 SEAL_BYTES = len(_FORMAT.format(0, 0))
 _PIECE = 1 << 22
@@ -57,19 +59,22 @@ def content_length(path: Path, checksum: int) -> int:
     raise UnsealedError("is damaged")
 
 
-def is_foreign(path: Path) -> bool:
-    """Whether a file is JSON of something else: behind that of a run, damaged or not, is a seal."""
-    with suppress(UnsealedError, ValueError, RecursionError), opened(path) as file:
-        found = json.loads(file.read())
-        is_cut = isinstance(found, dict) and "run" in found
-        return bool(found) and not is_cut
+def is_sealed(path: str | os.PathLike[str]) -> bool:
+    """Whether a file carries a seal of its length; its content is not read."""
+    with suppress(UnsealedError), opened(path) as file:
+        length = os.fstat(file.fileno()).st_size - SEAL_BYTES
+        file.seek(max(length, 0))
+        found = _SEAL.fullmatch(file.read(SEAL_BYTES))
+        return found is not None and int(found[1], 16) == length
     return False
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BufferedReader]:
-    """Open a file to read it; UnsealedError if that is impossible."""
+def opened(path: str | os.PathLike[str]) -> Iterator[BufferedReader]:
+    """Open a file to read it; UnsealedError if that is impossible, or if it is a link or a pipe."""
     try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise UnsealedError("is missing")
         with open(path, "rb") as file:
             yield file
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
+from fastlsh.files.run.ownership import MANIFEST
+from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import ALL_BYTES, ByteRange, Source, is_divisible
 
 UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 25, 1 << 30

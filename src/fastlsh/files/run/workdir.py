@@ -3,10 +3,9 @@
 import errno
 import json
 import os
-import re
 import secrets
-import shutil
-from collections.abc import Callable, Collection, Iterator
+import stat
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
@@ -17,34 +16,30 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.files.run.arrays import save_array
-from fastlsh.files.run.seals import (
-    UnsealedError,
-    content_length,
-    first_checksum,
-    is_foreign,
-    opened,
-    seal,
+from fastlsh.files.run.ownership import (
+    FINISHED,
+    LENGTHS,
+    LOCK,
+    MANIFEST,
+    MARKS,
+    OVER,
+    TEMPORARY,
+    check_ours,
+    checksum_of_mark,
+    held,
+    inside,
+    is_ours,
+    marks_in,
+    remove,
 )
-from fastlsh.io import STANDARD, try_lock
+from fastlsh.files.run.seals import UnsealedError, content_length, first_checksum, opened, seal
+from fastlsh.io import STANDARD
 from fastlsh.parallel import Hold, batches, run
 
 T = TypeVar("T")
 
-LOCK = "lock"
-MANIFEST = "manifest.json"
-TEMPORARY = ".tmp"
-OVER = "over.json"
-"""What the manifest is called when nothing of the run is needed any more."""
-FINISHED = "finished.json"
-"""What stays of a run whose stages were worked on by several processes: what it was about."""
-_OWN = re.compile(
-    r"(lock|search-in-documents|((run|links|texts|answer|limited|found|written|column|documents)"
-    r"-[0-9-]+(\.npy|\.json)?|(manifest|over|finished|broken|result|signed|linked|gathered|common"
-    r"|families-so-far|document-files|grouped|data-sets)\.json|(sample|traced|parts|document-of-row"
-    r"|families-so-far|answer|answer-echoes|kept|cut|totals)\.npy)"
-    r"(\.[0-9a-f]{16})?(\.tmp)?)"
-)
-"""The names of everything that a run makes in its directory; files with other names stay."""
+_ASIDE = ".aside"
+"""Behind the name of a file of somebody else, which a run needs, and the number of that run."""
 _FULL = "free some space"
 _REFUSED = "make it writable"
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -66,6 +61,9 @@ class WorkDirectory:
     full, and compared with its seal, before it is used for the first time: a file that is damaged
     or missing is an error that names it.
 
+    What others have put here is neither removed nor replaced: `is_ours` tells. No link in here is
+    followed, and nothing opened that is no file.
+
     Parameters
     ----------
     path
@@ -79,13 +77,14 @@ class WorkDirectory:
     def __init__(self, path: str | os.PathLike[str], *, shared: bool = False) -> None:
         self.path = Path(path)
         self._shared = shared
-        self._temporary = f".{secrets.token_hex(8)}{TEMPORARY}" if shared else TEMPORARY
+        self._process = f".{secrets.token_hex(8)}" if shared else ""
         self._run: str | None = None
         self._lengths: dict[str, int] = {}
+        self._in_the_way: set[str] = set()
 
     def __truediv__(self, name: str) -> Path:
-        """Return the path of what is called so."""
-        return self.path / name
+        """Return the path of what is called so; InputError if that is no file or directory."""
+        return inside(self.path, name)
 
     @property
     def start_over(self) -> str:
@@ -100,42 +99,8 @@ class WorkDirectory:
 
         A directory in which nothing is left goes in the end.
         """
-        try:
-            os.makedirs(self.path, exist_ok=True)
-            names = set(os.listdir(self.path))
-            strangers = sorted(names - {LOCK, MANIFEST + TEMPORARY})
-            marks = [self / name for name in sorted(names & {MANIFEST, OVER, FINISHED})]
-            if strangers and all(map(is_foreign, marks)):
-                raise self.not_ours(strangers[0])
-            number = os.open(self / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise InputError(
-                self.path,
-                f"cannot be used as a work directory: {error.strerror}: give another one as work=",
-            ) from error
-        try:
-            if not try_lock(number):
-                raise InputError(
-                    self.path, "another run is using this directory: wait until it has finished"
-                )
-            try:
-                with self.resumable():
-                    yield
-            finally:
-                with suppress(FileNotFoundError):  # which would hide the error of the run
-                    if set(os.listdir(self.path)) == {LOCK}:
-                        self.drop(LOCK)
-                        os.rmdir(self.path)
-        finally:
-            os.close(number)
-
-    def not_ours(self, name: str) -> InputError:
-        """Return the error of a directory that something else uses, by the name of a file in it."""
-        return InputError(
-            self.path,
-            f"not a work directory of fastlsh, because it contains {name!r}: "
-            "give an empty or a new directory as work=",
-        )
+        with held(self.path), self.resumable():
+            yield
 
     @contextmanager
     def resumable(self) -> Iterator[None]:
@@ -153,6 +118,8 @@ class WorkDirectory:
 
     def has(self, name: str) -> bool:
         """Whether this has been written."""
+        if name.partition("/")[0] in self._in_the_way:
+            return False
         there = (self / name).exists()
         if self._shared and not there:
             with suppress(OSError):  # opening a directory makes NFS ask the server what is in it
@@ -165,23 +132,26 @@ class WorkDirectory:
 
         Of a shared directory, it is the same from every process that begins the run.
         """
-        self._run = None
         run = secrets.token_hex(8)
         if self._shared:
             from hashlib import sha256  # rarely needed
 
+            run = sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
             try:
                 os.makedirs(self.path)
             except FileExistsError:
-                names = os.listdir(self.path)  # once: another process may be renaming its files
-                if strangers := sorted(name for name in names if not _OWN.fullmatch(name)):
-                    raise self.not_ours(strangers[0]) from None
-            run = sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
+                # Another process may have begun the same run, and not yet sealed a file.
+                if not any(run in name for name in os.listdir(self.path)):
+                    check_ours(self.path)
+        else:
+            self._in_the_way = set(os.listdir(self.path)) - {LOCK}
+        self._run = run
         self.write(MANIFEST, {"run": run, **manifest})
+        self._run = None  # of two different runs, the first one has begun
 
-    def finish(self, result: Any) -> None:
+    def finish(self, result: Mapping[str, Any]) -> None:
         """Remove everything, and leave a value that says that the run is over."""
-        self.write(FINISHED, result)
+        self.write(FINISHED, {"run": self._run_id(), **result})
         self.empty()
 
     def read(self, name: str) -> Any:
@@ -243,8 +213,11 @@ class WorkDirectory:
 
     def first_checksum(self, name: str) -> int:
         """Return the checksum of a file without content."""
-        run = "" if name in (MANIFEST, FINISHED) else self._run_id()
-        return first_checksum(run, name)
+        return checksum_of_mark(name) if name in MARKS else first_checksum(self._run_id(), name)
+
+    def marks(self) -> dict[str, str]:
+        """Return the files that were verified and have the number of a run, and that number."""
+        return marks_in(self.path)
 
     def _run_id(self) -> str:
         if self._run is None:
@@ -278,9 +251,12 @@ class WorkDirectory:
         `unsealed`: names of files in a directory that are read stretch by stretch, each with a
         checksum that is kept elsewhere.
         """
-        temporary = self / (name + self._temporary)
+        temporary = self._temporary(name)
         try:
             yield temporary
+            if unsealed:
+                lengths = {each: os.path.getsize(temporary / each) for each in unsealed}
+                (temporary / LENGTHS).write_text(json.dumps(lengths), encoding="utf-8")
             inside = sorted(temporary.rglob("*"))
             for path in (*inside, temporary):
                 if path.is_file() and path.name not in unsealed:
@@ -292,16 +268,21 @@ class WorkDirectory:
         except BaseException as error:
             if self._shared:  # under this name, nobody would remove it later
                 with suppress(OSError):
-                    _remove(temporary)
+                    remove(temporary)
             if isinstance(error, OSError) and str(error.filename or temporary).startswith(
                 os.fspath(temporary)
             ):
                 error.filename, error.filename2 = os.fspath(self / name), None
             raise
 
+    def _temporary(self, name: str) -> Path:
+        """Return the path of what is not finished."""
+        return self / f"{name}.{self._run_id()}{self._process}{TEMPORARY}"
+
     def _rename(self, temporary: Path, name: str) -> None:
         """Give something its name; in a shared directory, unless another process has done so."""
         if not self._shared:
+            self._make_way(name)
             os.replace(temporary, self / name)
         else:
             try:
@@ -313,47 +294,73 @@ class WorkDirectory:
                         os.replace(temporary, self / name)
                 elif error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
                     raise
-            _remove(temporary)
+            remove(temporary)
         synchronise(temporary.parent)
+
+    def _make_way(self, name: str) -> None:
+        """Give what somebody else has put here another name until the run is over."""
+        path = self / name
+        if path.exists() and not is_ours(path):
+            os.rename(path, self / f"{name}.{self._run_id()}{_ASIDE}")
+        self._in_the_way.discard(name)
 
     def clean(self) -> None:
         """Remove what an interrupted run has not finished."""
-        for name in self._own():
-            inside = list((self / name).glob("*" + TEMPORARY))
-            for path in [self / name] if name.endswith(TEMPORARY) else inside:
-                _remove(path)
+        runs = set(self.marks().values())
+        for name in os.listdir(self.path):
+            if name.endswith(TEMPORARY) and is_ours(self.path / name, runs):
+                remove(self.path / name)
 
-    def _own(self) -> list[str]:
-        """Return the names of what a run has made here."""
-        return [name for name in os.listdir(self.path) if _OWN.fullmatch(name)]
+    def give_up(self) -> None:
+        """Begin a run of nothing in the place of one whose manifest is damaged or missing."""
+        if (self / MANIFEST).is_file():
+            os.unlink(self / MANIFEST)
+        self.begin({})
 
-    def drop(self, *names: str) -> None:
-        """Remove what is of no further use; a directory loses its name before what is in it."""
+    def drop(self, *names: str, runs: Collection[str] = ()) -> None:
+        """Remove what is of no further use; a directory loses its name before what is in it.
+
+        `runs`: as for `is_ours`.
+        """
         for name in names:
             self._forget(name)
-            path = self / name
             with suppress(FileNotFoundError):  # another process may remove the same
+                if not is_ours(self.path / name, runs):
+                    continue
+                path = self / name
                 if path.is_dir() and not name.endswith(TEMPORARY):
-                    path = self / (name + self._temporary)
-                    _remove(path)
+                    path = self._temporary(name)
+                    remove(path)
                     os.replace(self / name, path)
-                _remove(path)
+                remove(path)
 
     def empty(self, threads: int = 1) -> None:
         """Remove everything that a run has made but the lock, and what `finish` has left.
 
         First of all the manifest gets another name, which takes no room on a full disk: what a kill
-        leaves is then thrown away, too.
+        leaves is then thrown away, too. Without a manifest that is verified, nothing is removed.
         """
-        self._run = None
+        runs = set(self.marks().values())
+        if not runs:
+            return
+        self._run = self._run or min(runs)
         self._forget(MANIFEST)
-        if self.has(MANIFEST):
+        if is_ours(self.path / MANIFEST):
+            self._make_way(OVER)
             with suppress(FileNotFoundError):
                 os.replace(self / MANIFEST, self / OVER)
             synchronise(self.path)
-        names = sorted(set(self._own()) - {LOCK, OVER, FINISHED})
-        run(lambda first, last: self.drop(*names[first:last]), batches(len(names), 1), threads)
+        names = sorted(set(os.listdir(self.path)) - {LOCK, OVER, FINISHED})
+        run(
+            lambda first, last: self.drop(*names[first:last], runs=runs), batches(len(names), 1),
+            threads,
+        )  # fmt: skip
         self.drop(OVER)
+        for name in os.listdir(self.path):
+            before, _, number = name.removesuffix(_ASIDE).rpartition(".")
+            if number in runs and not os.path.lexists(self.path / before):
+                os.rename(self.path / name, self.path / before)
+        self._run = None
 
     def _forget(self, name: str) -> None:
         for inner in [*self._lengths]:  # a copy, for other threads may add to it
@@ -362,7 +369,8 @@ class WorkDirectory:
 
     def size(self) -> int:
         """Return how many bytes it takes on the disk."""
-        return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+        found = [path.lstat() for path in self.path.rglob("*")]
+        return sum(each.st_size for each in found if stat.S_ISREG(each.st_mode))
 
 
 def synchronise(path: Path) -> None:
@@ -374,7 +382,3 @@ def synchronise(path: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
-
-
-def _remove(path: Path) -> None:
-    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

@@ -1,0 +1,180 @@
+"""What is ours in a work directory: only that is removed, or replaced by something else.
+
+A file is ours if it carries a seal, even if its content is damaged, or if a sealed file beside it
+has its length. What is being written is ours by the number of its run, once the manifest of that
+run has been verified. Names alone say nothing, and no link is followed.
+"""
+
+import json
+import os
+import re
+import shutil
+import stat
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
+
+from fastlsh.errors import InputError
+from fastlsh.files.run.seals import (
+    SEAL_BYTES,
+    UnsealedError,
+    content_length,
+    first_checksum,
+    is_sealed,
+    opened,
+)
+from fastlsh.io import try_lock
+
+StrPath = str | os.PathLike[str]
+
+LOCK = "lock"
+MANIFEST = "manifest.json"
+OVER = "over.json"
+"""What the manifest is called when nothing of the run is needed any more."""
+FINISHED = "finished.json"
+"""What stays of a run whose stages were worked on by several processes: what it was about."""
+MARKS = (MANIFEST, OVER, FINISHED)
+"""The files that have the number of a run, and whose seals can be checked without it."""
+LENGTHS = "lengths.json"
+"""In a directory, the lengths of its files without a seal, of which pieces have checksums."""
+TEMPORARY = ".tmp"
+NUMBER = "[0-9a-f]{16}"
+"""The number of a run, or of a process."""
+_BEGINNING = re.compile(rf"{MANIFEST}\.{NUMBER}(\.{NUMBER})?\{TEMPORARY}")
+"""A manifest that a process is writing, or was when it was killed: then it has no seal."""
+INNER = "search-in-documents"
+"""The work directory of a search in documents that were made of rows."""
+_TEMPORARY = re.compile(rf".*?\.({NUMBER})(\.{NUMBER})?\.tmp")
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Return a path in a work directory; InputError if that is no file or directory of its own."""
+    path = folder
+    for part in PurePath(name).parts:
+        path /= part
+        with suppress(FileNotFoundError, NotADirectoryError):
+            mode = os.lstat(path).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                kind = "a link" if stat.S_ISLNK(mode) else "not a regular file"
+                reason = f"{kind}, which a work directory of fastlsh does not contain"
+                raise InputError(path, f"{reason}: give another directory as work=")
+    return path
+
+
+def is_ours(path: str | os.PathLike[str], runs: Collection[str] = ()) -> bool:
+    """Whether a file, or everything in a directory, was made by fastlsh; links are not followed.
+
+    Parameters
+    ----------
+    path
+        The file or directory.
+    runs
+        The numbers of the runs whose manifests were verified: what they have not finished is ours.
+    """
+    try:
+        mode = os.lstat(path).st_mode
+        begun = _TEMPORARY.fullmatch(os.path.basename(path))
+        if begun is not None and begun[1] in runs:
+            return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+        if stat.S_ISREG(mode):
+            return is_sealed(path) or _has_known_length(path)
+        names = set(os.listdir(path) if stat.S_ISDIR(mode) else [])
+    except (FileNotFoundError, NotADirectoryError):  # another process may have removed it
+        return False
+    if os.path.basename(path) == INNER:
+        runs = set(marks_in(Path(path)).values())
+        names.discard(LOCK)
+    elif names & {LOCK, *MARKS}:  # the work directory of another run
+        return False
+    return bool(names) and all(is_ours(os.path.join(path, name), runs) for name in names)
+
+
+def _has_known_length(path: str | os.PathLike[str]) -> bool:
+    """Whether a sealed file beside a file has its length."""
+    folder, name = os.path.split(path)
+    lengths = os.path.join(folder, LENGTHS)
+    if not is_sealed(lengths):
+        return False
+    with suppress(UnsealedError, ValueError, AttributeError), opened(lengths) as file:
+        content = file.read()[:-SEAL_BYTES]
+        status = os.lstat(path)
+        return stat.S_ISREG(status.st_mode) and json.loads(content).get(name) == status.st_size
+    return False
+
+
+def checksum_of_mark(name: str) -> int:
+    """Return the checksum of one of `MARKS` without content."""
+    return first_checksum("", MANIFEST if name == OVER else name)
+
+
+def marks_in(folder: Path) -> dict[str, str]:
+    """Return which of `MARKS` are undamaged, and the numbers of their runs."""
+    found = {}
+    for name in MARKS:
+        path = folder / name
+        with suppress(UnsealedError, ValueError, LookupError, TypeError):
+            length = content_length(path, checksum_of_mark(name))
+            with opened(path) as file:
+                found[name] = str(json.loads(file.read(length))["run"])
+    return found
+
+
+def holds_work(folder: StrPath) -> bool:
+    """Whether a file in a directory has our seal."""
+    return any(is_sealed(os.path.join(folder, name)) for name in os.listdir(folder))
+
+
+def check_ours(folder: Path) -> None:
+    """Raise InputError if something else uses a directory: nothing in it has our seal."""
+    names = {name for name in os.listdir(folder) if not _BEGINNING.fullmatch(name)}
+    lock = os.lstat(folder / LOCK) if LOCK in names else None
+    if lock is not None and stat.S_ISREG(lock.st_mode) and not lock.st_size:
+        names.remove(LOCK)
+    if names and not holds_work(folder):
+        raise InputError(
+            folder,
+            f"not a work directory of fastlsh, because it contains {min(names)!r}: "
+            "give an empty or a new directory as work=",
+        )
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Lock a directory, which is made if it does not exist; if nothing is left in it, it goes.
+
+    Raises
+    ------
+    InputError
+        Another run has locked it, or it is not ours.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+        check_ours(folder)
+        lock = inside(folder, LOCK)
+        is_mine = not lock.exists() or (holds_work(folder) and not lock.stat().st_size)
+        number = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise InputError(
+            folder,
+            f"cannot be used as a work directory: {error.strerror}: give another one as work=",
+        ) from error
+    try:
+        if not try_lock(number):
+            raise InputError(
+                folder, "another run is using this directory: wait until it has finished"
+            )
+        try:
+            yield
+        finally:
+            with suppress(FileNotFoundError):  # which would hide the error of the run
+                if is_mine and set(os.listdir(folder)) == {LOCK}:
+                    os.unlink(lock)
+                    if not folder.is_symlink():
+                        os.rmdir(folder)
+    finally:
+        os.close(number)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a directory, if there is one."""
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
