@@ -9,15 +9,24 @@ import os
 import random
 import shutil
 
+import numpy as np
 import pytest
 
-from combinations import every
-from fastlsh import InputError, deduplicate_files, deduplicate_line_files
+from combinations import covering, every
+from fastlsh import (
+    InputError,
+    deduplicate_files,
+    deduplicate_line_files,
+    deduplicate_span_files,
+)
 from fastlsh.files.disk import decide, gather, link, sign_block
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.run import seals
+from fastlsh.files.run.part import STAGES
+from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import rewriting
-from shards import rows_of, small_budget, write_shards
+from in_stages import in_parts
+from shards import OF_PASSAGES, rows_of, small_budget, write_shards
 
 
 class StoppedError(Exception):
@@ -255,6 +264,42 @@ def test_damage_of_a_run_by_line(tmp_path, monkeypatch):
         path.write_bytes(code)
     deduplicate_line_files(**keywords)
     assert written(tmp_path) == expected
+
+
+OF_PARTS = {
+    "documents": (deduplicate_files, {}),
+    "lines": (deduplicate_line_files, {"threshold": 1.0}),
+    "spans": (deduplicate_span_files, {"min_length": 40}),
+}
+
+
+@pytest.mark.parametrize(
+    ("job", "window", "rows"),
+    covering(OF_PARTS, [1 << 20, 2], ["reversed", "first behind", "last before"]),
+)
+def test_an_answer_whose_rows_are_not_sorted(tmp_path, monkeypatch, job, window, rows):
+    """Its seal fits, as in a directory that somebody has made; the end is an error, in any size."""
+    function, more = OF_PARTS[job]
+    keywords = {**prepared(tmp_path, monkeypatch), "threads": 1, "memory": "300M", **more}
+    if job == "spans":
+        small_budget(monkeypatch, **OF_PASSAGES)
+        del keywords["threshold"]
+    monkeypatch.setattr(decide, "WINDOW", window)
+    monkeypatch.setattr(decide, "LEAST_WINDOW", window)
+    del keywords["engine"]
+    in_parts(function, keywords, 1, stages=STAGES[:5])
+    work = WorkDirectory(keywords["work"])
+    for path in sorted(keywords["work"].glob("answer-[0-9]*.npy")):
+        answer = np.array(work.load(path.name))
+        order = np.arange(len(answer))
+        changed = answer[{"reversed": order[::-1], "first behind": np.roll(order, -1)}.get(
+            rows, np.roll(order, 1)
+        )]  # fmt: skip
+        if len(answer) > 2 and changed["left"].tolist() != answer["left"].tolist():
+            work.save(path.name, changed)
+            break
+    with pytest.raises(InputError, match=rf"{path.name}: its rows are not sorted: remove the dir"):
+        function(**keywords, stage="merge")
 
 
 @pytest.mark.exhaustive

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import TextColumn
 from fastlsh.arrays import offsets_of
-from fastlsh.errors import TooManyPairsError
+from fastlsh.errors import InputError, TooManyPairsError
 from fastlsh.files.budget import BASE
 from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
 from fastlsh.files.disk.link import Linked
@@ -169,11 +169,21 @@ def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
     """Yield the rows of all parts, `Proof` or alike, in order of (left, right), piece by piece.
 
     Those of a `Match` are in order of (left, begin).
+
+    Raises
+    ------
+    InputError
+        The rows of a part are not in this order.
     """
-    parts = [job.work.load(name) for name in _answers(job, linked)]
+    names = _answers(job, linked)
+    parts = [job.work.load(name) for name in names]
     window = max(WINDOW // max(len(parts), 1), LEAST_WINDOW)
     at = [0] * len(parts)
     while any(start < len(part) for start, part in zip(at, parts, strict=True)):
+        for name, part, start in zip(names, parts, at, strict=True):
+            if not _is_in_order(part[max(start - 1, 0) : start + window]):
+                reason = f"its rows are not sorted: {job.work.start_over}"
+                raise InputError(job.work / name, reason)
         # No part's next rows go beyond this one.
         last = min(
             _order(part[min(start + window, len(part)) - 1])
@@ -190,6 +200,14 @@ def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
         at = stops
         order = match_order(rows) if is_match(rows) else np.argsort(rows["left"], kind="stable")
         yield rows[order]
+
+
+def _is_in_order(rows: NDArray[Any]) -> bool:
+    """Whether rows are sorted as those of a part are."""
+    left = rows["left"]
+    then = rows["begin"] if is_match(rows) else left
+    rising = (left[1:] > left[:-1]) | ((left[1:] == left[:-1]) & (then[1:] >= then[:-1]))
+    return bool(rising.all())
 
 
 def _order(row: Any) -> tuple[int, int]:
