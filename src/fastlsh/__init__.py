@@ -5,10 +5,11 @@
 [True, False, True]
 """
 
+from fastlsh import _startup  # noqa: F401, I001  (first, for Ctrl-C during the other imports)
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fastlsh import _startup  # noqa: F401  (first, for Ctrl-C during the other imports)
 from fastlsh._version import __version__
 from fastlsh.banding import LSHParams, Tuning, tune
 from fastlsh.candidates import band_keys, candidate_pairs

@@ -303,6 +303,29 @@ def test_ctrl_c_while_the_command_is_imported(here, start):
     assert (process.returncode, out, err) == (130, "", "fastlsh: interrupted\n")
 
 
+# Tells what is looked for while Ctrl-C would still raise, if no other module has been imported.
+BEFORE_THE_HANDLER = """
+import sys, _signal
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+            print(name)
+_signal.signal(_signal.SIGINT, _signal.default_int_handler)
+for name in sys.stdlib_module_names - {"os", "sys"}:
+    if hasattr(sys.modules.get(name), "__file__"):
+        del sys.modules[name]
+sys.meta_path.insert(0, Finder)
+sys.argv = ["/usr/bin/fastlsh"]
+import fastlsh
+"""
+
+
+@posix
+def test_nothing_is_imported_before_ctrl_c_is_handled(run_python):
+    done = run_python(BEFORE_THE_HANDLER)
+    assert done.stdout.split() == ["fastlsh", "fastlsh._startup"], done.stderr
+
+
 @posix
 def test_ctrl_c_while_others_import_the_package(here):
     put("numpy.py", WAITS)
