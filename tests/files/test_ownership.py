@@ -201,7 +201,7 @@ def test_a_file_in_the_way_comes_back(keywords, monkeypatch):
     stopped(keywords, monkeypatch, restart=True)
     deduplicate_files(**keywords, engine="disk", restart=True)
     assert keywords["output"].read_bytes() == expected
-    assert contents(work) == {"answer.npy": b"mine", "signed.json": b"mine", "lock": b""}
+    assert contents(work) == {"answer.npy": b"mine", "signed.json": b"mine"}
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{", b"\n", "cut"])

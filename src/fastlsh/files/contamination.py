@@ -252,8 +252,8 @@ def write_what_is_left(
     together: Replacements,
     tell: ByteProgress,
     added: ContaminationColumns | None = None,
-) -> list[str]:
-    """Write the rows that are left of some files, read once more; return the paths.
+) -> None:
+    """Write the rows that are left of some files, read once more.
 
     Parameters
     ----------
@@ -293,7 +293,6 @@ def write_what_is_left(
         return Rest(kept, changed, None if added is None else added(start, stop))
 
     outputs = []
-    paths = []
     for output in targets.plan:
         number = output.sources[0] - begin
         if not 0 <= number < len(findings.parts):
@@ -301,11 +300,9 @@ def write_what_is_left(
         first = findings.parts[number]
         if not first.is_read:  # because of a limit
             continue
-        paths.append(output.path)
         if output.format == "txt" and is_dropped(number):
             together.absent(output.path)
             continue
         columns = None if added is None else added(0, 0)
         outputs.append(Rewriting(output, first.source, partial(blocks, output), rest, columns))
     write_again(outputs, together, folders=targets.folders, threads=threads, tell=tell)
-    return paths

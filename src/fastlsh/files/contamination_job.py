@@ -10,7 +10,7 @@ import numpy as np
 
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import BASE, LEAST, PER_ROW, too_long
-from fastlsh.files.disk.staged import ENDED, if_missing, joined, taking_part
+from fastlsh.files.disk.staged import ENDED, joined, taking_part
 from fastlsh.files.evaluation_items import ItemFiles
 from fastlsh.files.findings import BlockFindings, Findings
 from fastlsh.files.plan import OutputPlan
@@ -23,7 +23,8 @@ from fastlsh.files.run.manifest import (
     described_run,
     fingerprints,
 )
-from fastlsh.files.run.part import OF_DECONTAMINATION, Part
+from fastlsh.files.run.outputs import outputs_there, recording
+from fastlsh.files.run.part import OF_DECONTAMINATION, Part, if_missing
 from fastlsh.files.run.repair import forget_unless_resumable
 from fastlsh.files.run.units import Unit, plan_units, units_in
 from fastlsh.files.run.workdir import WorkDirectory
@@ -35,9 +36,10 @@ from fastlsh.io import (
     Identity,
     InputFile,
     ReadOptions,
+    Replacements,
     Source,
-    exists,
     read_blocks,
+    replacing_together,
     with_row_of_file,
 )
 from fastlsh.parallel import RunOptions
@@ -208,8 +210,8 @@ class ContaminationJob:
         if stage == "write" or (stage == "finish" and not self._writes_units):
             return "find", if_missing(every, lambda unit: work.has(_found(unit)))
         if stage == "finish":
-            every_written = [numbers[0] for numbers in self.units_written()]
-            return "write", if_missing(every_written, lambda unit: work.has(_written(unit)))
+            first = {numbers[0]: numbers for numbers in self.units_written()}
+            return "write", if_missing([*first], lambda unit: self.is_written(first[unit]))
         return "", None
 
     @property
@@ -293,16 +295,31 @@ class ContaminationJob:
             text = json.dumps(saved, default=str)
             (folder / "files.json").write_text(text, encoding="utf-8")
 
-    def is_written(self, unit: int) -> bool:
-        """Whether the rows of a unit have been written, and still are there."""
+    def is_written(self, numbers: list[int]) -> bool:
+        """Whether the rows of some units have been written together, and still are there."""
         assert self.place is not None
-        work, name = self.place.work, _written(unit)
-        return work.has(name) and all(map(exists, work.read(name)))
+        record = self._record(numbers)
+        elsewhere = self.place.stage == "finish"
+        return outputs_there(self.place.work, *record, elsewhere=elsewhere) == record[2].keys()
 
-    def save_written(self, unit: int, paths: list[str]) -> None:
-        """Keep that the rows of a unit have been written."""
+    @contextmanager
+    def written_together(self, numbers: list[int]) -> Iterator[Replacements]:
+        """Give what the rows of some units appear with."""
         assert self.place is not None
-        self.place.work.write(_written(unit), [path for path in paths if exists(path)])
+        with (
+            replacing_together(recovers=self.place.stage in (None, "finish")) as together,
+            recording(together, self.place.work, *self._record(numbers)),
+        ):
+            yield together
+
+    def _record(self, numbers: list[int]) -> tuple[str, str | None, dict[int, str]]:
+        """Return the name of the record of some units, and what it is about."""
+        assert self.targets is not None
+        units = self.units()
+        files = {file for number in numbers for file in units[number].files}
+        plan = enumerate(self.targets.plan)
+        own = [number for number, each in plan if each.sources[0] in files]
+        return f"written-{numbers[0]:06}.json", self.targets.convert, self.targets.paths(own)
 
 
 _ARRAYS = ("document", "item", "grams", "run", "spans", "rows", "cuts", "dropped")
@@ -310,7 +327,3 @@ _ARRAYS = ("document", "item", "grams", "run", "spans", "rows", "cuts", "dropped
 
 def _found(unit: int) -> str:
     return f"found-{unit:06}"
-
-
-def _written(unit: int) -> str:
-    return f"written-{unit:06}.json"

@@ -126,16 +126,14 @@ def _find(job: ContaminationJob, grams: ItemGrams) -> list[Findings]:
 
 def _write_units(job: ContaminationJob, grams: ItemGrams) -> None:
     """Write the rows of the units of this process's part; those of a unit appear together."""
-    own = [each for each in job.own(job.units_written()) if not job.is_written(each[0])]
+    own = [numbers for numbers in job.own(job.units_written()) if not job.is_written(numbers)]
     units = job.units()
     files = [job.sources[i] for each in own for i in units[each[0]].files]
     tell = job.byte_progress("writing", files)
-    recovers = job.place is None or job.place.stage in (None, "finish")
     for numbers in own:
         findings = Findings.joined([job.saved_findings(n, units[n]) for n in numbers])
-        with replacing_together(recovers=recovers) as together:
-            paths = _write(job, findings, grams, together, tell)
-        job.save_written(numbers[0], paths)
+        with job.written_together(numbers) as together:
+            _write(job, findings, grams, together, tell)
     tell.end()
 
 
@@ -145,14 +143,14 @@ def _write(
     grams: ItemGrams,
     together: Replacements,
     tell: ByteProgress,
-) -> list[str]:
+) -> None:
     assert job.targets is not None
     added = None
     if job.params.rule == "annotate":
         found = findings.contents.found
         share = found.grams / grams.sizes[found.item]
         added = ContaminationColumns(found, share, job.items.ids)
-    return write_what_is_left(
+    write_what_is_left(
         findings, job.targets, job.params, job.options.threads, together, tell, added
     )
 

@@ -103,8 +103,8 @@ def decontaminate_files(
         Bytes, or a text like "4G", that may be taken besides the items and what is found: at least
         256 MB. Default: half of the free memory; a stage has no default.
     work
-        A directory that keeps what is done, unit by unit, until the end. The same call continues
-        an interrupted run. By default, nothing is kept.
+        A directory that keeps what is done, unit by unit, until the end: it is new, empty, or left
+        by an earlier run. The same call continues an interrupted run. By default, nothing is kept.
     restart
         Whether to discard the work of an earlier run instead of continuing it.
     stage

@@ -3,7 +3,7 @@
 import os
 import pathlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -56,6 +56,10 @@ class OutputPlan:
     def outputs(self, files: int) -> list[str]:
         """Return the paths of the outputs, if so many of the inputs were read."""
         return [each.path for each in self.plan if each.sources[0] < files]
+
+    def paths(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Return the paths of some outputs, by number."""
+        return {number: self.plan[number].path for number in numbers}
 
     def all_outputs(self, files: int) -> list[str]:
         """Return the paths of the same outputs, and of the tables and the page."""
@@ -122,8 +126,10 @@ class OutputPlan:
                 check_target(table)
         if report is not None:
             check_report(report)
-        if new_index is not None:
-            check_new_index(new_index)
+        if index is not None and new_index is not None:
+            work = None if engine.restart else engine.work_of(target)
+            if work is None or not index.is_in_record_of(WorkDirectory(work)):
+                check_new_index(new_index)
             check_target(new_index)
         tables = [None if path is None else os.fspath(path) for path in more.values()]
         return cls(target, is_folder_output(target), plan, convert, *tables, index=index)
@@ -223,6 +229,8 @@ def plan_removal(
     choice = select_engine(
         request, [*before, *sources], len(before), targets.output, uniform=not targets.folders
     )
+    if index is not None and choice.job is None:
+        check_new_index(index.path)
     return targets, choice
 
 

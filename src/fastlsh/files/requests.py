@@ -87,8 +87,9 @@ class EngineOptions:
             Bytes, or a text like "4G", that the run may take: at least 256 MB. Default: half of
             the free memory; a stage has no default.
         work
-            The directory of a run on disk; default: the output's name with ``.work`` behind it,
-            of a URL the last part of the name, in the current directory.
+            The directory of a run on disk, which is new, empty, or left by an earlier run; default:
+            the output's name with ``.work`` behind it, of a URL the last part of the name, in the
+            current directory.
         keep_work
             Whether to keep it after a complete run.
         restart

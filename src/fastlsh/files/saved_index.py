@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.files.run.outputs import outputs_there
+from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.index import Arrivals, Counted, NewIndex, check_kept_texts, new_index
 from fastlsh.io import Collection, Replacements, replacing_together, take
 from fastlsh.parallel import batches
@@ -16,6 +18,9 @@ TOGETHER = 1 << 12
 
 Added = tuple[list[Any], Any, NDArray[np.uint32] | None]
 """Ids, texts, and signatures if there are some."""
+
+INDEX = "index.json"
+"""The record of an index in a work directory."""
 
 DIFFERENT = "save_index needs different ids"
 """Why a repeated id is refused."""
@@ -30,6 +35,15 @@ class IndexOutput(NamedTuple):
     path: str
     texts: str
     """How it keeps them: "full" or "compressed"."""
+
+    @property
+    def record(self) -> tuple[str, str, dict[int, str]]:
+        """What a work directory has of it, for `recording` and `outputs_there`."""
+        return INDEX, self.texts, {0: self.path}
+
+    def is_in_record_of(self, work: WorkDirectory) -> bool:
+        """Whether a run with this work directory has written it, and it has not changed."""
+        return bool(outputs_there(work, *self.record))
 
 
 def check_saved(search: SearchParams, texts: str, *, tokens: bool) -> None:

@@ -27,7 +27,7 @@ from fastlsh.io.columns import as_list, take
 from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, expand_one, spooled_inputs
-from fastlsh.io.filesystems import STANDARD, Identity, exists, is_remote, open_raw
+from fastlsh.io.filesystems import STANDARD, Identity, absolute, exists, is_remote, open_raw
 from fastlsh.io.formats import COLUMNAR, SPLIT
 from fastlsh.io.identities import are_integers as are_integer_ids
 from fastlsh.io.identities import identity_hashes, label_hashes
@@ -103,6 +103,7 @@ __all__ = [
     "RunPaths",
     "Source",
     "Values",
+    "absolute",
     "are_integer_ids",
     "are_integers",
     "as_list",

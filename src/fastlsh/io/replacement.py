@@ -72,6 +72,8 @@ class Replacements:
 
     def __init__(self, decision: Decision | None = None, *, recovers: bool = True) -> None:
         self._recovers = recovers
+        self.on_complete: Callable[[str, str], None] | None = None
+        """Is called with the output and the temporary file when a file is complete."""
         self._lock = RLock()  # always by Hold, as in `parallel`
         self._journal = Journal()
         self._decision = decision
@@ -104,6 +106,8 @@ class Replacements:
             upload = Upload(name, place)
             self._uploads.append(upload)
             yield upload.temporary
+            if self.on_complete is not None:
+                self.on_complete(name, upload.temporary)
             upload.send()
             return
         in_place = is_written_in_place(name)
@@ -117,6 +121,8 @@ class Replacements:
             file.begin()
             yield file.temporary
             file.finish(sync=len(self._files) < MANY)
+            if self.on_complete is not None:
+                self.on_complete(name, file.temporary)
 
     def _add(self, file: LocalFile, name: str | None) -> None:
         """Give a file its temporary name; with its own name, make the directory of it."""

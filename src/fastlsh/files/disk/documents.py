@@ -46,6 +46,7 @@ from fastlsh.files.removal import Removal
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described
+from fastlsh.files.run.outputs import recording
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
 from fastlsh.files.saved_index import count_run, save_index
 from fastlsh.io import (
@@ -143,17 +144,18 @@ def run_deduplication(
                     heads = number[np.flatnonzero(np.diff(cluster, prepend=-1))][cluster]
                     columns |= counts.columns(number, heads)
                     write_table(targets.clusters, columns, together)
-                if targets.index is not None:
+                if targets.index is not None and not targets.index.is_in_record_of(job.work):
                     documents = reread_kept(job, proofs, summary.n_against)
                     threads = job.options.threads
                     head = np.arange(summary.documents - summary.n_against)
                     head[proofs["left"] - summary.n_against] = np.maximum(
                         proofs["right"] - summary.n_against, -1
                     )
-                    save_index(
-                        targets.index, job.params, threads, documents, together,
-                        lambda made: count_run(made, removal.counted, head, labels, numbers),
-                    )  # fmt: skip
+                    with recording(together, job.work, *targets.index.record):
+                        save_index(
+                            targets.index, job.params, threads, documents, together,
+                            lambda made: count_run(made, removal.counted, head, labels, numbers),
+                        )  # fmt: skip
                 limited = limited_documents(job, linked)
                 if targets.report is not None:
                     decided: dict[str, Any] = {"max_candidates": removal.max_candidates}

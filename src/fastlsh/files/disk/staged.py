@@ -21,7 +21,7 @@ from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import RESULT, join
 from fastlsh.files.run.ownership import FINISHED, MANIFEST
-from fastlsh.files.run.part import OF_ROWS, WHOLE, Part
+from fastlsh.files.run.part import OF_ROWS, WHOLE, Part, if_missing
 from fastlsh.files.run.units import plan_units
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import exists
@@ -364,9 +364,3 @@ def _missing_units(job: Job) -> tuple[Any, Any] | None:
     """Return the units of signing, and those that are missing; None if none is."""
     every = range(len(units_of(job)))
     return if_missing(every, lambda unit: any(run.last for run in runs_of_unit(job, unit)))
-
-
-def if_missing(every: Sequence[Any], has: Callable[[Any], bool]) -> tuple[Any, Any] | None:
-    """Return all units and those that are missing; None if none is."""
-    some = [each for each in every if not has(each)]
-    return (every, some) if some else None

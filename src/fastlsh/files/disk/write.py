@@ -1,7 +1,7 @@
 """Write: the kept rows, read a last time from the inputs, file by file."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,8 @@ from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.signed_runs import BlockRecord
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
+from fastlsh.files.run.outputs import outputs_there, recording
+from fastlsh.files.run.part import if_missing
 from fastlsh.io import (
     Added,
     Block,
@@ -23,7 +25,6 @@ from fastlsh.io import (
     Reread,
     Rest,
     Rewriting,
-    exists,
     joined,
     replacing_together,
     write_again,
@@ -126,24 +127,26 @@ def write_outputs(
     InputError
         A file has changed since it was signed.
     """
-    done = _written(job, targets)
+    own = job.part.share(range(len(targets.plan)))
+    done = _written(job, targets, own)
     by_source: dict[int, Records] = {}
     for first, record in records_of(job):
         by_source.setdefault(record.source - job.first_input, []).append((first, record))
     tell = job.byte_progress("writing")
-    waiting: list[tuple[Output, Records]] = []
+    waiting: dict[int, Records] = {}
     size = 0
-    for output in job.part.share(targets.plan):
-        if output.path in done and exists(output.path):
+    for number in own:
+        if number in done:
             continue
-        records = [each for number in output.sources for each in by_source.get(number, [])]
+        sources = targets.plan[number].sources
+        records = [each for source in sources for each in by_source.get(source, [])]
         if not records:  # the limit was reached before
             continue
-        waiting.append((output, records))
+        waiting[number] = records
         size += sum(record.extent.stop - record.extent.start for _, record in records)
         if len(waiting) >= _OUTPUTS or size >= _BYTES * job.options.threads:
             _write_together(job, targets, waiting, left, tell, together)
-            waiting, size = [], 0
+            waiting, size = {}, 0
     if waiting:
         _write_together(job, targets, waiting, left, tell, together)
     tell.end()
@@ -152,25 +155,28 @@ def write_outputs(
 def _write_together(
     job: Job,
     targets: OutputPlan,
-    outputs: list[tuple[Output, Records]],
+    outputs: dict[int, Records],
     left: Remainder,
     tell: ByteProgress,
     together: Replacements | None,
 ) -> None:
+    recorded: AbstractContextManager[None] = nullcontext()
     with joined(together, recovers=job.request.engine.recovers_outputs) as files:
+        if targets.folders:  # one file appears with the tables, and is always written
+            name, paths = _name(min(outputs)), targets.paths(outputs)
+            recorded = recording(files, job.work, name, targets.convert, paths)
         written = []
-        for output, records in outputs:
+        for number, records in outputs.items():
+            output = targets.plan[number]
             if output.format == "txt" and not left.has_rows(records):
                 files.absent(output.path)
             else:
                 written.append(_rewriting(job, output, records, left))
-        write_again(
-            written, files, folders=targets.folders, threads=job.options.threads,
-            memory=job.request.engine.memory - BASE, tell=tell,
-        )  # fmt: skip
-    if targets.folders:  # one file appears with the tables, later
-        number = targets.plan.index(outputs[0][0])
-        job.work.write(_name(number), [output.path for output, _ in outputs])
+        with recorded:
+            write_again(
+                written, files, folders=targets.folders, threads=job.options.threads,
+                memory=job.request.engine.memory - BASE, tell=tell,
+            )  # fmt: skip
 
 
 def _rewriting(job: Job, output: Output, records: Records, left: Remainder) -> Rewriting:
@@ -194,16 +200,20 @@ def _rewriting(job: Job, output: Output, records: Records, left: Remainder) -> R
 
 def missing_outputs(job: Job, targets: OutputPlan) -> Any:
     """Return all outputs of a directory and those that have not been written; None if none is."""
-    done = _written(job, targets)
-    if not targets.folders or all(output.path in done for output in targets.plan):
+    if not targets.folders:
         return None
-    return targets.plan, [output for output in targets.plan if output.path not in done]
+    every = range(len(targets.plan))
+    return if_missing(every, _written(job, targets, every).__contains__)
 
 
-def _written(job: Job, targets: OutputPlan) -> set[str]:
-    """Return the paths of the outputs of a directory that are complete."""
-    names = map(_name, range(len(targets.plan)))
-    return {path for name in names if job.work.has(name) for path in job.work.read(name)}
+def _written(job: Job, targets: OutputPlan, numbers: Sequence[int]) -> set[int]:
+    """Return which outputs of a directory are complete, by their numbers."""
+    given = targets.convert, targets.paths(numbers)
+    names = map(_name, range(len(targets.plan) if targets.folders else 0))
+    elsewhere = job.stage == "finish"
+    return set().union(
+        *(outputs_there(job.work, name, *given, elsewhere=elsewhere) for name in names)
+    )
 
 
 def _name(number: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastlsh._version import __version__
 from fastlsh.errors import InputError
-from fastlsh.files.run.ownership import FINISHED, MANIFEST, OVER, check_ours, holds_work
+from fastlsh.files.run.ownership import FINISHED, MANIFEST, OVER, check_ours, holds_work, marks_in
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
@@ -87,7 +87,7 @@ def begin(
         It holds a run of something else; the message says of what.
     """
     work.clean()
-    marks = work.marks()
+    marks = marks_in(work.path)
     if not marks and holds_work(work.path):
         if not restart:
             work.read(MANIFEST)  # which says that it is damaged or missing

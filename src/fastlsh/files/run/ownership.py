@@ -22,6 +22,7 @@ from fastlsh.files.run.seals import (
     first_checksum,
     is_sealed,
     opened,
+    seal_of,
 )
 from fastlsh.io import try_lock
 
@@ -55,9 +56,8 @@ def inside(folder: Path, name: str) -> Path:
         with suppress(FileNotFoundError, NotADirectoryError):
             mode = os.lstat(path).st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                kind = "a link" if stat.S_ISLNK(mode) else "not a regular file"
-                reason = f"{kind}, which a work directory of fastlsh does not contain"
-                raise InputError(path, f"{reason}: give another directory as work=")
+                reason = "is a link, or not a regular file: give another directory as work="
+                raise InputError(path, reason)
     return path
 
 
@@ -82,8 +82,7 @@ def is_ours(path: str | os.PathLike[str], runs: Collection[str] = ()) -> bool:
     except (FileNotFoundError, NotADirectoryError):  # another process may have removed it
         return False
     if os.path.basename(path) == INNER:
-        runs = set(marks_in(Path(path)).values())
-        names.discard(LOCK)
+        runs = marks_in(Path(path)).values()
     elif names & {LOCK, *MARKS}:  # the work directory of another run
         return False
     return bool(names) and all(is_ours(os.path.join(path, name), runs) for name in names)
@@ -120,16 +119,18 @@ def marks_in(folder: Path) -> dict[str, str]:
 
 
 def holds_work(folder: StrPath) -> bool:
-    """Whether a file in a directory has our seal."""
-    return any(is_sealed(os.path.join(folder, name)) for name in os.listdir(folder))
+    """Whether a file in a directory has our seal, apart from the lock."""
+    names = set(os.listdir(folder)) - {LOCK}
+    return any(is_sealed(os.path.join(folder, name)) for name in names)
 
 
 def check_ours(folder: Path) -> None:
     """Raise InputError if something else uses a directory: nothing in it has our seal."""
     names = {name for name in os.listdir(folder) if not _BEGINNING.fullmatch(name)}
-    lock = os.lstat(folder / LOCK) if LOCK in names else None
-    if lock is not None and stat.S_ISREG(lock.st_mode) and not lock.st_size:
-        names.remove(LOCK)
+    if LOCK in names:
+        lock = os.lstat(folder / LOCK)
+        if is_sealed(folder / LOCK) or (stat.S_ISREG(lock.st_mode) and not lock.st_size):
+            names.remove(LOCK)
     if names and not holds_work(folder):
         raise InputError(
             folder,
@@ -151,7 +152,7 @@ def held(folder: Path) -> Iterator[None]:
         os.makedirs(folder, exist_ok=True)
         check_ours(folder)
         lock = inside(folder, LOCK)
-        is_mine = not lock.exists() or (holds_work(folder) and not lock.stat().st_size)
+        is_mine = not lock.exists() or is_sealed(lock)
         number = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise InputError(
@@ -164,12 +165,15 @@ def held(folder: Path) -> Iterator[None]:
                 folder, "another run is using this directory: wait until it has finished"
             )
         try:
+            if is_mine:
+                os.truncate(number, 0)
+                os.write(number, seal_of(0, first_checksum("", LOCK)))
             yield
         finally:
             with suppress(FileNotFoundError):  # which would hide the error of the run
-                if is_mine and set(os.listdir(folder)) == {LOCK}:
+                if is_mine and not holds_work(folder):
                     os.unlink(lock)
-                    if not folder.is_symlink():
+                    if not os.listdir(folder) and not folder.is_symlink():
                         os.rmdir(folder)
     finally:
         os.close(number)

@@ -1,7 +1,7 @@
 """The stages of a run on disk, and the part of one that a process works on."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -67,3 +67,9 @@ def check_pair_stage(stage: str | None, what: str) -> None:
     """Raise ValueError if a search that does not write rows has no such stage."""
     if stage is not None and stage not in (*OF_ROWS, *OF_PAIRS):
         raise ValueError(f"{what} has no stage {stage}: its stages are {', '.join(OF_PAIRS)}")
+
+
+def if_missing(every: Sequence[Any], has: Callable[[Any], bool]) -> tuple[Any, Any] | None:
+    """Return all units and those that are missing; None if none is."""
+    some = [each for each in every if not has(each)]
+    return (every, some) if some else None

@@ -99,7 +99,7 @@ class WorkDirectory:
 
         A directory in which nothing is left goes in the end.
         """
-        with held(self.path), self.resumable():
+        with self.resumable(), held(self.path):
             yield
 
     @contextmanager
@@ -215,10 +215,6 @@ class WorkDirectory:
         """Return the checksum of a file without content."""
         return checksum_of_mark(name) if name in MARKS else first_checksum(self._run_id(), name)
 
-    def marks(self) -> dict[str, str]:
-        """Return the files that were verified and have the number of a run, and that number."""
-        return marks_in(self.path)
-
     def _run_id(self) -> str:
         if self._run is None:
             manifest = self.read(MANIFEST)
@@ -266,7 +262,7 @@ class WorkDirectory:
             self._forget(name)
             self._rename(temporary, name)
         except BaseException as error:
-            if self._shared:  # under this name, nobody would remove it later
+            if self._shared or name == MANIFEST:  # nobody would remove it later
                 with suppress(OSError):
                     remove(temporary)
             if isinstance(error, OSError) and str(error.filename or temporary).startswith(
@@ -306,10 +302,8 @@ class WorkDirectory:
 
     def clean(self) -> None:
         """Remove what an interrupted run has not finished."""
-        runs = set(self.marks().values())
-        for name in os.listdir(self.path):
-            if name.endswith(TEMPORARY) and is_ours(self.path / name, runs):
-                remove(self.path / name)
+        names = [name for name in os.listdir(self.path) if name.endswith(TEMPORARY)]
+        self.drop(*names, runs=marks_in(self.path).values())
 
     def give_up(self) -> None:
         """Begin a run of nothing in the place of one whose manifest is damaged or missing."""
@@ -340,7 +334,7 @@ class WorkDirectory:
         First of all the manifest gets another name, which takes no room on a full disk: what a kill
         leaves is then thrown away, too. Without a manifest that is verified, nothing is removed.
         """
-        runs = set(self.marks().values())
+        runs = marks_in(self.path).values()
         if not runs:
             return
         self._run = self._run or min(runs)

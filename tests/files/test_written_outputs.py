@@ -1,0 +1,236 @@
+"""What a run has written and is there, in whichever job: all else is written again."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fastlsh import (
+    InputError,
+    decontaminate_files,
+    deduplicate_files,
+    deduplicate_line_files,
+    deduplicate_span_files,
+)
+from fastlsh.files.disk import write
+from fastlsh.files.run import outputs
+from fastlsh.files.run.outputs import outputs_there, recording
+from fastlsh.files.run.part import OF_DECONTAMINATION, STAGES
+from fastlsh.files.run.workdir import WorkDirectory
+from fastlsh.io import replacing_together, rewriting
+from in_stages import in_parts
+from shards import OF_PASSAGES, contents, rows_of, small_budget, write_shards
+
+
+class StoppedError(Exception):
+    """What ends a run."""
+
+
+JOBS = {
+    "documents": (deduplicate_files, {"engine": "disk", "keep_work": True}),
+    "lines": (deduplicate_line_files, {"engine": "disk", "keep_work": True, "threshold": 1.0}),
+    "spans": (deduplicate_span_files, {"engine": "disk", "keep_work": True, "min_length": 40}),
+    "items": (decontaminate_files, {}),
+}
+
+
+def items(folder):
+    """Write evaluation items, one of the collection, and return the path."""
+    rows = [row for row in rows_of(3, 60) if len((row["text"] or "").split()) > 40]
+    return write_shards(folder, rows[:1], 1, "evals")[0]
+
+
+@pytest.fixture(params=JOBS)
+def job(request, tmp_path, monkeypatch):
+    """A function that runs a job, writes to a directory of its folder, and stops if it is told."""
+    function, more = JOBS[request.param]
+    small_budget(monkeypatch, **(OF_PASSAGES if request.param == "spans" else {}))
+    monkeypatch.setattr(write, "_OUTPUTS", 1)
+    monkeypatch.setattr("fastlsh.files.run.units.UNIT", 2_000)
+    monkeypatch.chdir(tmp_path)
+    inputs = write_shards(tmp_path, rows_of(3, 60), 4)
+    if function is decontaminate_files:
+        more = {"evals": items(tmp_path), **more}
+    written, again = [], rewriting._written
+
+    def run(output, stop_after=None, **other):
+        def counted(each, *arguments):
+            if len(written) == stop_after:
+                raise StoppedError
+            written.append(each.output.path)
+            return again(each, *arguments)
+
+        written.clear()
+        keywords = {"work": "work", "memory": "300M", "threads": 1, **more, **other}
+        with monkeypatch.context() as patch:
+            patch.setattr(rewriting, "_written", counted)
+            try:
+                function(inputs=inputs, output=output, **keywords)
+            except StoppedError:
+                assert stop_after is not None
+        return [Path(path).name for path in written]
+
+    return run
+
+
+NAMES = [f"in{number}.jsonl" for number in range(4)]
+
+
+def test_another_output_is_complete(job):
+    """Whatever an interrupted run has written elsewhere, or in another format."""
+    job("right/", work="else")
+    job("right/", work="else2", convert_to="csv")
+    right = contents(Path("right"))
+    assert job("a/", stop_after=2) == NAMES[:2]
+    assert job("b/", stop_after=3) == NAMES[:3]
+    assert job("b/", stop_after=4, convert_to="csv") == NAMES[:4] or True
+    job("c/")
+    assert contents(Path("c")) == {name: right[name] for name in NAMES}
+
+
+def damaged(folder, kind):
+    """Change one of the outputs; all their bytes, or only where they are."""
+    path, spare = folder / "in0.jsonl", folder.parent / "spare"
+    status, code = path.stat(), path.read_bytes()
+    if kind == "truncated":
+        os.truncate(path, len(code) // 2)
+    elif kind == "removed":
+        path.unlink()
+    elif kind == "another one":
+        shutil.copy2(folder / "in1.jsonl", path)
+    elif kind == "a byte, and the old time":
+        path.write_bytes(code[:-2] + b" \n")
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    elif kind == "a directory":
+        path.unlink()
+        path.mkdir()
+    elif kind == "touched":
+        os.utime(path, ns=(1, 1))
+    elif kind == "copied":
+        path.rename(spare)
+        shutil.copy2(spare, path)
+    elif kind == "moved":
+        folder.rename(spare)
+        shutil.copytree(spare, folder)
+
+
+@pytest.mark.parametrize(
+    ("kind", "again"),
+    [
+        ("as it was", 0), ("truncated", 1), ("removed", 1), ("another one", 1), ("touched", 0),
+        ("copied", 0), ("moved", 0), ("a byte, and the old time", 1),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_written_again(job, tmp_path, monkeypatch, kind, again):
+    job("right/", work="else")
+    with monkeypatch.context() as patch:  # a run that ends when all its outputs have appeared
+        patch.setattr("fastlsh.files.run.workdir.WorkDirectory.empty", lambda *_: None)
+        assert job("out/") == NAMES
+    if kind == "a byte, and the old time":  # of another file: the inode differs
+        (tmp_path / "out/in0.jsonl").rename(tmp_path / "old")
+        shutil.copy2(tmp_path / "old", tmp_path / "out/in0.jsonl")
+    damaged(tmp_path / "out", kind)
+    assert job("out/") == NAMES[:again]
+    assert contents(Path("out")) == contents(Path("right"))
+
+
+@pytest.mark.parametrize("damage", [False, True])
+@pytest.mark.parametrize("name", ["documents", "items"])
+def test_finish_in_stages_checks_what_is_there(tmp_path, monkeypatch, name, damage):
+    """On another machine the device has another number, and nothing is read for that."""
+    small_budget(monkeypatch)
+    identity = outputs._identity
+
+    def elsewhere(path, file):
+        found = identity(path, file)
+        return found if path == file else [*found[:3], -1, *found[4:]]
+
+    monkeypatch.setattr(outputs, "_identity", elsewhere)
+    function, stages = JOBS[name][0], STAGES
+    keywords = {
+        "inputs": write_shards(tmp_path, rows_of(3, 60), 3), "output": f"{tmp_path}/out/",
+        "memory": "300M", "threads": 1, "work": tmp_path / "work",
+    }  # fmt: skip
+    if name == "items":
+        stages = OF_DECONTAMINATION
+        keywords["evals"] = items(tmp_path)
+    in_parts(function, keywords, 2, stages=stages[:-1])
+    right = contents(tmp_path / "out")
+    if damage:
+        (tmp_path / "out" / "in1.jsonl").write_bytes(b"{}\n")
+        with pytest.raises(InputError, match="of the stage write, part"):
+            function(**keywords, stage="finish")
+        function(**keywords, stage="write")
+    else:
+        monkeypatch.setattr(outputs, "_checksum", None)
+    function(**keywords, stage="finish")
+    assert contents(tmp_path / "out") == right
+
+
+@pytest.mark.parametrize("path", ["o.jsonl", "memory://bucket/o.jsonl"])
+def test_a_checksum_decides_where_nothing_else_can(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    if "://" in path:
+        fsspec = pytest.importorskip("fsspec")
+        files = fsspec.filesystem("memory")
+        files.makedirs("bucket", exist_ok=True)
+
+        def put(code):
+            files.pipe(path, code)
+    else:
+
+        def put(code):
+            Path(path).write_bytes(code)
+
+    work = WorkDirectory("work")
+    os.mkdir("work")
+    work.begin({})
+    record = ("written.json", None, {3: path, 4: "absent.txt"})
+    with replacing_together() as together, recording(together, work, *record):
+        with together.file(path) as temporary:
+            Path(temporary).write_bytes(b"some rows")
+        together.absent("absent.txt")
+    assert outputs_there(work, *record) == {3, 4}
+    put(b"some rows")
+    assert outputs_there(work, *record) == {3, 4}
+    assert outputs_there(work, "written.json", "csv", {3: path}) == set()
+    put(b"same size")
+    Path("absent.txt").touch()
+    assert outputs_there(work, *record) == set()
+    assert outputs_there(work, *record, elsewhere=True) == ({3} if "://" in path else set())
+
+
+def test_a_saved_index_is_written_once(tmp_path, monkeypatch):
+    """A run goes on though its index is there already; another index there is refused."""
+    small_budget(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    inputs = write_shards(tmp_path, rows_of(3, 60), 3)
+    keywords = {
+        "inputs": inputs, "output": "out/", "engine": "disk", "work": "work", "threads": 1,
+        "save_index": "i.db", "keep_work": True,
+    }  # fmt: skip
+
+    def stop(*_):
+        raise StoppedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rewriting, "_written", stop)
+        with pytest.raises(StoppedError):
+            deduplicate_files(**keywords)
+    first = os.stat("i.db")
+    deduplicate_files(**keywords)
+    assert len(os.listdir("out")) == 3
+    assert os.stat("i.db") == first
+    whole = Path("i.db").read_bytes()
+    deduplicate_files(**{**keywords, "save_index": "j.db"})
+    assert Path("j.db").read_bytes() == whole
+    for more in ({"restart": True}, {"index_texts": "compressed"}, {"engine": "memory"}):
+        with pytest.raises(ValueError, match="it exists already"):
+            deduplicate_files(**{**keywords, "save_index": "j.db", **more})
+    Path("j.db").write_bytes(whole[:-1] + b"x")
+    with pytest.raises(ValueError, match="it exists already"):
+        deduplicate_files(**{**keywords, "save_index": "j.db"})
+    Path("j.db").unlink()
+    deduplicate_files(**{**keywords, "save_index": "j.db"})
+    assert Path("j.db").read_bytes() == whole
