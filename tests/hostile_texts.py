@@ -31,3 +31,25 @@ def hostile_text(draw, base):
             ])
         )  # fmt: skip
     return "".join(parts)
+
+
+HANGUL, LATIN = "가간각간", "ﬁﬂfil½12⁄㎏kg"
+
+SPLITTING = {
+    "accents": ({"strip_accents": True}, HANGUL + "éea "),
+    "NFD": ({"unicode_form": "NFD"}, HANGUL + "ée\u0301a "),
+    "NFKC": ({"unicode_form": "NFKC"}, LATIN + "a "),
+    "lowercase": ({"lowercase": True}, "İi\u0307Aa "),
+    "none": ({}, "éèe☃☂😀😁a "),
+    "white space": ({"unicode_form": "NFKC", "remove_whitespace": True}, LATIN + "a \n"),
+}
+"""Steps of a shingler, and letters that they make several units of, beside the units."""
+
+
+def alike_in_part(draw, letters):
+    """Return texts whose common stretches begin and end within characters."""
+    parts = ["".join(draw.choices(letters, k=draw.randrange(1, 9))) for _ in range(4)]
+    return [
+        "".join(draw.choice([*parts, draw.choice(letters)]) for _ in range(draw.randrange(12)))
+        for _ in range(draw.randrange(2, 7))
+    ]

@@ -1,5 +1,7 @@
 """Repeated passages by their definition: every window in a dictionary."""
 
+from collections import Counter
+
 
 def windows_seen(documents, length):
     """Yield (document, begin, first document, first begin) of every window that occurred before.
@@ -20,4 +22,21 @@ def removed(documents, length, n_against=0):
     for d, begin, *_ in windows_seen(documents, length):
         if d >= n_against:
             gone |= {(d, place) for place in range(begin, begin + length)}
+    return gone
+
+
+def removed_characters(documents, length, units_of, n_against=0):
+    """Return the characters that go, as a set of (document, place).
+
+    `units_of` returns what is compared of a document: (unit, places of its characters) of each. A
+    character goes if all of its units lie in one window that occurred before.
+    """
+    units = [units_of(text) for text in documents]
+    compared = [tuple(unit for unit, _ in own) for own in units]
+    all_of = [Counter(place for _, places in own for place in places) for own in units]
+    gone = set()
+    for d, begin, *_ in windows_seen(compared, length):
+        if d >= n_against:
+            inside = Counter(p for _, places in units[d][begin : begin + length] for p in places)
+            gone |= {(d, place) for place, n in inside.items() if n == all_of[d][place]}
     return gone

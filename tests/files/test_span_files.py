@@ -20,7 +20,7 @@ from fastlsh.io import BlockDocuments
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import anchors_of
 from fastlsh.texts import as_texts, word_units
-from hostile_texts import hostile_text
+from hostile_texts import SPLITTING, alike_in_part, hostile_text
 from killed_runs import ended_again_and_again
 from report_page import NASTY, Page, words
 from shards import OF_PASSAGES, contents, small_budget, write_shards
@@ -200,6 +200,30 @@ def test_bytes_inside_a_character_are_not_gone(tmp_path):
     )
     assert result.dropped == 0
     assert [json.loads(line) for line in written["kept.jsonl"].splitlines()] == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "more"),
+    covering(
+        SPLITTING,
+        ["char", "byte", "word"],
+        [{"keep_least": 9}, {"merge_gap": 4, "max_share": 0.2}, {"snap": "word"}],
+    ),
+)
+def test_characters_of_several_units(tmp_path, monkeypatch, name, unit, more):
+    draw, (steps, letters) = random.Random(name), SPLITTING[name]
+    if unit == "word" and "remove_whitespace" in steps:
+        unit = "char"
+    small_budget(monkeypatch, part=30)
+    texts = [text for _ in range(5) for text in alike_in_part(draw, letters)]
+    inputs = write_shards(tmp_path, [{"id": n, "text": text} for n, text in enumerate(texts)], 2)
+    length, shingler = (2 if unit == "word" else 9), Shingler(unit, **steps)
+    _, written = both(tmp_path, inputs, length=length, shingler=shingler, **more)
+    expected = fastlsh.deduplicate_spans(texts, length, shingler=shingler, **more)
+    left = [json.loads(line)["text"] for line in written["kept.jsonl"].decode().splitlines()]
+    dropped = set(expected.dropped.tolist())
+    assert left == [text for n, text in enumerate(expected.texts) if n not in dropped]
+    assert len(expected)
 
 
 @pytest.mark.parametrize("collide", every(2, [True, False]))

@@ -196,26 +196,6 @@ def test_small_gaps_go_too(seed):
     assert merged
 
 
-@pytest.mark.parametrize("seed", [0, *MANY])
-def test_bytes_are_counted_and_characters_cut(seed):
-    draw = random.Random(seed)
-    for _ in range(rounds(60)):
-        documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
-        shingler = Shingler("byte")
-        result = deduplicate_spans(documents, length, shingler=shingler)
-        check_proofs(result, documents)
-        bytes_of = [text.encode().decode("latin-1") for text in documents]
-        gone, within = gone_of(result), gone_of(deduplicate_spans(bytes_of, length))
-        for d, text in enumerate(documents):
-            for place, letter in enumerate(text):
-                begin = len(text[:place].encode())
-                own = {(d, begin + i) for i in range(len(letter.encode()))}
-                if (d, place) in gone:
-                    assert own <= within
-                elif len(own) == 1:
-                    assert not own & within
-
-
 def test_bytes_after_steps():
     documents = ["Äpfel und Birnen", "x ÄPFEL  UND birnen!"]
     shingler = Shingler("byte", lowercase=True, collapse_whitespace=True)

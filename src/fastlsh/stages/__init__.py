@@ -54,10 +54,11 @@ from fastlsh.stages.passage_cuts import cut_rows as cut_rows
 from fastlsh.stages.passage_cuts import cut_texts as cut_texts
 from fastlsh.stages.passage_cuts import cuts_of as cuts_of
 from fastlsh.stages.passage_cuts import kept_units as kept_units
+from fastlsh.stages.passage_cuts import moved_rows as moved_rows
 from fastlsh.stages.passage_cuts import removed_spans as removed_spans
-from fastlsh.stages.passage_cuts import snapped_rows as snapped_rows
 from fastlsh.stages.passage_cuts import too_short as too_short
 from fastlsh.stages.passage_cuts import united_matches as united_matches
+from fastlsh.stages.passage_cuts import whole_matches as whole_matches
 from fastlsh.stages.passage_cuts import with_gaps as with_gaps
 from fastlsh.stages.passage_cuts import without_common as without_common
 from fastlsh.stages.passages import Anchors as Anchors

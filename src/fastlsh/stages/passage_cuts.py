@@ -13,8 +13,9 @@ from fastlsh.parallel import Empty
 from fastlsh.texts import (
     Shingler,
     Texts,
+    inner_spans,
     original_spans,
-    snapped_spans,
+    splits_characters,
     texts_without_spans,
     unit_counts,
 )
@@ -80,6 +81,10 @@ class CutRules:
             check_choice(snap, "snap"),
             check_share(max_share, "max_share"),
         )
+
+    def moves_ends(self, shingler: Shingler) -> bool:
+        """Return whether `moved_rows` changes cuts: `max_share` may keep a part of a character."""
+        return self.snap != "none" or (self.max_share < 1 and splits_characters(shingler))
 
     @property
     def given(self) -> dict[str, Any]:
@@ -195,28 +200,50 @@ def _divided(rows: Rows, edge: NDArray[np.int64]) -> tuple[Rows, NDArray[np.int6
     return pieces, place
 
 
-def snapped_rows(texts: Texts, shingler: Shingler, rows: Rows, first: int, snap: str) -> Rows:
-    """Move the ends of cuts inwards, to words, sentences or lines of the original texts.
+def whole_matches(texts: Texts, shingler: Shingler, matches: Rows, first: int = 0) -> Rows:
+    """Return matches without the characters that do not lie in them as a whole.
 
     Parameters
     ----------
     texts, shingler
         Some consecutive texts, and the steps that they are normalised by.
-    rows
-        What goes from them.
+    matches
+        Those of these texts, in order.
     first
         The number of the first text.
-    snap
-        As in `CutRules`.
     """
-    if snap == "none" or not len(rows):
+    if not splits_characters(shingler):
+        return matches
+    ends = inner_spans(texts, shingler, matches[:, 0] - first, matches[:, 1:3])
+    return _within(matches, ends)
+
+
+def moved_rows(
+    rules: CutRules, texts: Texts, shingler: Shingler, rows: Rows, first: int = 0
+) -> Rows:
+    """Move the ends of cuts inwards, to characters, words, sentences or lines of the originals.
+
+    Parameters
+    ----------
+    rules
+        Where cuts end.
+    texts, shingler, first
+        As for `whole_matches`.
+    rows
+        What goes from them.
+    """
+    if not rules.moves_ends(shingler):
         return rows
     cut, ends = cuts_of(rows)
     heads = np.flatnonzero(np.diff(cut, prepend=-1))
-    ends = snapped_spans(texts, shingler, rows[heads, 0] - first, ends, snap)
-    begin = np.maximum(rows[:, 1], ends[cut, 0])
-    found = _shifted(rows, begin - rows[:, 1])
-    found[:, 2] = np.minimum(rows[:, 2], ends[cut, 1])
+    ends = inner_spans(texts, shingler, rows[heads, 0] - first, ends, rules.snap)
+    return _within(rows, ends[cut])
+
+
+def _within(rows: Rows, spans: Rows) -> Rows:
+    """Return what of each row lies in a span of the same text."""
+    found = _shifted(rows, np.maximum(spans[:, 0] - rows[:, 1], 0))
+    found[:, 2] = np.minimum(rows[:, 2], spans[:, 1])
     return np.ascontiguousarray(found[found[:, 1] < found[:, 2]])
 
 
@@ -274,9 +301,10 @@ def cut_texts(
         What of these is cut.
     """
     rows, common = without_common(rows, len(texts), n_against, rules.max_share, length)
-    rows = with_gaps(snapped_rows(texts, shingler, rows, 0, rules.snap), common, rules.merge_gap)
+    rows = with_gaps(moved_rows(rules, texts, shingler, rows), common, rules.merge_gap)
+    dropped = too_short(texts, shingler, rows, rules.keep_least)
     removed = np.column_stack([rows[:, 0], removed_spans(texts, shingler, rows)])
-    whole = removed[:, 1] < removed[:, 2]  # of a byte inside a character, nothing goes
+    whole = removed[:, 1] < removed[:, 2]  # else the next row has the character
     rows, removed = rows[whole], removed[whole]
     kept = np.column_stack(
         [rows[:, 3], original_spans(texts, shingler, rows[:, 3], kept_units(rows))]
@@ -287,7 +315,7 @@ def cut_texts(
         removed,
         kept,
         np.column_stack([number, original_spans(texts, shingler, number, common[:, 1:])]),
-        too_short(texts, shingler, rows, rules.keep_least),
+        dropped,
     )
 
 
@@ -300,15 +328,16 @@ def kept_units(rows: Rows) -> Rows:
 def removed_spans(texts: Texts, shingler: Shingler, rows: Rows, first: int = 0) -> Rows:
     """Return what goes in the original texts, with what the steps left out inside a cut.
 
+    A character that is a part of two rows goes with the second one.
+
     Parameters
     ----------
     texts, shingler, rows, first
-        As for `snapped_rows`.
+        As for `moved_rows`.
     """
     spans = original_spans(texts, shingler, rows[:, 0] - first, rows[:, 1:3])
     touching = np.flatnonzero((rows[1:, 0] == rows[:-1, 0]) & (rows[1:, 1] == rows[:-1, 2]))
-    if shingler.unit != "byte":  # a character may lie in two rows, and stay in neither
-        spans[touching, 1] = spans[touching + 1, 0]
+    spans[touching, 1] = spans[touching + 1, 0]
     return spans
 
 

@@ -10,7 +10,7 @@ from fastlsh.arrays import unique
 from fastlsh.candidates import repeated
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run
 from fastlsh.signatures import batch_size
-from fastlsh.stages.passage_cuts import cut_rows
+from fastlsh.stages.passage_cuts import cut_rows, united_matches, whole_matches
 from fastlsh.texts import Shingler, Texts, WordTexts, unsteady
 
 LONGEST_GRAM = 50
@@ -121,7 +121,7 @@ def repeated_passages(
     matches = np.concatenate([anchors.echoes, found])
     matches = matches[matches[:, 0] >= n_whole]
     matches = np.ascontiguousarray(matches[np.lexsort((matches[:, 1], matches[:, 0]))])
-    return cut_rows(matches, len(texts))
+    return cut_rows(whole_matches(texts, shingler, united_matches(matches)), len(texts))
 
 
 def repeated_contexts(

@@ -6,8 +6,9 @@ from fastlsh.texts.gathered import Gathered, Hashing, gather_tokens, tokens_batc
 from fastlsh.texts.origins import (
     check_traceable,
     counts_originals,
+    inner_spans,
     original_spans,
-    snapped_spans,
+    splits_characters,
     texts_without_spans,
 )
 from fastlsh.texts.pieces import Pieces, pieces_of, texts_without
@@ -37,12 +38,13 @@ __all__ = [
     "check_traceable",
     "counts_originals",
     "gather_tokens",
+    "inner_spans",
     "joined",
     "original_spans",
     "pieces_of",
     "plain_strings",
     "shingle_set_steps",
-    "snapped_spans",
+    "splits_characters",
     "texts_without",
     "texts_without_spans",
     "tokens_batch",

@@ -40,6 +40,12 @@ def counts_originals(shingler: Shingler) -> bool:
     return shingler.unit == "char" and not shingler.normalises
 
 
+def splits_characters(shingler: Shingler) -> bool:
+    """Return whether a character of an original text may be several units of the normalised one."""
+    steps = shingler.unicode_form, shingler.lowercase, shingler.strip_accents
+    return shingler.unit == "byte" or any(steps)
+
+
 def original_spans(
     texts: Texts,
     shingler: Shingler,
@@ -49,6 +55,8 @@ def original_spans(
     words: bool = True,
 ) -> NDArray[np.int64]:
     """Return spans of normalised texts as spans of the original texts, int64 (m, 2).
+
+    A character of which a part lies in a span lies in its original.
 
     Parameters
     ----------
@@ -66,10 +74,7 @@ def original_spans(
         return found
     if shingler.unit == "word" and words and not shingler.normalises:
         return _spans_of_words(texts, shingler, number, found)
-    for rows, text in _by_text(texts, number, spans[:, 0] >= 0):
-        bounds = _origins(shingler, text, words)
-        if spans[rows, 1].max() > len(bounds):
-            raise unsteady()
+    for rows, _, bounds in _by_text(texts, shingler, number, spans, words):
         found[rows, 0] = bounds[spans[rows, 0], 0]
         found[rows, 1] = bounds[spans[rows, 1] - 1, 1]
     return found
@@ -96,17 +101,21 @@ def _spans_of_words(
     return spans
 
 
-def snapped_spans(
-    texts: Texts, shingler: Shingler, number: NDArray[np.int64], spans: NDArray[np.int64], snap: str
+def inner_spans(
+    texts: Texts,
+    shingler: Shingler,
+    number: NDArray[np.int64],
+    spans: NDArray[np.int64],
+    snap: str = "none",
 ) -> NDArray[np.int64]:
-    """Move spans inwards, to between two words, sentences or lines of the original texts.
+    """Move spans inwards, to between two characters, words, sentences or lines of the originals.
 
     Parameters
     ----------
     texts, shingler, number, spans
         As for `original_spans`, all at least 0.
     snap
-        "word", "sentence" or "line".
+        "word", "sentence" or "line"; "none": between characters.
 
     Returns
     -------
@@ -115,61 +124,65 @@ def snapped_spans(
         nothing is left.
     """
     found = spans.copy()
-    for rows, text in _by_text(texts, number, spans[:, 0] >= 0):
-        boundaries = Boundaries(text.strings()[0], snap)
-        bounds = None if counts_originals(shingler) else _origins(shingler, text)
-        for row in rows.tolist():
-            begin, end = spans[row].tolist()
-            start, stop = begin, end
-            if bounds is not None:
-                start, stop = int(bounds[begin, 0]), int(bounds[end - 1, 1])
-            first, last = boundaries.first(start, stop), boundaries.last(stop, start)
-            found[row] = first, last
-            if bounds is not None:
-                found[row, 0] = max(begin, np.searchsorted(bounds[:, 0], first))
-                found[row, 1] = min(end, np.searchsorted(bounds[:, 1], last, "right"))
-            if first >= last:
-                found[row] = end, begin
+    for rows, text, bounds in _by_text(texts, shingler, number, spans):
+        if snap != "none":
+            boundaries = Boundaries(text.strings()[0], snap)
+            for row in rows.tolist():
+                found[row] = _snapped(boundaries, bounds, *spans[row].tolist())
+        # A character of several units lies before and behind the places between them.
+        apart = bounds[1:, 0] >= bounds[:-1, 1]
+        whole = np.flatnonzero(np.concatenate([[True], apart, [True]]))
+        found[rows, 0] = whole[np.searchsorted(whole, found[rows, 0])]
+        found[rows, 1] = whole[np.searchsorted(whole, found[rows, 1], "right") - 1]
     return found
 
 
+def _snapped(
+    boundaries: Boundaries, bounds: NDArray[np.int64], begin: int, end: int
+) -> tuple[int, int]:
+    """Return where a span of units begins and ends that lies between boundaries of the original."""
+    start, stop = int(bounds[begin, 0]), int(bounds[end - 1, 1])
+    first, last = boundaries.first(start, stop), boundaries.last(stop, start)
+    if first >= last:
+        return end, begin
+    return (
+        max(begin, int(np.searchsorted(bounds[:, 0], first))),
+        min(end, int(np.searchsorted(bounds[:, 1], last, "right"))),
+    )
+
+
 def _by_text(
-    texts: Texts, number: NDArray[np.int64], wanted: NDArray[np.bool_]
-) -> Iterator[tuple[NDArray[np.int64], Spans]]:
-    """Yield each text that a wanted row belongs to, with the rows."""
-    order = np.flatnonzero(wanted)
+    texts: Texts,
+    shingler: Shingler,
+    number: NDArray[np.int64],
+    spans: NDArray[np.int64],
+    words: bool = True,
+) -> Iterator[tuple[NDArray[np.int64], Spans, NDArray[np.int64]]]:
+    """Yield the rows of each text that has spans, the text, and the origins of its units."""
+    order = np.flatnonzero(spans[:, 0] >= 0)
     order = order[np.argsort(number[order], kind="stable")]
     edges = np.flatnonzero(np.diff(number[order], prepend=-1, append=-1))
     for start, stop in pairwise(edges.tolist()):
         rows = order[start:stop]
-        yield rows, texts.take(number[rows[:1]])
+        text = texts.take(number[rows[:1]])
+        bounds = _origins(shingler, text, words)
+        if spans[rows, 1].max() > len(bounds):
+            raise unsteady()
+        yield rows, text, bounds
 
 
 def _origins(shingler: Shingler, text: Spans, words: bool = True) -> NDArray[np.int64]:
     """Return where each unit of the only text begins and ends in the original, int64 (n, 2)."""
     text, bounds = shingler.traced(text)
     if shingler.unit == "byte":
-        return _of_bytes(text, bounds)
+        (string,) = text.strings()
+        code = np.frombuffer(string.encode("utf-32-le", "surrogatepass"), np.uint32)
+        sizes = 1 + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000).astype(np.int64)
+        return np.repeat(bounds, sizes, axis=0)
     if shingler.unit == "word" and words:
         places = WordTexts.of(shingler, text).bounds
         return np.column_stack([bounds[places[:, 0], 0], bounds[places[:, 1] - 1, 1]])
     return bounds
-
-
-def _of_bytes(text: Spans, bounds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the bounds of the bytes of characters that have bounds.
-
-    What begins inside a character begins behind it, and what ends inside ends before it.
-    """
-    (string,) = text.strings()
-    code = np.frombuffer(string.encode("utf-32-le", "surrogatepass"), np.uint32)
-    sizes = 1 + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000).astype(np.int64)
-    found = np.repeat(bounds, sizes, axis=0)
-    first = np.zeros(len(found) + 1, np.bool_)
-    first[np.concatenate([[0], np.cumsum(sizes)])] = True
-    found[~first[:-1], 0] = np.repeat(bounds[:, 1], sizes)[~first[:-1]]
-    found[~first[1:], 1] = np.repeat(bounds[:, 0], sizes)[~first[1:]]
-    return found
 
 
 def texts_without_spans(texts: Texts, removed: NDArray[np.int64], join: str) -> dict[int, str]:

@@ -92,20 +92,22 @@ cdef class Normaliser:
         Returns
         -------
         Spans, ndarray of int64, shape (m, 2)
-            The text; where each of its code points begins and ends in the one given.
+            The text; where each of its code points begins and ends in the one given. Both ascend:
+            code points that changed places come from all of these places.
         """
         if spans.n != 1:
             raise ValueError(f"expected one text, got {spans.n}")
         if spans.tokens:
             raise TypeError("token ids are not normalised: texts are")
         points = max(self._points(spans), spans.at[0].length)
-        formed = np.arange(points).repeat(2).reshape(-1, 2) + np.arange(2)
-        points *= 3
-        rewritten = np.arange(points).repeat(2).reshape(-1, 2) + np.arange(2)
+        formed = own_places(points)
+        rewritten = own_places(3 * points) if self.plan.rewrites else formed
         result = self._normalised(spans, formed, rewritten)
-        chosen = rewritten[: (<Spans> result).at[0].length]
-        places = np.stack([formed[chosen[:, 0], 0], formed[chosen[:, 1] - 1, 1]], 1)
-        return result, np.maximum.accumulate(places)
+        begins, ends = rewritten[: (<Spans> result).at[0].length].T
+        if self.plan.rewrites and self.plan.form != NO_FORM:
+            begins, ends = formed[begins, 0], formed[ends - 1, 1]
+        begins = np.minimum.accumulate(begins[::-1])[::-1]
+        return result, np.stack([begins, np.maximum.accumulate(ends)], 1)
 
     cdef Py_ssize_t _points(self, Spans spans):
         # Of the only text in the form, at most.
@@ -162,6 +164,14 @@ cdef class Normaliser:
 
 
 cdef const uint32_t nothing = 0
+
+
+cdef object own_places(Py_ssize_t points):
+    # Of code points that stay what and where they are.
+    places = np.empty((points, 2), np.int64)
+    places[:, 0] = np.arange(points)
+    places[:, 1] = places[:, 0] + 1
+    return places
 
 
 cdef char* new_room(Spans spans, Py_ssize_t total, Py_ssize_t spare) except NULL:

@@ -6,6 +6,7 @@ as in memory.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,14 +50,22 @@ from fastlsh.stages import (
     CutRules,
     cut_rows,
     kept_units,
+    moved_rows,
     removed_spans,
     repeated_contexts,
-    snapped_rows,
     too_short,
+    whole_matches,
     with_gaps,
     without_common,
 )
-from fastlsh.texts import Texts, as_texts, counts_originals, original_spans, texts_without_spans
+from fastlsh.texts import (
+    Texts,
+    as_texts,
+    counts_originals,
+    original_spans,
+    splits_characters,
+    texts_without_spans,
+)
 
 BATCH = 1 << 18
 """Removed passages that are worked on at a time."""
@@ -213,7 +222,9 @@ def _trace(
     """Find the places of what goes in the original texts, and the documents that go."""
     of_all = numbering.documents, numbering.n_against
     rows, common = without_common(rows, *of_all, rules.max_share, min_length)
-    rows = with_gaps(_snapped(job, numbering, rows, rules.snap), common, rules.merge_gap)
+    if rules.moves_ends(job.params.shingler):
+        rows = _changed(job, numbering, rows, partial(moved_rows, rules))
+    rows = with_gaps(rows, common, rules.merge_gap)
     rows, dropped = _traced(job, numbering, rows, rules.keep_least)
     kept = np.ones(numbering.documents, np.bool_)
     kept[dropped] = False
@@ -242,22 +253,23 @@ def _cut(job: Job, linked: Linked, numbering: _Numbering, rules: CutRules) -> ND
         if job.stage is None:  # else late processes may still read them
             drop_answers(job, linked)
         _check_memory(job, len(matches), rules)
-        plain = np.ascontiguousarray(matches).view(np.int64).reshape(-1, 5)
-        job.work.save(CUT, cut_rows(plain, numbering.documents, mapped_in(job.work.path)))
+        rows = np.ascontiguousarray(matches).view(np.int64).reshape(-1, 5)
+        if splits_characters(job.params.shingler):
+            rows = _changed(job, numbering, rows, whole_matches)
+        job.work.save(CUT, cut_rows(rows, numbering.documents, mapped_in(job.work.path)))
     return job.work.load(CUT)
 
 
-def _snapped(
-    job: Job, numbering: _Numbering, rows: NDArray[np.int64], snap: str
+def _changed(
+    job: Job, numbering: _Numbering, rows: NDArray[np.int64], change: Callable[..., Any]
 ) -> NDArray[np.int64]:
-    """Return rows after their ends have moved inwards; reads the documents once more for that."""
-    if snap == "none" or not len(rows):
-        return rows
+    """Return rows as `whole_matches` or `moved_rows` change those of each block, read once more."""
 
     def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
-        return snapped_rows(texts, job.params.shingler, rows[own], start, snap)
+        changed: NDArray[np.int64] = change(texts, job.params.shingler, rows[own], start)
+        return changed
 
-    return np.concatenate(_of_blocks(job, numbering, rows, rows[:, 0], of_block))
+    return np.concatenate([rows[:0], *_of_blocks(job, numbering, rows, rows[:, 0], of_block)])
 
 
 def _traced(
@@ -280,16 +292,14 @@ def _traced(
     sources = rows[by_source, 3]
 
     def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
-        spans = removed_spans(texts, shingler, rows[own], start)
-        traced[own, 1:3] = spans
+        traced[own, 1:3] = removed_spans(texts, shingler, rows[own], start)
         there = by_source[slice(*np.searchsorted(sources, (start, start + len(texts))))]
         number, units = rows[there, 3] - start, kept_units(rows[there])
         traced[there, 4:] = original_spans(texts, shingler, number, units)
-        gone = rows[own][spans[:, 0] < spans[:, 1]] - (start, 0, 0, 0, 0)
-        return start + too_short(texts, shingler, gone, keep_least)
+        return start + too_short(texts, shingler, rows[own] - (start, 0, 0, 0, 0), keep_least)
 
     dropped = _of_blocks(job, numbering, rows, rows[:, (0, 3)], of_block)
-    whole = traced[:, 1] < traced[:, 2]  # of a byte inside a character, nothing goes
+    whole = traced[:, 1] < traced[:, 2]  # else the next row has the character
     return traced[whole], np.concatenate([nothing, *dropped])
 
 
@@ -352,16 +362,13 @@ def _page_run(
 
     of_files = np.zeros(len(job.sources), np.int64)
     for run in finished_runs(job):
-        for record, count in zip(
-            run.blocks, job.work.load(f"{run.name}/texts.npy").tolist(), strict=True
-        ):
-            of_files[record.source] += count
+        counted = job.work.load(f"{run.name}/texts.npy")
+        np.add.at(of_files, np.fromiter((each.source for each in run.blocks), np.int64), counted)
     return PassageRun(
         rows - (before, 0, 0, before, 0, 0),
-        [
-            (source.path, count)
-            for source, count in zip(job.sources, of_files.tolist(), strict=True)
-        ][job.first_input :],
+        [(source.path, int(n)) for source, n in zip(job.sources, of_files, strict=True)][
+            job.first_input :
+        ],
         *counts, cutting.min_length, cutting.shingler, rules.given, excerpts,
         lambda documents: ids.take(numbering.pieces[documents + before]),
     )  # fmt: skip
