@@ -53,6 +53,23 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
     assert 0 < result.n_removed < result.documents == 40
 
 
+@pytest.mark.parametrize(("sizes", "threads"), covering(SIZES, [1, 2]))
+def test_rows_end_as_those_of_their_file(tmp_path, monkeypatch, sizes, threads):
+    """A file without a last line end, between others with other ends; and one of a row alone."""
+    small_budget(monkeypatch, **sizes)
+    inputs = []
+    for shard, end in enumerate(["\n", "\r\n", "\n", "", "\r\n"]):
+        inputs.append(tmp_path / f"in{shard}.jsonl")
+        rows = rows_of(shard, 20 if end else 1)
+        lines = (json.dumps({**row, "id": f"{shard}-{row['id']}"}) for row in rows)
+        inputs[-1].write_bytes(end.join(lines).encode())
+    _, written = both(tmp_path, inputs, threads=threads)
+    whole = written["kept.jsonl"].decode()
+    assert json.loads(whole.split("\n")[-1])["id"][0] == "4"
+    for line in whole.splitlines(keepends=True)[:-1]:
+        assert line.endswith("\r\n") == (json.loads(line)["id"][0] in "14")
+
+
 SEARCHES = [
     {"keep": "last"},
     {"keep": "longest"},

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+from functools import partial
 
 import numpy as np
 import pytest
@@ -66,6 +67,48 @@ def test_one_header_and_one_row_a_line(here):
     put("b.csv", "id,text\n3,c")
     expected = b"id,text\r\n1,a\r\n2,b\r\n3,c"
     assert chosen(["a.csv", "b.csv"], [1, 1, 1], "c.csv") == expected
+
+
+A, B, C, D = (json.dumps({"text": letter}) for letter in "abcd")
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "expected"),
+    [
+        ("a.jsonl", [f"{A}\n", f"{B}\r\n{C}", D], f"{A}\n{B}\r\n{C}\r\n{D}"),
+        ("a.jsonl", [f"{A}\r\n", f"{B}\n{C}", D], f"{A}\r\n{B}\n{C}\n{D}"),
+        ("a.jsonl", [f"{A}\r\n", B, f"{C}\r", D], f"{A}\r\n{B}\n{C}\r\n{D}"),
+        ("a.csv", ["t\na\n", "t\r\nb", "t\nc"], "t\na\nb\r\nc"),
+        ("a.csv", ["t\r\na", "t\rb\rc", "t\nd\n"], "t\r\na\r\nb\rc\rd\n"),
+        ("a.csv", ["t\r\na\r\n", 't\n"b\r\nb"\n"c"', "t\nd"], 't\r\na\r\n"b\r\nb"\n"c"\nd'),
+        ("a.csv", ["t", "t\r\nb", "t\r\nc"], "t\nb\r\nc"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 1 << 20])
+def test_the_end_of_a_row_is_that_of_its_file(here, monkeypatch, name, files, expected, size):
+    reading = importlib.import_module("fastlsh.io.reading")
+    monkeypatch.setattr(reading, "read_blocks", partial(reading.read_blocks, size=size))
+    names = [f"{number}{name}" for number in range(len(files))]
+    for each, data in zip(names, files, strict=True):
+        put(each, data)
+    keywords = {"text": "t"} if name.endswith("csv") else {}
+    documents = len(read(names, **keywords))
+    assert chosen(names, [1] * documents, "out" + name[1:], **keywords) == expected.encode()
+
+
+def test_the_end_of_a_row_that_is_not_written_counts(here):
+    put("a.jsonl", f"{A}\r\n{B}")
+    put("b.jsonl", C)
+    rows = chosen(["a.jsonl", "b.jsonl"], [0, 1, 1], "c.jsonl")
+    assert rows == f"{B}\r\n{C}".encode()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_paragraph_ends_as_those_of_its_file(here, end):
+    put("a.txt", f"a{end}{end}b")
+    put("b.txt", f"c{end}")
+    rows = chosen(["a.txt", "b.txt"], [1, 1, 1], "c.txt", split="paragraphs")
+    assert rows == f"a{end}{end}b{end}{end}c{end}{end}".encode()
 
 
 def test_bad_rows_and_blank_lines_stay_out(here):

@@ -152,7 +152,10 @@ def _written(
         ):
             for line in each.lines:
                 writer.write(line)
+            behind = head.missing_end(head.header)
             while first or (first := [*islice(pieces, 1)]):
-                source, extent, _, rows = first.pop()
-                soon(writer.write, rows)
+                source, extent, head, rows = first.pop()
+                if len(rows):  # the last row of a file need not have an end
+                    soon(writer.write, behind + rows if behind else rows)
+                    behind = head.missing_end(rows)
                 yield source, extent

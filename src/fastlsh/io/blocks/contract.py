@@ -60,11 +60,27 @@ class Head:
     """tuple of str, or pyarrow.Schema: the columns, where the format names them once."""
     codecs: dict[str, str] = field(default_factory=dict)
     """Parquet: how the values of each column are compressed."""
+    row_ends: tuple[bytes, ...] = ()
+    """What may end a row; row formats."""
+    row_end: bytes = b""
+    """What ends the first row; as long as none has ended, nothing."""
 
     @property
     def errors(self) -> str:
         """How what is no text is found in the UTF-8 of a block."""
         return "surrogateescape" if self.codec == "utf-8" else "surrogatepass"
+
+    def learn_end(self, row: bytes) -> None:
+        """Learn what ends the rows of the file from the end of one, if it has one."""
+        if not self.row_end:
+            self.row_end = next(filter(row.endswith, self.row_ends), b"")
+
+    def missing_end(self, rows: Any) -> bytes:
+        """Return what ends the last one of some rows, of which the last of a file has no end."""
+        tail = bytes(rows[-1:]) if self.row_ends else b""
+        if not tail or tail.endswith(self.row_ends):
+            return b""
+        return b"\n" if tail == b"\r" else self.row_end or b"\n"
 
     @property
     def seed(self) -> int:

@@ -13,7 +13,7 @@ from fastlsh.io.blocks.added import delimited_tails
 from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Head
 from fastlsh.io.blocks.csv_columns import ADVICE, Columns, Fields
-from fastlsh.io.blocks.lines import CR, LF, Indices, Lines, delimited, fields_of_any_size
+from fastlsh.io.blocks.lines import CR, ENDS, LF, Indices, Lines, delimited, fields_of_any_size
 from fastlsh.io.blocks.new_texts import fields_as_row
 from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.sources import Source
@@ -29,7 +29,7 @@ class Delimited:
     def __init__(self, source: Source) -> None:
         options = source.options
         self.source = source
-        self.head = Head()
+        self.head = Head(row_ends=(*ENDS, b"\r"))
         self.begun = False
         self.columns = Columns(source)
         self.delimiter = source.delimiter

@@ -12,7 +12,7 @@ from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Head
 from fastlsh.io.blocks.json_columns import JsonColumns, JsonRow
 from fastlsh.io.blocks.json_rows import JsonRows
-from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
+from fastlsh.io.blocks.lines import ENDS, Indices, Lines, line_feeds
 from fastlsh.io.blocks.new_texts import json_with_text
 from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.sources import Source
@@ -27,7 +27,7 @@ class JsonLines:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.head = Head()
+        self.head = Head(row_ends=ENDS)
 
     def split(self, data: Bytes, last: bool) -> Lines:
         """Find the lines."""

@@ -15,6 +15,8 @@ from fastlsh._kernels import line_bounds
 from fastlsh.io.blocks.checks import Bytes
 
 LF, CR, QUOTE = 10, 13, 34
+ENDS = b"\r\n", b"\n"
+"""What may end a row; of CSV, a carriage return may, too."""
 _FIELD_LIMIT = 2**31 - 1  # fits a C long everywhere
 _ONE_AT_A_TIME = Lock()
 Indices = NDArray[np.int64]

@@ -63,6 +63,9 @@ class RowBlock:
         self._data = data
         self._lines = lines
         self._bad = bad
+        if len(lines):
+            stop = int(lines.bounds[1])
+            head.learn_end(data[max(stop - 2, 0) : stop].tobytes())
 
     @property
     def next_row(self) -> int:

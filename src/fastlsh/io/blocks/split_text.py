@@ -11,7 +11,7 @@ from fastlsh.errors import InputError
 from fastlsh.io.blocks.added import json_tails
 from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Flags, Head, NewTexts
-from fastlsh.io.blocks.lines import CR, LF, Indices, Lines, line_feeds
+from fastlsh.io.blocks.lines import CR, ENDS, LF, Indices, Lines, line_feeds
 from fastlsh.io.blocks.plain import as_json
 from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.sources import Source
@@ -27,7 +27,7 @@ class SplitText:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.head = Head()
+        self.head = Head(row_ends=ENDS)
 
     def split(self, data: Bytes, last: bool) -> Lines:
         """Find the lines; or the paragraphs, each with the blank lines behind it."""
@@ -83,8 +83,8 @@ class SplitBlock(RowBlock):
         tail = bytes(found[-4:])
         if tail.endswith((b"\n\n", b"\n\r\n")):
             return found
-        end = b"\r\n" if tail.endswith(b"\r\n") else b"\n"
-        return bytes(found) + (end if tail.endswith(b"\n") else end * 2)
+        end = b"\r\n" if tail.endswith(b"\r\n") else self.head.row_end or b"\n"
+        return bytes(found) + self.head.missing_end(found) + end
 
     def as_json(self, kept: Flags, added: AddedColumns | None = None) -> bytes:
         """Return documents as lines of JSON."""

@@ -54,35 +54,19 @@ def rows_writer(
 
 
 class _Lines:
-    """Lines, each with an end but the last."""
+    """Lines, encoded as those of the first input."""
 
     def __init__(self, stream: Any, head: Head) -> None:
         self._stream = stream
         self._encode = None
         if head.codec != "utf-8":
             self._encode = codecs.getincrementalencoder(head.codec)().encode
-        self._first = self._ended = True
-        self._end = b"\n"
         if head.mark:
-            self._put(BOM.encode())
+            self.write(BOM.encode())
         self.write(head.header)
 
     def write(self, piece: bytes | memoryview) -> None:
         """Write some lines."""
-        if not len(piece):
-            return
-        if not self._ended:  # the last line of a file need not have an end
-            self._put(self._end)
-        self._put(piece)
-        tail = bytes(piece[-2:])
-        self._ended = tail.endswith((b"\n", b"\r"))
-        if self._first and not self._ended:
-            tail = bytes(piece)[: bytes(piece).rfind(b"\n") + 1]
-        if tail.endswith(b"\r\n"):
-            self._end = b"\r\n"
-        self._first = False
-
-    def _put(self, piece: bytes | memoryview) -> None:
         self._stream.write(piece if self._encode is None else self._encode(str(piece, "utf-8")))
 
 
