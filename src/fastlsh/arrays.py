@@ -1,4 +1,4 @@
-"""Operations on arrays for which NumPy has none, or a slow one."""
+"""Operations on arrays and values for which NumPy has none, or a slow one."""
 
 from bisect import bisect_left
 from typing import Any
@@ -58,3 +58,34 @@ def sorted_range(values: NDArray[np.int64], start: int, stop: int) -> slice:
     `numpy.searchsorted` would first copy them all if they are a column of several.
     """
     return slice(bisect_left(values, start), bisect_left(values, stop))
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value of Python's own type for an instance of a subclass, or of a type of NumPy.
+
+    A member of ``class E(str, Enum)`` is equal to its value, but its ``str()`` and its hash are
+    others. Values that are no text and no number are returned unchanged.
+    """
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bytes):
+        return bytes.__getitem__(value, slice(None))
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, (np.bool_, np.integer, np.floating)):
+        found = value.item()
+        return found if type(found) in _PLAIN else float(found)  # of more than 64 bits
+    return value
+
+
+def plain_values(values: list[Any]) -> list[Any]:
+    """Return the plain form of many values."""
+    return values if set(map(type, values)) <= _PLAIN else list(map(plain_value, values))
+
+
+_PLAIN = {str, bytes, int, float, bool}

@@ -135,6 +135,22 @@ def test_forms_of_groups(make):
 
 
 @pytest.mark.parametrize(
+    ("first", "second"),
+    [(1, np.int64(1)), ("en", np.str_("en")), (1.5, np.float32(1.5)), (True, np.True_), (2, 2.0)],
+)
+def test_equal_values_are_one_group(first, second):
+    texts = ["the quick brown fox jumps over"] * 2
+    for values in ([first, second], [second, first]):
+        assert fastlsh.deduplicate(texts, within=values).kept.tolist() == [True, False]
+        assert len(fastlsh.near_duplicates(texts, within=values)) == 1
+    known = fastlsh.deduplicate(
+        texts, within=[first] * 2, against=texts[:1], against_within=[second]
+    )
+    assert not known.kept.any()
+    assert fastlsh.deduplicate(texts).cluster_sources([first, second]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
     ("within", "reason"),
     [
         (["a"], "within must be a value for each of the 2 documents, got 1"),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import NOT_VERIFIED, Transaction, answer_lists
 from fastlsh.arguments import check_integer
+from fastlsh.arrays import plain_value
 from fastlsh.banding import LSHParams
 from fastlsh.index.arguments import (
     check_limit,
@@ -25,7 +26,6 @@ from fastlsh.index.arguments import (
 from fastlsh.index.backend import Backend, at_least
 from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.guard import Guard, GuardedBatch
-from fastlsh.index.identity import plain_id
 from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.loading import map_index, read_index
 from fastlsh.index.memory import IndexDocuments, StoredIds, joined_documents
@@ -345,7 +345,7 @@ class Index:
 
     def __contains__(self, id: Hashable) -> bool:  # noqa: A002
         with self._guard.hold() as nested:
-            return self._settled(nested).find(plain_id(id)) >= 0
+            return self._settled(nested).find(plain_value(id)) >= 0
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the ids that are in the index now, in the order of insertion."""
@@ -518,7 +518,7 @@ class Index:
     def _fetched(self, id: Hashable) -> IndexDocuments:  # noqa: A002
         hash(id)
         with self._guard.hold() as nested:
-            names, documents = self._settled(nested).fetch([plain_id(id)])
+            names, documents = self._settled(nested).fetch([plain_value(id)])
         if not names:
             raise KeyError(id)
         return documents
@@ -632,7 +632,7 @@ class Index:
         check_on_known(on_known)
         documents = read_documents(self._settings, text, signature, one=True)
         with self._guard.change():
-            self._changeable().add([plain_id(id)], documents, on_known)
+            self._changeable().add([plain_value(id)], documents, on_known)
 
     def insert_many(
         self,
@@ -753,7 +753,7 @@ class Index:
         >>> index.discard("a")
         False
         """
-        name = plain_id(id)
+        name = plain_value(id)
         with self._guard.hold() as nested:
             backend = self._changeable(nested)
             if nested:

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids, check_threshold
-from fastlsh.arrays import offsets_of
+from fastlsh.arrays import offsets_of, plain_values
 from fastlsh.candidates import check_signatures
-from fastlsh.index.identity import plain_ids
 from fastlsh.index.memory import IndexDocuments, packed
 from fastlsh.index.settings import SETS, TEXTS, Settings
 from fastlsh.parallel import RunOptions
@@ -128,7 +127,7 @@ def names_of(ids: Any, documents: IndexDocuments) -> list[Any]:
     """Return an id for each document, in plain form."""
     if ids is None or isinstance(ids, (str, bytes)):
         raise TypeError(f"ids must be a collection of ids, got {type(ids).__name__}")
-    return plain_ids(list(check_ids(ids, documents.n) or ()))
+    return plain_values(list(check_ids(ids, documents.n) or ()))
 
 
 def check_mergeable(settings: Settings, other: Settings) -> None:

@@ -6,32 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from fastlsh.arrays import plain_value
+
 INT64 = range(-(2**63), 2**63)
-
-
-def plain_id(name: Hashable) -> Any:
-    """Return the value of an id that is an instance of a subclass of str, bytes or int.
-
-    A member of ``class E(str, Enum)`` is equal to its value, but its ``str()`` and its hash are
-    others. Integers of NumPy become int. All other ids, and bool, are returned unchanged.
-    """
-    kind = type(name)
-    if kind is str or kind is int or kind is bytes or kind is bool:
-        return name
-    if isinstance(name, str):
-        return str.__str__(name)
-    if isinstance(name, bytes):
-        return bytes.__getitem__(name, slice(None))
-    if isinstance(name, int):
-        return int.__int__(name)
-    return int(name) if isinstance(name, np.integer) else name
-
-
-def plain_ids(names: list[Any]) -> list[Any]:
-    """Return the plain form of many ids."""
-    if set(map(type, names)) <= {str, int, bytes}:
-        return names
-    return list(map(plain_id, names))
 
 
 def stored_id(name: Hashable) -> str | bytes | int | None:
@@ -40,7 +17,7 @@ def stored_id(name: Hashable) -> str | bytes | int | None:
     As in a dict, ``1.0`` and ``True`` equal 1.
     """
     if isinstance(name, (str, bytes)):
-        return plain_id(name)  # type: ignore[no-any-return]
+        return plain_value(name)  # type: ignore[no-any-return]
     if not isinstance(name, (Number, np.bool_)):
         return None
     try:

@@ -1,7 +1,8 @@
 """Values of columns as numbers: the same for equal values, in every process."""
 
-from datetime import datetime, time, timezone
+from datetime import date, datetime, time, timezone
 from decimal import Decimal
+from fractions import Fraction
 from math import inf
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import ArrowColumn, TextColumn, spans_of_list, text_hashes
+from fastlsh.arrays import plain_values
 from fastlsh.io.columns import as_list
 
 Hashes = NDArray[np.uint64]
@@ -53,7 +55,7 @@ def label_hashes(values: Any) -> Hashes:
         return _hashes(ArrowColumn(values))
     if are_integers(values):
         return _mixed(np.array(values, np.int64).view(np.uint64))
-    values = as_list(values)
+    values = plain_values(as_list(values))
     hashes = np.empty(len(values), np.uint64)
     texts, integers, others = [], [], []
     for number, value in enumerate(values):
@@ -106,7 +108,7 @@ def _mixed(integers: Hashes) -> Hashes:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, Decimal))
+    return isinstance(value, (int, float, Decimal, Fraction))
 
 
 def _described(value: Any) -> str:
@@ -115,8 +117,13 @@ def _described(value: Any) -> str:
         return f"bytes {value.decode('latin-1')}"
     if _is_number(value) and abs(value) < inf:
         return "{}/{}".format(*value.as_integer_ratio())
+    if isinstance(value, tuple):
+        return f"tuple {label_hashes(list(value)).tolist()}"
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(timezone.utc)
     if isinstance(value, (datetime, time)):
         value = value.replace(fold=0)
+    for kind in (datetime, date, time):
+        if isinstance(value, kind):  # or a subclass of it, as that of pandas
+            return f"{kind.__name__} {value.isoformat()}"
     return f"{type(value).__name__} {value!r}"
