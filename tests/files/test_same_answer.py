@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -196,6 +197,45 @@ def test_bad_rows_are_skipped_alike(tmp_path, monkeypatch):
     with pytest.raises(fastlsh.InputError, match=r"in0\.jsonl: row 1: an array, not an object"):
         deduplicate_files(inputs, tmp_path / "no.jsonl", engine="disk")
     assert not (tmp_path / "no.jsonl").exists()
+
+
+ONE_TEXT = {"text": "a text of some length " * 3}
+
+
+JOBS = [
+    deduplicate_files,
+    fastlsh.deduplicate_line_files,
+    partial(fastlsh.deduplicate_span_files, min_length=30),
+    near_duplicate_files,
+]
+
+
+@pytest.mark.parametrize(
+    ("job", "bad", "threads"),
+    covering(JOBS, ['{"id": null, "text": "x"}', "{", '{"text": 5}'], [1, 2]),
+)
+def test_the_first_bad_row_is_named(tmp_path, monkeypatch, job, bad, threads):
+    """Of several, the one of against; the rows that are left out are told in the same order."""
+    small_budget(monkeypatch)
+    good = json.dumps({"id": "a", **ONE_TEXT})
+    files = {"known0": [good], "known1": [good, bad, bad], "in0": [bad, good], "in1": [bad]}
+    for name, lines in files.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    names = [[f"{tmp_path}/{kind}{number}.jsonl" for number in (0, 1)] for kind in ("in", "known")]
+    said, skipped = [], []
+    for engine in ("memory", "disk"):
+        run = partial(
+            job, names[0], tmp_path / "out.jsonl", against=names[1], id="id", engine=engine,
+            threads=threads,
+        )  # fmt: skip
+        with pytest.raises(fastlsh.InputError) as error:
+            run()
+        said.append(str(error.value))
+        skipped.append(run(on_error="skip").skipped_reasons)
+    assert said[0] == said[1] == skipped[0][0]
+    assert "known1.jsonl: row 2" in said[0]
+    assert skipped[0] == skipped[1]
+    assert len(skipped[0]) == 4
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from fastlsh.parallel import Stopwatch
 
 
 def counts_of(*collections: Collection) -> dict[str, Any]:
-    """Return what results tell of the rows that were read into memory."""
-    reasons = [str(reason) for each in collections for reason in each.skipped_reasons]
+    """Return what results tell of the rows in memory, of the inputs and then of `against`."""
+    # As documents are numbered: those of `against` are the first ones.
+    reasons = [str(reason) for each in collections[::-1] for reason in each.skipped_reasons]
     return {
         "skipped": sum(each.skipped for each in collections),
         "skipped_reasons": reasons[:10],

@@ -215,13 +215,13 @@ def _of_index(index: Index, result: Deduplication, *, with_texts: bool) -> Colle
 def read_both(
     request: Request, budget: ReadBudget, targets: OutputPlan
 ) -> tuple[Collection, Collection]:
-    """Read the inputs and the reference collection."""
+    """Read the reference collection, whose documents are the first ones, and the inputs."""
     how = threads_and_progress(request.run)
     together = {"uniform": not targets.folders, "mixed": targets.folders}
-    collection = budget.read(request.inputs, request.read, **together, **how)
-    if not request.against:
-        return collection, Collection()
-    return collection, budget.read(request.against, request.read_against, mixed=True, **how)
+    others = Collection()
+    if request.against:
+        others = budget.read(request.against, request.read_against, mixed=True, **how)
+    return budget.read(request.inputs, request.read, **together, **how), others
 
 
 def threads_and_progress(options: RunOptions) -> dict[str, Any]:

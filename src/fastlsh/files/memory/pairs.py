@@ -61,8 +61,8 @@ def run_matches(
     """Read the files, find the pairs of an input and a document of `against`, and write them."""
     with clock("reading"):
         how = threads_and_progress(request.run)
-        collection = budget.read(request.inputs, request.read, mixed=True, **how)
         others = budget.read(request.against, request.read_against, mixed=True, **how)
+        collection = budget.read(request.inputs, request.read, mixed=True, **how)
         if request.group is not None:
             collection, _ = grouped(collection, request.read.join_with)
             others, _ = grouped(others, request.read.join_with)
