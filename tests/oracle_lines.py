@@ -8,8 +8,10 @@ BLANK = " \t\n\v\f\r"
 def pieces(text, by):
     """Return (begin, end) of each line, or paragraph, that is not blank."""
     found, place, going = [], 0, False
-    for line in (text or "").split("\n"):
-        end = place + len(line) - line.endswith("\r")
+    text = text or ""
+    for line in text.split("\n"):
+        end = place + len(line)
+        end -= line.endswith("\r") and end < len(text)  # what no line feed follows is text
         filled = bool(line.strip(BLANK))
         if filled and by == "paragraph" and going:
             found[-1] = (found[-1][0], end)
@@ -33,9 +35,10 @@ def without(text, removed, by):
     gaps = []
     for (_, end), stop in zip(everything, ends, strict=True):
         gap = text[end:stop]
-        own = re.match(r"\r?\n|\r?\Z|", gap)[0] if by == "line" else gap
+        own = re.match(r"\r?\n|\Z|", gap)[0] if by == "line" else gap
         gaps.append((own, gap[len(own) :]))
     at_end = everything[last] in removed and not gaps[last][1]
+    at_end = at_end and (by == "paragraph" or not gaps[last][0])  # else its own line end goes
     for place, (own, more) in zip(everything, gaps, strict=True):
         if place not in removed:
             rest += text[slice(*place)] + own

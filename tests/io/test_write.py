@@ -77,7 +77,7 @@ A, B, C, D = (json.dumps({"text": letter}) for letter in "abcd")
     [
         ("a.jsonl", [f"{A}\n", f"{B}\r\n{C}", D], f"{A}\n{B}\r\n{C}\r\n{D}"),
         ("a.jsonl", [f"{A}\r\n", f"{B}\n{C}", D], f"{A}\r\n{B}\n{C}\n{D}"),
-        ("a.jsonl", [f"{A}\r\n", B, f"{C}\r", D], f"{A}\r\n{B}\n{C}\r\n{D}"),
+        ("a.jsonl", [f"{A}\r\n", B, f"{C}\r", D], f"{A}\r\n{B}\n{C}\r\r\n{D}"),
         ("a.csv", ["t\na\n", "t\r\nb", "t\nc"], "t\na\nb\r\nc"),
         ("a.csv", ["t\r\na", "t\rb\rc", "t\nd\n"], "t\r\na\r\nb\rc\rd\n"),
         ("a.csv", ["t\r\na\r\n", 't\n"b\r\nb"\n"c"', "t\nd"], 't\r\na\r\n"b\r\nb"\n"c"\nd'),

@@ -161,3 +161,22 @@ BAD = [
 def test_bad_arguments(arguments, error, message):
     with pytest.raises(error, match=message):
         deduplicate_lines(**{"texts": ["a", "b"], **arguments})
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("x\n\nmirror\n", "x\n\n"),
+        ("x\n\nmirror\r\n", "x\n\n"),
+        ("x\r\n\r\nmirror\n", "x\r\n\r\n"),
+        ("x\r\nmirror\r\nz", "x\r\nz"),
+        ("x\r\nmirror", "x"),
+        ("x\n\nmirror", "x\n"),
+        ("x\r\nmirror\r", "x\r\nmirror\r"),
+        ("mirror\r\n\n", ""),
+    ],
+)
+def test_a_removed_line_takes_its_own_line_end(text, left):
+    for letter in "xé☃😀":
+        result = deduplicate_lines(["mirror", text.replace("x", letter)])
+        assert result.texts[1] == left.replace("x", letter)

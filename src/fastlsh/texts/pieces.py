@@ -117,8 +117,9 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
 def texts_without(texts: Spans, removed: NDArray[np.int64], by: str) -> dict[int, str]:
     """Return the texts that lose pieces, by number, without these.
 
-    A line goes with its line end, a paragraph with the blank lines behind it; at the end of a text
-    with those before it instead. A text of which only blank lines would be left is "".
+    A line goes with its line end, or with the one before it if it has none; a paragraph with the
+    blank lines behind it, or at the end of a text with those before it. A text of which only blank
+    lines would be left is "".
 
     Parameters
     ----------

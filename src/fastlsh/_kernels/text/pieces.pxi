@@ -25,7 +25,7 @@ cdef struct Pieces:
 def cut_pieces(Spans spans not None, bint paragraphs, int64_t[:, ::1] out not None):
     """Write where the lines or paragraphs of texts stand; return how many there are.
 
-    A line ends at a line feed, a carriage return before it left out; blank ones (of ASCII's white
+    A line ends at a line feed, a carriage return before that left out; blank ones (of ASCII's white
     space) are none. A paragraph is a run of lines that are not blank.
 
     Parameters
@@ -117,7 +117,7 @@ cdef inline void cut_text(
                 put_piece(out, number, begin, end)
                 begin = -1
         else:
-            end = position - (text[position - 1] == CARRIAGE_RETURN)
+            end = position - (position < length and text[position - 1] == CARRIAGE_RETURN)
             if begin < 0:
                 begin = line
             if not paragraphs:

@@ -11,8 +11,9 @@ from fastlsh._kernels.text.unicode cimport PyUnicode_FromKindAndData
 def remainders(Spans spans not None, const int64_t[:, ::1] places not None, bint paragraphs):
     """Return texts without some pieces, a list of str: one for each text that loses something.
 
-    A line goes with its line end, a paragraph with the blank lines behind it; at the end of a text
-    with those before it instead. If only blank lines are left, nothing is.
+    A line goes with its line end, or with the one before it if it has none; a paragraph with the
+    blank lines behind it, or at the end of a text with those before it. If only blank lines are
+    left, nothing is.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ cdef inline Py_ssize_t keep_rest(
         position = max(position, behind(text, <Py_ssize_t> places[3 * i + 2], length, paragraphs))
     if position < length:
         left = copy_units(text, position, length, out, left)
-    else:
+    elif paragraphs or text[length - 1] != LINE_FEED:
         left = without_last_end(out, left, paragraphs)
         left = copy_units(text, <Py_ssize_t> places[3 * m - 1], length, out, left)
     return 0 if is_blank(<const code_unit*> out, 0, left) else left
@@ -144,6 +145,6 @@ cdef inline Py_ssize_t without_last_end(
         left = min(line_end(<const code_unit*> out, inked, left) + 1, left)
     if left and out[left - 1] == LINE_FEED:
         left -= 1
-    if left and out[left - 1] == CARRIAGE_RETURN:
-        left -= 1
+        if left and out[left - 1] == CARRIAGE_RETURN:
+            left -= 1
     return left

@@ -80,7 +80,7 @@ class Head:
         tail = bytes(rows[-1:]) if self.row_ends else b""
         if not tail or tail.endswith(self.row_ends):
             return b""
-        return b"\n" if tail == b"\r" else self.row_end or b"\n"
+        return b"\r\n" if tail == b"\r" else self.row_end or b"\n"  # a return is text alone
 
     @property
     def seed(self) -> int:

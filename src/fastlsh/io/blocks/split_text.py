@@ -113,8 +113,9 @@ class SplitBlock(RowBlock):
         """Return lines as they lie in the block, without their ends."""
         data, bounds = self._data, self._lines.bounds
         starts, stops = bounds[rows], bounds[rows + 1]
-        stops -= data[stops - 1] == LF
-        stops -= (stops > starts) & (data[stops - 1] == CR)
+        ended = data[stops - 1] == LF
+        stops -= ended
+        stops -= ended & (stops > starts) & (data[stops - 1] == CR)
         return TextColumn(data, starts, stops - starts)
 
     def _one_by_one(self, rows: Indices) -> Parsed:
@@ -130,10 +131,11 @@ class SplitBlock(RowBlock):
 
     def _text(self, raw: str) -> str:
         if self.source.format == "lines":
-            return raw.removesuffix("\n").removesuffix("\r")
+            return raw.removesuffix("\r\n" if raw.endswith("\r\n") else "\n")
         lines = raw.split("\n")
+        ended = not lines[-1].strip(" \t\r\v\f")
         while not lines[-1].strip(" \t\r\v\f"):
             lines.pop()
         while not lines[0].strip(" \t\r\v\f"):  # those at the beginning of the file
             lines.pop(0)
-        return "\n".join(lines).removesuffix("\r")
+        return "\n".join(lines).removesuffix("\r" if ended else "")
