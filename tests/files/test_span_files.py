@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastlsh
-from combinations import every
+from combinations import covering, every
 from fastlsh import InputError, Shingler, deduplicate_span_files
 from fastlsh.files import cutting
 from fastlsh.files.cutting import SpanCutting
