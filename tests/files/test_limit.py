@@ -384,7 +384,7 @@ def texts_of_pipe(kind, count):
 @pytest.mark.parametrize("compression", every(5, ["", "gz", "bz2", "xz", "zst"], 1))
 @pytest.mark.parametrize("kind", every(3, ["jsonl", "csv", "txt"]))
 def test_a_pipe_is_read_to_the_limit_only(tmp_path, kind, compression, engine, by):
-    data = compressed(texts_of_pipe(kind, 2_500), compression)
+    data = compressed(texts_of_pipe(kind, 4_000), compression)
     name = ".".join(filter(None, ["in", kind, compression]))
     if by == "line" and kind != "txt":  # of which it is one document
         run, split = fastlsh.deduplicate_line_files, {}
