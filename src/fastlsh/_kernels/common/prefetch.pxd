@@ -10,7 +10,8 @@ cdef extern from *:
     #define fastlsh_prefetch(p) _mm_prefetch((const char*) (p), _MM_HINT_T0)
     #endif
     #else
-    #define fastlsh_prefetch(p) __builtin_prefetch(p)
+    /* gcc drops calls of a function that does nothing else, since it seems to have no effect. */
+    #define fastlsh_prefetch(p) do { __builtin_prefetch(p); __asm__ volatile(""); } while (0)
     #endif
     """
     void prefetch "fastlsh_prefetch"(const void* address) noexcept nogil
