@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.files.run.outputs import outputs_there
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.index import Arrivals, Counted, NewIndex, check_kept_texts, new_index
+from fastlsh.index import Arrivals, Counted, NewIndex, check_kept_texts, check_new_index, new_index
 from fastlsh.io import Collection, Replacements, replacing_together, take
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
@@ -109,6 +109,7 @@ def build_index(
     path: str, texts: str, collection: Collection, search: SearchParams, threads: int | None
 ) -> None:
     """Write an index of all documents of a collection, in full or not at all."""
+    check_new_index(path)
     everything = np.ones(len(collection), np.bool_)
     with replacing_together() as together:
         saved = IndexOutput(path, texts)

@@ -250,6 +250,8 @@ class Index:
         ------
         TypeError
             The ids are not all str, all bytes or all int of 64 bits; the message names the first.
+        FileExistsError
+            The file is a database that is in use, perhaps the one that this index is in.
 
         Examples
         --------
@@ -302,7 +304,7 @@ class Index:
         Raises
         ------
         FileExistsError
-            Something exists there already.
+            Something exists there already, or another database of this name has left its log.
 
         Examples
         --------

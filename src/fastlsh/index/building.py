@@ -98,8 +98,10 @@ def check_new_index(location: str | os.PathLike[str]) -> None:
             f"{redis.address_of(path)}: a new index of a run is a file, from which `copy_to` makes"
             " one on a server"
         )
-    if os.path.lexists(path):
-        raise ValueError(f"{path}: it exists already")
+    try:
+        sqlite.check_free(path)
+    except FileExistsError as error:
+        raise ValueError(f"{error.filename}: {error.strerror}") from None
 
 
 def check_kept_texts(search: SearchParams, texts: str) -> None:

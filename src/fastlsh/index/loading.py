@@ -15,7 +15,7 @@ from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import ALIGNED, Entry, Sizes, entries_of, settings_of, sizes_of
 from fastlsh.index.memory import StoredIds, filled_tables, mapped_tables
 from fastlsh.index.settings import Settings
-from fastlsh.index.storage import MAGIC, PIECE, START, VERSION, checksum_of, pieces_of
+from fastlsh.index.storage import DATABASE, MAGIC, PIECE, START, VERSION, checksum_of, pieces_of
 
 LONGEST_HEADER = 1 << 22
 """Bytes; more than a header with the largest number of bands needs."""
@@ -148,7 +148,7 @@ def _read_into(path: str | os.PathLike[str], file: FileIO, out: NDArray[np.uint8
 
 def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple[int, int]:
     """Return the length and the checksum of the header."""
-    if start.startswith(b"SQLite format 3\0"[: START.size]):
+    if start.startswith(DATABASE[: START.size]):
         _refuse(path, "it is a database of SQLite: Index.open opens an index in one")
     if len(start) < START.size or not start.startswith(MAGIC):
         _refuse(path, "it is not an index of fastlsh")

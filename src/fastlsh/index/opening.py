@@ -1,7 +1,8 @@
 """Opening an index in a database, by its path or address."""
 
+import os
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import Any
 
 from fastlsh.arguments import check_recall
@@ -45,8 +46,11 @@ def open_store(
     if redis.is_address(location):
         redis.create(location, settings, wait)
     else:
-        with suppress(FileExistsError):  # another process has just created it
+        try:
             sqlite.create(location, settings)
+        except FileExistsError:
+            if not os.path.exists(location):  # otherwise another process has just created it
+                raise
     return open_known(location, expected, threads, read_only=read_only, wait=wait)
 
 

@@ -99,11 +99,9 @@ def shown(location: str) -> str:
 
 def forget(index: Index) -> None:
     """Close an index, and delete it if it has no documents."""
-    store = store_of(index)
-    empty = len(index) == 0
+    if len(index) == 0:
+        store_of(index).forget()
     index.close()
-    if empty:
-        store.forget()
 
 
 def store_of(index: Index) -> Store:

@@ -118,7 +118,7 @@ class Store(Protocol):
         """Give back unused space."""
 
     def forget(self) -> None:
-        """Delete an index that has no documents."""
+        """Close and delete an index that has no documents."""
 
     def close(self) -> None:
         """Close files and connections."""

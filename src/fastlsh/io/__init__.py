@@ -50,7 +50,7 @@ from fastlsh.io.replacement import (
 from fastlsh.io.rewriting import Reread, Rest, Rewriting, write_again
 from fastlsh.io.roles import check_roles
 from fastlsh.io.rows import Added, write_rows
-from fastlsh.io.run_paths import RunPaths
+from fastlsh.io.run_paths import RunPaths, database_files
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, ReadKeywords, ReadOptions, Source, check_used
 from fastlsh.io.special import is_written_in_place
@@ -114,6 +114,7 @@ __all__ = [
     "check_used",
     "cluster_columns",
     "contamination_columns",
+    "database_files",
     "exists",
     "expand",
     "expand_one",

@@ -12,9 +12,6 @@ from fastlsh.io.formats import parse_format
 from fastlsh.io.same_file import FileIdentities
 from fastlsh.io.sources import Source
 
-_DATABASE = ("-wal", "-shm", "-journal")
-"""What SQLite appends to the name of a database for the files that it keeps beside it."""
-
 Path = str | os.PathLike[str]
 
 
@@ -97,7 +94,8 @@ class RunPaths:
         self._written.append(_used(name, path, "the index"))
         if not filesystems.is_remote(path):
             self._read += [
-                _Used(path + suffix, name, "the index", f"a file of {name}") for suffix in _DATABASE
+                _Used(beside, name, "the index", f"a file of {name}")
+                for beside in database_files(path)
             ]
 
     def deletes(self, name: str, folder: Path | None) -> None:
@@ -176,6 +174,11 @@ class RunPaths:
                     f"{work.name} would lie among the inputs of the directory {folder}: give"
                     " another one, or a name that begins with a dot or an underscore",
                 )
+
+
+def database_files(path: str) -> list[str]:
+    """Return the paths of the files that SQLite keeps beside a database."""
+    return [os.path.realpath(path) + suffix for suffix in ("-wal", "-shm", "-journal")]
 
 
 def _used(name: str, path: Path, what: str = "the file") -> _Used:

@@ -309,9 +309,10 @@ class RedisStore:
         """Do nothing: removed documents leave nothing behind."""
 
     def forget(self) -> None:
-        """Delete an index that has no documents."""
+        """Close and delete an index that has no documents."""
         with self._server.errors():
             self._client.delete(self._server.key("parameters"), self._server.key("state"))
+        self.close()
 
     def close(self) -> None:
         """Close the connections."""

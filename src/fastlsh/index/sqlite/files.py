@@ -17,12 +17,13 @@ from fastlsh.index.sqlite.damage import refuse
 from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
 from fastlsh.index.sqlite.rows import check_row, checksum_of
 from fastlsh.index.sqlite.store import SqliteStore
+from fastlsh.index.storage import DATABASE, MAGIC
 
 PAGE_SIZES = {FULL: 8192, COMPRESSED: 65536}
 """In small pages, compressed texts of a few hundred bytes or more leave much room unused."""
 
-START = b"SQLite format 3\0"
-ONE_FILE = b"\x89fastlsh"
+CONTENTS_OF_LOG = struct.pack("=I", 3007000)
+"""How a file with the ending -shm starts."""
 
 SCHEMA = """
 CREATE TABLE parameters (json TEXT NOT NULL, checksum INTEGER);
@@ -60,8 +61,7 @@ def appearing(path: str, settings: Settings) -> Iterator[SqliteStore]:
     folder, name = os.path.split(path)
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
-    if os.path.lexists(path):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+    check_free(path)
     with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as temporary:
         made = os.path.join(temporary, name)
         try:
@@ -74,6 +74,36 @@ def appearing(path: str, settings: Settings) -> Iterator[SqliteStore]:
         with open(made, "rb+") as file:
             os.fsync(file.fileno())
         os.link(made, path)
+
+
+def check_free(path: str) -> None:
+    """Raise FileExistsError if a new database at a path would not be the only one of its name.
+
+    SQLite takes a log beside a database for the end of this database, whichever it belongs to. A
+    log without entries, which stays when a database was only read, is removed.
+    """
+    from fastlsh.io import database_files  # a third of the time of `import fastlsh`
+
+    beside = [each for each in database_files(path) if os.path.lexists(each)]
+    if os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, "it exists already", path)
+    for each in beside:
+        if not _is_without_entries(each):
+            reason = (
+                "another database of this name, which is gone, has left it, and a new one would"
+                " take over its entries: delete it, move it to that database, or give another path"
+            )
+            raise FileExistsError(errno.EEXIST, reason, each)
+    for each in beside:
+        os.unlink(each)
+
+
+def _is_without_entries(path: str) -> bool:
+    """Whether this is an empty log, or the table of contents that SQLite keeps of one."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(4) in (b"", CONTENTS_OF_LOG)
 
 
 @contextlib.contextmanager
@@ -111,9 +141,9 @@ def is_index(path: str) -> bool:
     except FileNotFoundError:
         return False
     reason = None
-    if start.startswith(ONE_FILE):
+    if start.startswith(MAGIC):
         reason = f"it is an index in one file: Index.load({path!r}).copy_to(...) makes one of it"
-    elif not start.startswith(START) or len(start) < 100:
+    elif not start.startswith(DATABASE) or len(start) < 100:
         reason = "it is not an index of fastlsh"
     else:
         version, application = struct.unpack_from(">60xI4xI", start)

@@ -1,0 +1,119 @@
+"""The file of an index in SQLite, and the files that SQLite keeps beside it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from fastlsh import Index, deduplicate_files
+from fastlsh.files import build_index
+from fastlsh.index import forget
+from fastlsh.io import database_files, read
+from fastlsh.parameters import SearchParams
+
+TEXTS = ["a text of the new index", "something else, quite unlike it", "and a third document"]
+NAMES = ["new0", "new1", "new2"]
+
+KILLED = """
+import os, signal, sys
+from fastlsh import Index
+index = Index.open(sys.argv[1], 0.8)
+index.insert_many(range(5), [f"an old document, number {i * 7919}" for i in range(5)])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "index")
+
+
+@pytest.fixture
+def log_of_another(path):
+    """What a killed process has left beside an index that was deleted afterwards."""
+    done = subprocess.run([sys.executable, "-c", KILLED, path])
+    assert done.returncode == -signal.SIGKILL
+    os.unlink(path)
+    assert os.path.getsize(path + "-wal") > 0
+    return path + "-wal"
+
+
+def makers(folder):
+    """Return every way to make an index in a file, given a directory."""
+    memory = Index(0.8)
+    memory.insert_many(NAMES, TEXTS)
+    given = folder / "in.jsonl"
+    given.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+
+    def opened(path):
+        with Index.open(path, 0.8) as index:
+            index.insert_many(NAMES, TEXTS)
+
+    return (
+        opened,
+        memory.copy_to,
+        lambda path: build_index(path, "full", read(given), SearchParams.of(0.8), 1),
+        lambda path: deduplicate_files(given, folder / "out.jsonl", save_index=path),
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
+def test_the_log_of_another_database_is_no_part_of_a_new_one(tmp_path, path, log_of_another):
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    opened, copy, *others = makers(tmp_path)
+    ways = [(make, path) for make in (opened, copy, *others)]
+    for make, place in [*ways, (opened, link), (copy, link)]:
+        with pytest.raises((ValueError, OSError), match="delete it, move it") as error:
+            make(place)
+        assert log_of_another in str(error.value)
+        assert os.path.getsize(log_of_another) > 0
+        assert not os.path.exists(path)
+    os.unlink(log_of_another)  # what is left is a table of contents
+    for make in makers(tmp_path):
+        make(path)
+        with Index.open(path, read_only=True) as index:  # leaves a log without entries
+            assert len(index) == 3
+        assert os.path.getsize(log_of_another) == 0
+        os.unlink(path)
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_a_file_of_somebody_else_stays(tmp_path, path, ending):
+    with open(path + ending, "w") as file:
+        file.write("notes of the user")
+    for make in makers(tmp_path):
+        with pytest.raises((ValueError, OSError), match="delete it, move it"):
+            make(path)
+    with open(path + ending) as file:
+        assert file.read() == "notes of the user"
+
+
+def test_an_index_that_is_forgotten_leaves_nothing(tmp_path, path):
+    index, other = Index.open(path, 0.8), Index.open(path)
+    assert all(map(os.path.exists, database_files(path)[:2]))
+    forget(index)
+    assert os.listdir(tmp_path) == []
+    other.close()
+    assert os.listdir(tmp_path) == []
+
+
+def test_no_index_is_saved_over_a_database_that_is_in_use(tmp_path, path):
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    with Index.open(path, 0.8) as index:
+        index.insert("a", TEXTS[0])
+        for saved in (index, index.copy()):
+            for place in (path, link):
+                with pytest.raises(FileExistsError, match="in use or was not closed"):
+                    saved.save(place)
+        index.save(tmp_path / "saved")
+        index.insert("b", TEXTS[1])
+    with Index.open(path) as index:
+        assert list(index) == ["a", "b"]
+    index = Index.load(tmp_path / "saved")
+    index.save(path)  # nobody uses it any more
+    assert list(Index.load(path)) == ["a"]
