@@ -108,6 +108,20 @@ def test_a_reader_sees_only_whole_batches(server):
         assert {name for name, _ in index.query(text)} == {f"29-{d}" for d in range(10)}
 
 
+def test_the_sources_of_a_document_are_sent_in_parts(server, monkeypatch):
+    """A command of Redis has at most 1,048,576 arguments."""
+    monkeypatch.setattr("fastlsh.index.redis.sources.TOGETHER", 5)
+    location, _ = server
+    with Index.open(location, 0.8) as index:
+        index.insert("a", TEXTS[0])
+        store = index._backend.store
+        with index.batch():
+            store.set_counts({0: "[1, 12, []]"}, {0: list(range(12))})
+            assert store.new_sources({0: list(range(8, 30))}, {0: 12}) == {0: list(range(12, 30))}
+        assert store.new_sources({0: list(range(30))}, {0: 12}) == {0: list(range(12, 30))}
+        assert store.new_sources({0: []}, {0: 12}) == {0: []}
+
+
 def test_a_server_that_goes_away(server):
     location, process = server
     index = Index.open(location, 0.8, wait=0.2)

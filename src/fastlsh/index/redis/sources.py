@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 from fastlsh.index.redis.scripts import NEW_SOURCES
-from fastlsh.index.redis.server import Server
+from fastlsh.index.redis.server import TOGETHER, Server
 from fastlsh.index.store import Sources
 
 
@@ -35,15 +35,20 @@ def unknown_sources(
     `held` says how many each document has, with those that a batch adds; `lacks` is called if the
     server has another number.
     """
+    blocks = [
+        (number, some[first : first + TOGETHER])
+        for number, some in given.items()
+        for first in range(0, max(len(some), 1), TOGETHER)
+    ]
     with server.client.pipeline(transaction=False) as pipe:
-        for number, some in given.items():
+        for number, some in blocks:
             pipe.eval(NEW_SOURCES, 1, key_of(server, number), *some)
         answers = pipe.execute()
-    new: Sources = {}
-    for (number, some), (count, *places) in zip(given.items(), answers, strict=True):
+    new: Sources = {number: [] for number in given}
+    for (number, some), (count, *places) in zip(blocks, answers, strict=True):
         mine = added.get(number, set())
         if count + len(mine) != held[number]:
             lacks(f"sources of document {number}")
         unknown = (some[place - 1] for place in places)
-        new[number] = [source for source in unknown if source not in mine]
+        new[number] += [source for source in unknown if source not in mine]
     return new
