@@ -33,6 +33,7 @@ from fastlsh.io.identities import are_integers as are_integer_ids
 from fastlsh.io.identities import identity_hashes, label_hashes
 from fastlsh.io.ids import Ids
 from fastlsh.io.journal import journal_path
+from fastlsh.io.local_file import give_name
 from fastlsh.io.locks import try_lock
 from fastlsh.io.objects import read_objects
 from fastlsh.io.outputs import open_output, write_text
@@ -119,6 +120,7 @@ __all__ = [
     "expand",
     "expand_one",
     "expanded",
+    "give_name",
     "identity",
     "identity_hashes",
     "is_divisible",

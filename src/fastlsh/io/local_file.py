@@ -1,7 +1,11 @@
 """A temporary file that becomes an output."""
 
+import errno
 import os
 import stat
+
+NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+"""What a file system says that has no hard links."""
 
 
 class LocalFile:
@@ -25,6 +29,22 @@ class LocalFile:
                 os.fsync(file.fileno())
         if self._mode is not None and _mode(self.temporary) != self._mode:
             os.chmod(self.temporary, self._mode)
+
+
+def give_name(temporary: str, path: str) -> None:
+    """Give a complete file its name; FileExistsError if another file has it.
+
+    On a file system without hard links, a file of that name that appears at the same moment may be
+    replaced.
+    """
+    try:
+        os.link(temporary, path)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from None
+        os.rename(temporary, path)
 
 
 def _mode(name: str) -> int:
