@@ -1,5 +1,6 @@
 """Checks of the arguments that public functions share, with one table of their bounds."""
 
+import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -125,6 +126,13 @@ def check_recall(value: Any) -> float:
     """Return a recall, which is above 0 and below 1, or raise."""
     if not 0.0 < (number := check_number(value, "recall")) < 1.0:
         raise ValueError(f"recall must lie between 0 and 1 (exclusive), got {value}")
+    return number
+
+
+def check_wait(value: Any) -> float:
+    """Return a number of seconds to wait, which is finite and not negative, or raise."""
+    if not 0.0 <= (number := check_number(value, "wait")) < math.inf:
+        raise ValueError(f"wait must be a number of seconds, 0 or more, got {value}")
     return number
 
 

@@ -185,7 +185,7 @@ def test_other_parameters(tmp_path):
     }  # fmt: skip
     wrong = {
         "threshold": 0.7, "num_perm": 128, "seed": 1, "shingler": Shingler(size=5),
-        "scheme": "other", "bands": 4, "rows": 20,
+        "scheme": "fss", "bands": 4, "rows": 20,
     }  # fmt: skip
     for mmap in (False, True):
         Index.load(tmp_path / "i", mmap=mmap, **right)

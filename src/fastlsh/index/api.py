@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import NOT_VERIFIED, Transaction, answer_lists
-from fastlsh.arguments import check_integer
+from fastlsh.arguments import check_integer, check_wait
 from fastlsh.arrays import plain_value
 from fastlsh.banding import LSHParams
 from fastlsh.index.arguments import (
+    check_expected,
     check_limit,
     check_mergeable,
     check_on_known,
@@ -35,7 +36,7 @@ from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.storage import write_index
 from fastlsh.index.store import retry_until_consistent
 from fastlsh.index.stored_counts import all_counts
-from fastlsh.keyed import Key, check_key
+from fastlsh.keyed import Key
 from fastlsh.keywords import shares
 from fastlsh.parameters import RemovalKeywords, SearchParams
 from fastlsh.texts import Texts
@@ -168,8 +169,8 @@ class Index:
         >>> Index.load("seen.index", mmap=True).query("the quick brown fox jumps over the lazy dog")
         [('a', 1.0)]
         """
-        check_key(keywords.get("key"))
         expected = {"threshold": threshold, **keywords}
+        check_expected(threads, expected)
         read = map_index if mmap else read_index
         return cls._over(read(path, expected, threads, check=check))
 
@@ -201,7 +202,7 @@ class Index:
         read_only
             Open the index for reading only; it must exist.
         wait
-            How many seconds to wait while another process writes.
+            How many seconds to wait while another process writes; 0 is one attempt.
         threshold
             As in `Index`, like the further keyword arguments, for a new index. Without a threshold
             (a containment, if `search` is "containment"), the index must exist, so that a mistyped
@@ -235,8 +236,8 @@ class Index:
         """
         from fastlsh.index.opening import open_store  # most programs open none, and import faster
 
-        check_key(keywords.get("key"))
-        how: dict[str, Any] = {"read_only": read_only, "wait": float(wait)}
+        check_expected(threads, {"threshold": threshold, **keywords})
+        how: dict[str, Any] = {"read_only": read_only, "wait": check_wait(wait)}
         store = open_store(os.fspath(location), threshold, keywords, threads, **how)
         return cls._over(DatabaseBackend(store))
 
