@@ -143,6 +143,19 @@ def check_choice(value: Any, name: str) -> str:
     return value
 
 
+def check_parameter(value: Any, name: str) -> None:
+    """Raise unless a value is one that a parameter of a search, given by its name, can have."""
+    checks = {
+        "threshold": check_threshold, "containment": check_containment, "recall": check_recall,
+    }  # fmt: skip
+    if name in checks:
+        checks[name](value)
+    elif name in CHOICES:
+        check_choice(value, name)
+    else:
+        check_integer(value, name)
+
+
 def check_ids(ids: Any, n: int, name: str = "ids") -> Sequence[Any] | None:
     """Return the ids as a sequence of n, or raise."""
     if ids is None:

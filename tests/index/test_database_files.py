@@ -1,5 +1,6 @@
 """The file of an index in SQLite, and the files that SQLite keeps beside it."""
 
+import errno
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ import pytest
 from fastlsh import Index, deduplicate_files
 from fastlsh.files import build_index
 from fastlsh.index import forget
-from fastlsh.io import database_files, read
+from fastlsh.io import database_files, give_name, read
 from fastlsh.parameters import SearchParams
 
 TEXTS = ["a text of the new index", "something else, quite unlike it", "and a third document"]
@@ -117,3 +118,54 @@ def test_no_index_is_saved_over_a_database_that_is_in_use(tmp_path, path):
     index = Index.load(tmp_path / "saved")
     index.save(path)  # nobody uses it any more
     assert list(Index.load(path)) == ["a"]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_deleted_or_replaced_is_noticed(tmp_path, path, replaced):
+    other = tmp_path / "other"
+    index = Index.open(path, 0.8)
+    index.insert("a", TEXTS[0])
+    calls = (
+        lambda: index.insert("b", TEXTS[1]),
+        lambda: index.query(TEXTS[0]),
+        lambda: index.discard("a"),
+        lambda: len(index),
+        lambda: index.batch().__enter__(),
+    )
+    os.rename(path, other)
+    if replaced:
+        Index(0.8).save(path)
+    for call in calls:
+        with pytest.raises(OSError, match="deleted or replaced: open the index anew") as error:
+            call()
+        assert error.value.filename == path
+    if not replaced:  # it is the same file again
+        os.rename(other, path)
+        index.insert("b", TEXTS[1])
+        assert list(index) == ["a", "b"]
+
+
+def test_a_file_that_is_deleted_during_a_batch(path):
+    index = Index.open(path, 0.8)
+
+    def lost():
+        with index.batch():
+            index.insert("a", TEXTS[0])
+            os.unlink(path)
+
+    with pytest.raises(OSError, match="deleted or replaced"):
+        lost()
+
+
+def test_a_file_system_without_hard_links(tmp_path, path, monkeypatch):
+    def refused(source, target):
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), source, None, target)
+
+    monkeypatch.setattr(os, "link", refused)
+    for name, make in (("opened", makers(tmp_path)[0]), ("copy", makers(tmp_path)[1])):
+        make(path + name)
+        with Index.open(path + name) as index:
+            assert list(index) == NAMES
+    with pytest.raises(FileExistsError):
+        give_name(path + "opened", path + "copy")
+    assert [name for name in os.listdir(tmp_path) if name.startswith(".")] == []

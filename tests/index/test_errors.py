@@ -341,3 +341,85 @@ def harmless(call, kernel):
     except ValueError as error:
         if not re.search("damaged|no room|nothing can be written", str(error)):
             raise
+
+
+def test_a_closed_index(backend):
+    """Every call is refused alike, and names the index; an index in memory has nothing to close."""
+    index = backend()
+    index.insert("a", "a text")
+    index.close()
+    index.close()
+    if not backend.stored:
+        assert list(index) == ["a"]
+        return
+    assert repr(index).startswith("<fastlsh.Index (the index is closed), threshold=0.8")
+    for call in (
+        lambda: len(index),
+        lambda: "a" in index,
+        lambda: list(index),
+        lambda: index.query("a text"),
+        lambda: index.insert("b", "another"),
+        lambda: index.discard("a"),
+        index.compact,
+        index.copy,
+        lambda: index.batch().__enter__(),
+    ):
+        with pytest.raises(ValueError, match="the index is closed") as error:
+            call()
+        assert str(error.value).startswith(("redis://", str(backend.place)))
+
+    def half():
+        with again.batch():
+            again.insert("a", "a text")
+            again.close()
+
+    again = backend()
+    with pytest.raises(ValueError, match="closed"):
+        half()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"threads": 2.0}, TypeError, "threads must be an integer"),
+        ({"shingler": "word"}, TypeError, "shingler must be a Shingler"),
+        ({"recall": "0.9"}, TypeError, "recall must be a number"),
+        ({"recall": 2}, ValueError, "recall must lie between"),
+        ({"num_perm": "64"}, TypeError, "num_perm must be an integer"),
+        ({"threshold": "0.8"}, TypeError, "threshold must be a number"),
+        ({"containment": 0}, ValueError, "containment must be above 0"),
+        ({"verify": 1}, ValueError, "verify must be one of"),
+        ({"key": "secret"}, TypeError, "key must be"),
+        ({"wait": -1}, ValueError, "wait must be a number of seconds"),
+        ({"wait": float("nan")}, ValueError, "wait must be a number of seconds"),
+        ({"wait": float("inf")}, ValueError, "wait must be a number of seconds"),
+        ({"wait": "1"}, TypeError, "wait must be a number"),
+    ],
+)
+def test_wrong_arguments_are_no_damage(backend, given, error, said, tmp_path):
+    calls = []
+    if backend.stored:
+        location = backend()._backend.store.location
+        calls.append(lambda: Index.open(location, **given))
+    if not {"wait", "recall", "verify"} & {*given}:  # which `load` does not have
+        Index(0.8).save(tmp_path / "saved")
+        calls.append(lambda: Index.load(tmp_path / "saved", **given))
+    for call in calls:
+        with pytest.raises(error, match=said) as raised:
+            call()
+        assert str(raised.value).startswith(next(iter(given)))
+
+
+def test_no_wait_is_one_attempt(backend):
+    if not backend.stored:
+        return
+    index = backend(wait=0)
+    index.insert("a", "a text")
+    with (
+        Index.open(index._backend.store.location, wait=0) as other,
+        other.batch(),
+        pytest.raises(TimeoutError, match="another process is writing"),
+    ):
+        index.insert("b", "another text")
+    index.insert("b", "another text")
+    assert list(index) == ["a", "b"]

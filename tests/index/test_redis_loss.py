@@ -173,7 +173,7 @@ def _merged(index):
 
 def replacing_before_each_command(index, other, times):
     """Replace a document before each of the next commands of an index; return what undoes it."""
-    client = index._backend.store._client
+    client = index._backend.store._server.client
     command = client.execute_command
 
     def execute(*given, **more):

@@ -34,7 +34,7 @@ from fastlsh.index.pickling import recipe_of
 from fastlsh.index.reading_back import check_texts_kept, texts_of
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.storage import write_index
-from fastlsh.index.store import retry_until_consistent
+from fastlsh.index.store import T, retry_until_consistent, when_free
 from fastlsh.index.stored_counts import all_counts
 from fastlsh.keyed import Key
 from fastlsh.keywords import shares
@@ -321,7 +321,9 @@ class Index:
             copy_to(self._settled(nested), os.fspath(location))
 
     def close(self) -> None:
-        """Close the files and connections of the index; one in memory has none.
+        """Close the files and connections of the index, which cannot be used any more.
+
+        An index in memory has none, and stays as it is.
 
         Examples
         --------
@@ -340,7 +342,9 @@ class Index:
     # ---- queries
 
     def __repr__(self) -> str:
-        return f"<fastlsh.Index of {len(self)} documents, {self._settings.described()}>"
+        ended = self._backend.ended
+        what = f"({ended})" if ended else f"of {len(self)} documents"
+        return f"<fastlsh.Index {what}, {self._settings.described()}>"
 
     def __len__(self) -> int:
         with self._guard.hold() as nested:
@@ -634,8 +638,7 @@ class Index:
         """
         check_on_known(on_known)
         documents = read_documents(self._settings, text, signature, one=True)
-        with self._guard.change():
-            self._changeable().add([plain_value(id)], documents, on_known)
+        self._change(lambda backend: backend.add([plain_value(id)], documents, on_known))
 
     def insert_many(
         self,
@@ -666,8 +669,7 @@ class Index:
         check_on_known(on_known)
         documents = read_documents(self._settings, texts, signatures)
         names = names_of(ids, documents)
-        with self._guard.change():
-            self._changeable().add(names, documents, on_known)
+        self._change(lambda backend: backend.add(names, documents, on_known))
 
     def insert_unique(
         self,
@@ -722,8 +724,7 @@ class Index:
         max_candidates = check_integer(max_candidates, "max_candidates")
         documents = read_documents(self._settings, texts, signatures)
         names = names_of(ids, documents)
-        with self._guard.change():
-            return self._changeable().add_unique(names, documents, max_candidates)
+        return self._change(lambda backend: backend.add_unique(names, documents, max_candidates))
 
     def remove(self, id: Hashable) -> None:  # noqa: A002
         """Remove a document.
@@ -757,14 +758,12 @@ class Index:
         False
         """
         name = plain_value(id)
-        with self._guard.hold() as nested:
-            backend = self._changeable(nested)
-            if nested:
-                found = backend.find(name) >= 0
-                if found:
-                    self._later.append(name)
-                return found
-            return backend.discard(name)
+        if not self._guard.held():
+            return self._change(lambda backend: backend.discard(name))
+        found = self._changeable(nested=True).find(name) >= 0
+        if found:
+            self._later.append(name)
+        return found
 
     def merge(self, other: "Index", on_known: str = "raise") -> None:
         """Insert all documents of another index, all of them or, if there is an error, none.
@@ -796,8 +795,7 @@ class Index:
         documents = joined_documents([some for _, some in blocks])
         if not self._settings.keeps:
             documents = IndexDocuments(documents.signatures)
-        with self._guard.change():
-            self._changeable().add(names, documents, on_known)
+        self._change(lambda backend: backend.add(names, documents, on_known))
 
     def batch(self) -> AbstractContextManager[None]:
         """Combine many changes into one: ``with index.batch(): ...``.
@@ -817,7 +815,8 @@ class Index:
         2
         >>> index.close()
         """
-        return Transaction(GuardedBatch(self._guard, lambda: self._changeable().batch()))
+        wait = self._backend.wait
+        return Transaction(GuardedBatch(self._guard, lambda: self._changeable().batch(), wait))
 
     def compact(self) -> None:
         """Free unused memory, and the space of removed documents.
@@ -829,8 +828,7 @@ class Index:
         >>> index.remove("a")
         >>> index.compact()
         """
-        with self._guard.change():
-            self._changeable().pack()
+        self._change(lambda backend: backend.pack())
 
     # ---- the backend and its lock
 
@@ -860,12 +858,21 @@ class Index:
         alike = math.nan if self._settings.verify == NOT_VERIFIED else None
         return answer_lists(names, found, counts, alike)
 
+    def _change(self, make: Callable[[Backend], T]) -> T:
+        """Make a change, as soon as no other process is writing."""
+
+        def now() -> T:
+            with self._guard.change():
+                return make(self._changeable())
+
+        return when_free(now, self._backend.wait)
+
     def _settled(self, nested: bool = False) -> Backend:
         """Return the backend, after completing what an earlier call could not complete."""
         backend = self._backend
         backend.settle(nested)
         while self._later and not nested:
-            backend.discard(self._later[0])
+            when_free(lambda: backend.discard(self._later[0]), backend.wait)
             self._later.popleft()
         return backend
 

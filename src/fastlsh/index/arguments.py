@@ -1,30 +1,21 @@
 """The arguments of the methods of an index: how they are checked and prepared."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arguments import (
-    CHOICES,
-    check_choice,
-    check_containment,
-    check_ids,
-    check_integer,
-    check_recall,
-    check_threshold,
-)
+from fastlsh.arguments import check_ids, check_parameter, check_threshold
 from fastlsh.arrays import offsets_of, plain_values
 from fastlsh.candidates import check_signatures
 from fastlsh.index.memory import IndexDocuments, packed
 from fastlsh.index.settings import SETS, TEXTS, Settings
-from fastlsh.keyed import check_key
 from fastlsh.parallel import RunOptions
 from fastlsh.sets import all_sets
 from fastlsh.signatures import MinHasher
-from fastlsh.texts import Texts, as_texts, check_shingler
+from fastlsh.texts import Texts, as_texts, with_key
 
 
 def read_documents(
@@ -103,27 +94,16 @@ def _from_texts(
     return IndexDocuments(signatures)
 
 
-_CHECKS: dict[str, Callable[[Any], object]] = {
-    "threshold": check_threshold, "containment": check_containment, "recall": check_recall,
-    "shingler": check_shingler, "key": check_key,
-}  # fmt: skip
-
-
 def check_expected(threads: int | None, expected: Mapping[str, Any]) -> None:
     """Raise TypeError or ValueError for a parameter that no index can have.
 
     Otherwise the error would be taken for damage of the index, or for a difference to it.
     """
     RunOptions.of(threads)
+    with_key(expected.get("shingler"), expected.get("key"))
     for name, value in expected.items():
-        if value is None:
-            continue
-        if name in _CHECKS:
-            _CHECKS[name](value)
-        elif name in CHOICES:
-            check_choice(value, name)
-        else:
-            check_integer(value, name)
+        if value is not None and name not in ("shingler", "key"):
+            check_parameter(value, name)
 
 
 def check_limit(limit: int | None) -> int:

@@ -21,6 +21,12 @@ class Backend(Protocol):
     """
 
     settings: Settings
+    outside: bool
+    """Whether the documents are in a database."""
+    wait: float
+    """How many seconds to wait while another process writes."""
+    ended: str
+    """Why the index cannot be used any more; empty if it can."""
 
     @property
     def read_only(self) -> bool:
@@ -29,6 +35,9 @@ class Backend(Protocol):
     @property
     def changing(self) -> bool:
         """Whether a child process that is forked now would get a half-changed index."""
+
+    def forked(self, at_rest: bool) -> None:
+        """Forget what belongs to the parent process; `at_rest`: no call was under way."""
 
     @property
     def nbytes(self) -> int:

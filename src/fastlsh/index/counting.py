@@ -31,7 +31,7 @@ def check_counted(index: Index, wanted: Counted, *, is_required: bool = True) ->
     store = store_of(index)
 
     def ask() -> tuple[Counted | None, int]:
-        with store.reading():
+        with index._guard.hold(), store.reading():
             return counted_of(store), store.count()
 
     saved, documents = retry_until_consistent(ask)
@@ -59,6 +59,7 @@ def count_of_names(
 ) -> None:
     """Raise the counts of documents by their ids, within a batch of the index."""
     store = store_of(index)
-    found = store.find(names)
-    numbers = np.array([found[name] for name in names], np.int64)
-    count_arrivals(store, what, numbers, is_new, arrivals)
+    with index._guard.hold():
+        found = store.find(names)
+        numbers = np.array([found[name] for name in names], np.int64)
+        count_arrivals(store, what, numbers, is_new, arrivals)

@@ -15,7 +15,7 @@ from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
 from fastlsh.index.deciding import deciding_documents
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments, joined_documents
-from fastlsh.index.store import Store, T, retry_until_consistent
+from fastlsh.index.store import FORKED, Store, T, retry_until_consistent
 from fastlsh.parallel import batches
 
 ASKED = 4096
@@ -27,17 +27,28 @@ COMPARED = 1 << 14
 class DatabaseBackend:
     """A `Backend` over a `Store`."""
 
+    outside = True
     changing = False
 
     def __init__(self, store: Store) -> None:
-        self.store = store
+        self._store = store
         self.settings = store.settings
+        self.read_only = store.read_only
+        self.wait = store.wait
+        self.ended = ""
         self.limited = 0
 
     @property
-    def read_only(self) -> bool:
-        """Whether nothing can be changed."""
-        return self.store.read_only
+    def store(self) -> Store:
+        """The database; ValueError if it cannot be used any more."""
+        if self.ended:
+            raise ValueError(f"{self._store.address}: {self.ended}")
+        return self._store
+
+    def forked(self, at_rest: bool) -> None:
+        """Forget what belongs to the parent process: see `Backend`."""
+        if not self._store.forked(at_rest):
+            self.ended = FORKED
 
     @property
     def nbytes(self) -> int:
@@ -223,7 +234,8 @@ class DatabaseBackend:
 
     def close(self) -> None:
         """Close files and connections."""
-        self.store.close()
+        self.ended = self.ended or "the index is closed"
+        self._store.close()
 
 
 class _Counting:
@@ -239,7 +251,8 @@ class _Counting:
         self._change.__enter__()
 
     def commit(self) -> None:
-        """Make the change."""
+        """Make the change, if the index was not closed meanwhile."""
+        _ = self._index.store
         self._change.__exit__(None, None, None)
 
     def rollback(self, error: BaseException) -> None:

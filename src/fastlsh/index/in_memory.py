@@ -69,6 +69,10 @@ class Memory:
         The absolute path of the file that is mapped.
     """
 
+    outside = False
+    wait = 0.0
+    ended = ""
+
     def __init__(
         self, settings: Settings, kernel: BandTables | None = None, file: str | None = None
     ) -> None:
@@ -102,6 +106,9 @@ class Memory:
     def changing(self) -> bool:
         """Whether a thread changes the memory right now, so that a copy of it would be useless."""
         return self.kernel.changing
+
+    def forked(self, at_rest: bool) -> None:
+        """Do nothing: a child has the tables as they were, and `settle` knows if one had begun."""
 
     @property
     def limited(self) -> int:

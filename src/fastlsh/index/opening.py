@@ -3,16 +3,21 @@
 import os
 from collections.abc import Mapping
 from contextlib import closing
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 from fastlsh.arguments import check_recall
 from fastlsh.index import redis, sqlite
 from fastlsh.index.backend import Backend
 from fastlsh.index.database import DatabaseBackend
+from fastlsh.index.guard import Guard
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.files import is_index
-from fastlsh.index.store import Store, retry_until_consistent
+from fastlsh.index.store import Store, retry_until_consistent, when_free
 from fastlsh.index.stored_counts import copy_counts
+
+_OPENING = Guard(cast("Any", SimpleNamespace(outside=True, changing=False, forked=bool)))
+"""For connections that are being opened: no index has them yet, but a fork waits for them."""
 
 
 def open_store(
@@ -63,14 +68,20 @@ def open_known(
     wait: float,
 ) -> Store:
     """Open an index that must exist, with the expected parameters."""
+    how = {"read_only": read_only, "wait": wait}
+    return when_free(lambda: _opened(location, expected, threads, **how), wait)
+
+
+def _opened(location: str, expected: Mapping[str, Any], threads: int | None, **how: Any) -> Store:
     if redis.is_address(location):
-        store = redis.open_existing(location, expected, threads, read_only=read_only, wait=wait)
+        store = redis.open_existing(location, expected, threads, **how)
         if store is None:
             raise FileNotFoundError(2, "there is no index", location.rpartition("@")[2])
         return store
     if not is_index(location):
         raise FileNotFoundError(2, "there is no index", location)
-    return sqlite.open_existing(location, expected, threads, read_only=read_only, wait=wait)
+    with _OPENING.hold():
+        return sqlite.open_existing(location, expected, threads, **how)
 
 
 def copy_to(backend: Backend, location: str) -> None:
@@ -95,4 +106,4 @@ def _fill(store: Store, backend: Backend) -> None:
                 if isinstance(backend, DatabaseBackend):
                     copy_counts(backend.store, store, names)
 
-    retry_until_consistent(fill)
+    when_free(lambda: retry_until_consistent(fill), store.wait)

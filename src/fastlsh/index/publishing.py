@@ -64,7 +64,7 @@ def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
     from fastlsh.io import journal_path, recover
 
     store = store_of(index)
-    with store.reading():
+    with index._guard.hold(), store.reading():
         noted = store.outputs()
     runs, name = {run for _, run in noted}, shown(store.location)
     recover(
@@ -78,7 +78,7 @@ def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
         if os.path.isdir(folder) and not os.path.lexists(journal_path(folder, run))
     ]
     if done:
-        with store.batch():
+        with index.batch():
             store.forget_outputs(done)
 
 

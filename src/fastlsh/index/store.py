@@ -1,5 +1,8 @@
 """The interface of a database that can hold an index."""
 
+import errno
+import os
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
@@ -16,6 +19,17 @@ class ChangedError(Exception):
     """The database has changed during a query, which must be repeated."""
 
 
+class BusyError(TimeoutError):
+    """Another process is writing to the database; nothing was changed."""
+
+    def __init__(self, wait: float, address: str) -> None:
+        reason = f"another process is writing to the index; waited {wait} s"
+        super().__init__(errno.EAGAIN, reason, address)
+
+
+POLLED = 0.005
+"""Seconds between two attempts to write."""
+
 Sources = dict[int, list[int]]
 """Sources of documents, by the numbers of these."""
 
@@ -26,9 +40,20 @@ class Store(Protocol):
     settings: Settings
     location: str
     """An absolute path, or an address with its password."""
+    address: str
+    """The location as errors name it."""
     read_only: bool
     wait: float
     """Seconds to wait for another process that writes."""
+
+    def forked(self, at_rest: bool) -> bool:
+        """Forget what belongs to the parent process, and return whether the child can use it.
+
+        `at_rest`: no other thread of the parent was using it.
+        """
+
+    def failed(self, error: BaseException) -> None:
+        """Raise an error that names the database in the place of one of its library."""
 
     def reading(self) -> Transaction:
         """Let the queries of a block see one state; `ChangedError` if that cannot be granted."""
@@ -134,7 +159,74 @@ def wanted_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64
     return unique(tags if band is None else tags[band])
 
 
+FORKED = (
+    "this process was forked in the middle of a batch or another call of its parent, and cannot use"
+    " the index: fork before or after it"
+)
+
+
+class Within:
+    """A query within a batch, for which there is nothing to do; base of all transactions."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def begin(self) -> None:
+        """Begin."""
+
+    def commit(self) -> None:
+        """Make the changes."""
+
+    def rollback(self, error: BaseException) -> None:
+        """Undo the changes; may be called again."""
+
+
+class _OfThisProcess(Within):
+    """A transaction that only the process ends which has begun it, and no child of it."""
+
+    _process_number = staticmethod(os.getpid)
+    """A reference of its own, because Python clears the module `os` when it exits."""
+
+    def __init__(self, store: Store, inner: Within) -> None:
+        super().__init__(store)
+        self._process = self._process_number()
+        self._inner = inner
+
+    def begin(self) -> None:
+        self._inner.begin()
+
+    def commit(self) -> None:
+        if self._process != self._process_number():
+            raise ValueError(f"{self._store.address}: {FORKED}")
+        self._inner.commit()
+
+    def rollback(self, error: BaseException) -> None:
+        if self._process == self._process_number():
+            self._inner.rollback(error)
+            self._store.failed(error)
+
+
+def transaction(store: Store, inner: Within) -> Transaction:
+    """Return a transaction of a store."""
+    return Transaction(_OfThisProcess(store, inner))
+
+
 T = TypeVar("T")
+
+
+def when_free(ask: Callable[[], T], wait: float) -> T:
+    """Repeat a change while another process is writing, at most `wait` seconds.
+
+    In between, nothing is locked: other threads can use the index, and can fork.
+    """
+    until = time.monotonic() + wait
+    while True:
+        try:
+            return ask()
+        except BusyError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(POLLED)
 
 
 def retry_until_consistent(ask: Callable[[], T]) -> T:

@@ -3,7 +3,6 @@
 import errno
 import secrets
 import threading
-import time
 import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fastlsh.index.redis.scripts import LOCK, LOOK, RENEW, SETTLE, UNLOCK
+from fastlsh.index.store import BusyError
 from fastlsh.parallel import ending_ignored
 
 SCHEMES = ("redis", "rediss", "unix")
@@ -20,6 +20,8 @@ LOCKED = 60_000
 TOGETHER = 10_000
 """Keys, fields or documents in one command, and entries in one call of a script."""
 
+CONNECTED = 10.0
+"""Seconds to wait for a connection."""
 TIMEOUT = 30.0
 """Least number of seconds to wait for an answer."""
 TIMEOUT_OF_ONE = 0.001
@@ -31,6 +33,10 @@ REFUSALS = (
     ("BUSY", errno.EBUSY, "the server is busy with a script; try again"),
 )
 """Parts of what a server says when it refuses a command, and the errors to raise."""
+
+
+_inherited: list[Any] = []
+"""Clients of the parent process: to end one, a lock would be needed that a thread may have held."""
 
 
 def is_address(location: str) -> bool:
@@ -61,7 +67,7 @@ class Server:
     location
         The address; without a name, the index is named "index".
     wait
-        Seconds to wait for an answer, or for another writer.
+        Seconds to wait for another writer.
     """
 
     def __init__(self, location: str, wait: float) -> None:
@@ -78,14 +84,23 @@ class Server:
         self.address = address_of(location)
         self.wait = wait
         self.library: Any = redis
+        self._url = url
+        self._retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), 3, (redis.ConnectionError,))
+        self.begin()
+        self.prefix = f"fastlsh:{{{name or 'index'}}}:".encode()
+
+    def begin(self) -> None:
+        """Begin with a connection to be opened, and without a lock."""
         self._closed = threading.Event()
         self._renewing: threading.Thread | None = None
         self.token: bytes | None = None
         """The value of the lock while this object holds it or tries to get it."""
-        self._url = url
-        self._retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), 3, (redis.ConnectionError,))
         self.client: Any = self.connected(0)
-        self.prefix = f"fastlsh:{{{name or 'index'}}}:".encode()
+
+    def forked(self) -> None:
+        """Forget what belongs to the parent process."""
+        _inherited.append(self.client)
+        self.begin()
 
     def key(self, name: str) -> bytes:
         """Return the full name of a key."""
@@ -99,10 +114,10 @@ class Server:
 
     def connected(self, documents: int) -> Any:
         """Return a client that waits long enough for the answer to a change of many documents."""
-        timeout = max(self.wait, TIMEOUT) + documents * TIMEOUT_OF_ONE
+        timeout = TIMEOUT + documents * TIMEOUT_OF_ONE
         try:
             client = self.library.Redis.from_url(
-                self._url, socket_connect_timeout=self.wait, socket_timeout=timeout,
+                self._url, socket_connect_timeout=CONNECTED, socket_timeout=timeout,
                 retry=self._retry,
             )  # fmt: skip
             pool = client.connection_pool
@@ -206,7 +221,7 @@ class Server:
         return [self.key(name) for name in ("state", "documents", "ids", "buckets", "counts")]
 
     def lock(self) -> list[bytes | int | None]:
-        """Take the lock of the writer, and then return the result of `look`."""
+        """Take the lock of the writer, and return the result of `look`; or raise `BusyError`."""
         if self._renewing is None or not self._renewing.is_alive():  # it does not survive a fork
             self._closed = threading.Event()
             self._renewing = threading.Thread(
@@ -215,19 +230,12 @@ class Server:
             with ending_ignored():  # then the minute of the lock must be enough
                 self._renewing.start()
         self.token = token = secrets.token_bytes(16)
-        until = time.monotonic() + self.wait
-        asked = LOCK, 6, *self._counted(), self.key("lock"), token, LOCKED
-        while True:
-            found: list[bytes | int | None] | None = self.client.eval(*asked)
-            if found is not None:
-                return found
-            if time.monotonic() > until:
-                raise TimeoutError(
-                    errno.EAGAIN,
-                    f"another process is writing to the index; waited {self.wait} s",
-                    self.address,
-                )
-            time.sleep(0.005)
+        keys = *self._counted(), self.key("lock")
+        found: list[bytes | int | None] | None = self.client.eval(LOCK, 6, *keys, token, LOCKED)
+        if found is None:
+            self.token = None
+            raise BusyError(self.wait, self.address)
+        return found
 
     def settle(self, error: Exception) -> None:
         """Find out whether a transaction was made if its answer did not arrive."""

@@ -19,8 +19,15 @@ from fastlsh.index.redis.records import decoded, documents_of, parts_of, tag_byt
 from fastlsh.index.redis.scripts import CHECK, LARGE, NUMBERS, UNLOCK
 from fastlsh.index.redis.server import TOGETHER, Server
 from fastlsh.index.redis.sources import sources_of, unknown_sources
+from fastlsh.index.redis.transactions import Batch, Change, Reading
 from fastlsh.index.settings import Settings
-from fastlsh.index.store import ChangedError, Sources, wanted_tags
+from fastlsh.index.store import (
+    ChangedError,
+    Sources,
+    Within,
+    transaction,
+    wanted_tags,
+)
 
 SCANNED = 20_000
 """Numbers that the server looks up at a time, which takes a few milliseconds."""
@@ -46,10 +53,10 @@ class RedisStore:
     ) -> None:
         self.settings = settings
         self.location = server.location
+        self.address = server.address
         self.wait = server.wait
         self.read_only = read_only
         self._server = server
-        self._client = server.client
         self._depth = 0
         self._state = _State(0, 0, 0)
         self._new = new
@@ -58,6 +65,13 @@ class RedisStore:
         """The number of the next document and of changes, as the batch has found them."""
         self._clear()
 
+    def forked(self, at_rest: bool) -> bool:
+        """Forget what belongs to the parent process: see `Store`."""
+        at_rest, self._depth = at_rest and not self._depth, 0
+        self._clear()
+        self._server.forked()
+        return at_rest
+
     def _clear(self) -> None:
         self._collected = Changes(self.settings)
 
@@ -65,17 +79,21 @@ class RedisStore:
 
     def reading(self) -> Transaction:
         """Let the queries of a block see one state, without documents that are added meanwhile."""
-        return Transaction(_Inside(self) if self._depth else _Reading(self))
+        return transaction(self, Within(self) if self._depth else Reading(self))
 
     def writing(self) -> Transaction:
         """Make the changes of a block in full or, if there is an error, not at all."""
-        return Transaction(_Change(self)) if self._depth else self.batch()
+        return transaction(self, Change(self)) if self._depth else self.batch()
 
     def batch(self) -> Transaction:
         """Commit all changes of a block together."""
         if self._depth:
             raise RuntimeError("a batch of this index is under way already")
-        return Transaction(_Batch(self))
+        return transaction(self, Batch(self))
+
+    def failed(self, error: BaseException) -> None:
+        """Name the address in the error."""
+        self._server.failed(error)
 
     def _state_of(self, found: list[Any]) -> _State:
         """Return the state; ValueError if the server has lost something of the index."""
@@ -115,7 +133,7 @@ class RedisStore:
         large = documents > TOGETHER
         if large:
             server.check_size(self._collected.size())
-        client = server.connected(documents) if large else self._client
+        client = server.connected(documents) if large else server.client
         with closing(client) if large else nullcontext(), client.pipeline() as pipe:
             # Not the lock, whose renewal would count as a change: only the state must not change.
             pipe.watch(key("state"))
@@ -149,7 +167,7 @@ class RedisStore:
     def nbytes(self) -> int:
         """Return how many bytes of memory the index takes on the server, without large buckets."""
         names = "documents", "ids", "buckets", "counts"
-        used = (self._client.memory_usage(self._server.key(name)) for name in names)
+        used = (self._server.client.memory_usage(self._server.key(name)) for name in names)
         return sum(int(each or 0) for each in used)
 
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
@@ -191,7 +209,7 @@ class RedisStore:
         while number + 1 < self._state.upcoming and len(found) < count:
             stop = min(number + 1 + SCANNED, self._state.upcoming)
             key = self._server.key("documents")
-            there = set(self._client.eval(NUMBERS, 1, key, number + 1, stop))
+            there = set(self._server.client.eval(NUMBERS, 1, key, number + 1, stop))
             there.update(each for each in self._collected.added if number < each < stop)
             found += sorted(there - set(self._collected.deleted))
             number = stop - 1
@@ -220,12 +238,12 @@ class RedisStore:
 
     def _buckets(self, names: list[bytes]) -> list[bytes]:
         """Return the numbers in these buckets, as far as they exist."""
-        found = self._client.hmget(self._server.key("buckets"), names)
+        found = self._server.client.hmget(self._server.key("buckets"), names)
         held = [numbers for numbers in found if numbers]
         large = [name for name, numbers in zip(names, found, strict=True) if numbers == b""]
         if large:
             prefix = self._server.key("b:")
-            values = self._client.mget([prefix + name for name in large])
+            values = self._server.client.mget([prefix + name for name in large])
             for name, numbers in zip(large, values, strict=True):
                 if len(numbers or b"") <= LARGE:
                     self._lacks(f"bucket {name.hex()}")
@@ -267,7 +285,7 @@ class RedisStore:
         """Return what is counted of documents, as JSON; empty if nothing was set."""
         if self._collected.counted is not None:
             return self._collected.counted
-        return str(self._client.hget(self._server.key("state"), "counted") or b"", "utf-8")
+        return str(self._server.client.hget(self._server.key("state"), "counted") or b"", "utf-8")
 
     def set_counted(self, code: str) -> None:
         """Set what is counted of documents."""
@@ -294,7 +312,7 @@ class RedisStore:
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""
-        noted = json.loads(self._client.hget(self._server.key("state"), "outputs") or "[]")
+        noted = json.loads(self._server.client.hget(self._server.key("state"), "outputs") or "[]")
         return [(folder, run) for host, folder, run in noted if host == gethostname()]
 
     def note_outputs(self, journals: list[tuple[str, str]]) -> None:
@@ -311,90 +329,9 @@ class RedisStore:
     def forget(self) -> None:
         """Close and delete an index that has no documents."""
         with self._server.errors():
-            self._client.delete(self._server.key("parameters"), self._server.key("state"))
+            self._server.client.delete(self._server.key("parameters"), self._server.key("state"))
         self.close()
 
     def close(self) -> None:
         """Close the connections."""
         self._server.close()
-
-
-class _Inside:
-    """A query within a batch; base of the other transactions."""
-
-    def __init__(self, store: RedisStore) -> None:
-        self._store = store
-
-    def begin(self) -> None:
-        """Do nothing."""
-
-    def commit(self) -> None:
-        """Do nothing."""
-
-    def rollback(self, error: BaseException) -> None:
-        """Name the address in the error."""
-        self._store._server.failed(error)
-
-
-class _Reading(_Inside):
-    """A query that sees one state of the index."""
-
-    def begin(self) -> None:
-        """Read the state of the index."""
-        store = self._store
-        store._state = store._look()
-
-    def commit(self) -> None:
-        """Raise ChangedError if a document was removed meanwhile."""
-        store = self._store
-        if store._look().changes != store._state.changes:
-            raise ChangedError
-
-
-class _Change(_Inside):
-    """One of the changes of a batch."""
-
-    _before: _State | None = None
-
-    def begin(self) -> None:
-        """Remember the changes so far."""
-        self._store._collected.begin()
-        self._before = self._store._state
-
-    def rollback(self, error: BaseException) -> None:
-        """Drop the changes that were collected since then; may be called again."""
-        store = self._store
-        if self._before is not None:
-            store._collected.undo(self._before.upcoming)
-            store._state = self._before
-        super().rollback(error)
-
-
-class _Batch(_Inside):
-    """A transaction: it has the lock, collects changes, and sends them at its end."""
-
-    def begin(self) -> None:
-        """Become the only writer."""
-        store = self._store
-        store._state = store._state_of(store._server.lock())
-        state = store._state[:2]
-        store._seen = [None if store._new is not None else b"%d" % each for each in state]
-        store._clear()
-        store._depth = 1
-
-    def commit(self) -> None:
-        """Send the collected changes, which also releases the lock."""
-        store = self._store
-        store._commit()
-        store._new = store._server.token = None
-        store._depth = 0
-        store._clear()
-
-    def rollback(self, error: BaseException) -> None:
-        """Drop the collected changes, and release the lock; may be called again."""
-        store = self._store
-        store._depth = 0
-        store._clear()
-        store._server.disconnect()  # the answer to an interrupted command may still arrive
-        store._server.unlock()
-        super().rollback(error)

@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from traceback import walk_tb
 
+from fastlsh.index.store import FORKED, BusyError
+
 APPLICATION = 0x66736C68
 """ "fslh" """
 VERSION = 4
@@ -16,12 +18,19 @@ VERSION = 4
 SYNCHRONOUS = "FULL"
 """A change is on the disk when its call returns, whatever happens to the machine."""
 
-_forked: list[sqlite3.Connection] = []
-"""Connections of the parent process. Closing them here would release its locks."""
+_inherited: list[sqlite3.Connection] = []
+"""Connections that a child has of its parent, without a transaction. The library takes their locks
+for locks of the child, which has none: they are closed before another connection is opened."""
+_left: dict[tuple[int, int], sqlite3.Connection] = {}
+"""Those with a transaction, by device and inode. To close one would undo what the parent has
+written; and as the library keeps its locks, no other connection to the file can be right."""
+SHORTLY = 1.0
+"""Least seconds for which a query waits while another process opens or closes the file."""
+LONGEST = 1e6
 
 
 class Connection:
-    """A connection that is opened anew after a fork.
+    """A connection that is opened anew after a fork, but never to another file.
 
     Parameters
     ----------
@@ -42,6 +51,8 @@ class Connection:
         """The absolute path, which stays right if the working directory changes."""
         self.read_only = read_only
         self.wait = wait
+        self._file: tuple[int, int] | None = None
+        """The device and inode of the file, once it was open."""
         self._process = -1
         self._connection: sqlite3.Connection | None = None
 
@@ -51,20 +62,27 @@ class Connection:
     @property
     def fresh(self) -> bool:
         """Whether the next call opens a connection."""
-        return self._connection is None or self._process != os.getpid()
+        return self._connection is None
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is under way."""
+        return self._connection is not None and self._connection.in_transaction
 
     def __del__(self) -> None:
         """Close the connection without a ResourceWarning: an index need not be closed."""
         self.close()
 
     def get(self) -> sqlite3.Connection:
-        """Return the connection of this process."""
-        if self.fresh:
-            self.close()
+        """Return the connection, which is opened if it is not open."""
+        if self._connection is None:
+            while _inherited:
+                _inherited.pop().close()
+            self.check_file()
             mode = "ro" if self.read_only else "rw"
             connection = sqlite3.connect(
-                f"{Path(self.location).as_uri()}?mode={mode}",
-                uri=True, isolation_level=None, timeout=self.wait, check_same_thread=False,
+                f"{Path(self.location).as_uri()}?mode={mode}", uri=True, isolation_level=None,
+                timeout=self._patience, check_same_thread=False,
             )  # fmt: skip
             try:
                 if self._durable:
@@ -79,23 +97,75 @@ class Connection:
                 raise
             self._connection = connection
             self._process = os.getpid()
-        assert self._connection is not None
         return self._connection
 
+    @property
+    def _patience(self) -> float:
+        return min(max(self.wait, SHORTLY), LONGEST)
+
+    def check_file(self) -> None:
+        """Raise OSError if the path no longer names the file that was opened."""
+        try:
+            status = os.stat(self.location)
+        except FileNotFoundError:
+            found = None
+        else:
+            found = status.st_dev, status.st_ino
+            self._file = self._file or found
+        if self._file is not None and found != self._file:
+            reason = "the file of the index was deleted or replaced: open the index anew"
+            raise OSError(errno.ESTALE, reason, self.path)
+        if found in _left:
+            raise ValueError(f"{self.path}: {FORKED}")
+
+    def execute_at_once(self, statement: str) -> None:
+        """Execute what must be the only change; `BusyError` if another process is writing."""
+        connection = self.get()
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            connection.execute(statement)
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._patience)}")
+
+    def forked(self, at_rest: bool) -> bool:
+        """Let go of the connection of the parent process; return whether there can be another."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return True
+        if at_rest and not connection.in_transaction:
+            _inherited.append(connection)
+            return True
+        assert self._file is not None
+        _left[self._file] = connection
+        with suppress(ImportError):  # so that it is not closed when the child exits, either
+            from ctypes import py_object, pythonapi
+
+            pythonapi.Py_IncRef(py_object(connection))
+        return False
+
     def close(self) -> None:
-        """Close the connection, if it is open."""
+        """Close the connection, if it is open and was opened by this process."""
         connection, self._connection = self._connection, None
         if connection is None:
             return
         if self._process == self._process_number():
             connection.close()
         else:
-            _forked.append(connection)
+            _inherited.append(connection)
+
+    def delete(self) -> None:
+        """Close the connection, and delete the file and those beside it."""
+        from fastlsh.io import database_files  # a third of the time of `import fastlsh`
+
+        self.close()
+        for path in (self.location, *database_files(self.location)):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
 
     def undo(self, statements: Iterable[str]) -> None:
-        """Roll back whatever has begun, unless the connection belongs to the parent process."""
+        """Roll back whatever has begun, if the connection is open."""
         for statement in statements:
-            if not self.fresh and self._connection is not None:
+            if self._connection is not None:
                 with suppress(sqlite3.Error):
                     self._connection.execute(statement)
 
@@ -130,9 +200,7 @@ def named_error(error: BaseException, path: str, wait: float) -> Exception:
     """Return the error that replaces an error of SQLite."""
     said = "" if isinstance(error, UnicodeDecodeError) else str(error)
     if "locked" in said or "busy" in said:
-        return TimeoutError(
-            errno.EAGAIN, f"another process is writing to the index; waited {wait} s", path
-        )
+        return BusyError(wait, path)
     if "full" in said:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
     if "readonly" in said or "read-only" in said:

@@ -180,7 +180,8 @@ def open_existing(
             for row in (codes[0], kinds[0]):
                 check_row(row[:-1], row[-1])
             if not read_only:
-                connection.get().execute("BEGIN IMMEDIATE").execute("ROLLBACK")
+                connection.execute_at_once("BEGIN IMMEDIATE")
+                connection.get().execute("ROLLBACK")
         try:
             saved = json.loads(codes[0][0])
             settings = settings_of(saved, expected, threads)

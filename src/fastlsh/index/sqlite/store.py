@@ -1,10 +1,8 @@
 """An index in SQLite: its documents and its transactions."""
 
 import errno
-import os
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -32,7 +30,8 @@ from fastlsh.index.sqlite.rows import (
     without_known,
     write_counts,
 )
-from fastlsh.index.store import Sources, wanted_tags
+from fastlsh.index.sqlite.transactions import Beside, Inside, Reading, Writing
+from fastlsh.index.store import Sources, transaction, wanted_tags
 
 RECENT = 1 << 13
 """Recent documents that are in no run yet: each process links them in memory."""
@@ -55,6 +54,7 @@ class SqliteStore:
         self.settings = records.settings
         self._records = records
         self.location = connection.location
+        self.address = connection.path
         self.read_only = connection.read_only
         self.wait = connection.wait
         self._connection = connection
@@ -69,16 +69,22 @@ class SqliteStore:
         self._linked = 0  # documents before this one are in a run or among the recent ones
         self._levels = Levels(self.settings.bands, packed=self._records.kind != FULL)
 
+    def forked(self, at_rest: bool) -> bool:
+        """Forget what belongs to the parent process: see `Store`."""
+        self._depth = 0
+        self._forget()
+        return self._connection.forked(at_rest)
+
     # ---- transactions
 
     def reading(self) -> Transaction:
         """See one state of the database meanwhile."""
         if self._depth:
-            return Transaction(_Inside(self))
-        if self._sql.in_transaction and not self._connection.fresh:
+            return transaction(self, Inside(self))
+        if self._connection.in_transaction:
             # This call interrupts another one that has just begun a transaction, or is ending it.
-            return Transaction(_Beside(self))
-        return Transaction(_Reading(self, "BEGIN", "COMMIT", ["ROLLBACK"]))
+            return transaction(self, Beside(self))
+        return transaction(self, Reading(self, "BEGIN", "COMMIT", ["ROLLBACK"]))
 
     def writing(self) -> Transaction:
         """Make one change; nothing remains of it if there is an error."""
@@ -86,23 +92,22 @@ class SqliteStore:
             return self.batch()
         name = f"change{self._depth}"
         undo = [f"ROLLBACK TO {name}", f"RELEASE {name}"]
-        return Transaction(_Writing(self, f"SAVEPOINT {name}", f"RELEASE {name}", undo))
+        return transaction(self, Writing(self, f"SAVEPOINT {name}", f"RELEASE {name}", undo))
 
     def batch(self) -> Transaction:
         """Make one change of all `writing` meanwhile."""
         if self._depth:
             raise RuntimeError("a batch of this index is under way already")
-        return Transaction(_Writing(self, "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]))
+        return transaction(self, Writing(self, "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]))
 
     def _check_inside(self) -> None:
-        """Raise OSError if SQLite has undone the batch after an error, or it is the parent's."""
-        connection = self._connection
-        if connection.fresh:
-            raise OSError(errno.EIO, "the batch belongs to the parent process", connection.path)
-        if not self._sql.in_transaction:
-            raise OSError(errno.EIO, "an error has undone the batch", connection.path)
+        """Raise OSError if SQLite has undone the batch after an error, or the file is gone."""
+        if not self._connection.in_transaction:
+            raise OSError(errno.EIO, "an error has undone the batch", self.address)
+        self._connection.check_file()
 
-    def _raise_named(self, error: BaseException) -> None:
+    def failed(self, error: BaseException) -> None:
+        """Name the file in the error."""
         if is_of_sqlite(error):
             raise named_error(error, self._connection.path, self.wait) from error
 
@@ -301,100 +306,12 @@ class SqliteStore:
         with self.batch():
             self._levels.merge_all(self._sql)
         with named_errors(self._connection.path, self._connection.wait):
-            self._sql.execute("VACUUM")
+            self._connection.execute_at_once("VACUUM")
 
     def forget(self) -> None:
         """Close and delete the file of an index that nothing has come into."""
-        from fastlsh.io import database_files  # a third of the time of `import fastlsh`
-
-        self.close()
-        for path in (self.location, *database_files(self.location)):
-            with suppress(FileNotFoundError):
-                os.unlink(path)
+        self._connection.delete()
 
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
-
-
-class _Inside:
-    """A query within a batch; base of the other transactions."""
-
-    def __init__(self, store: SqliteStore) -> None:
-        self._store = store
-
-    def begin(self) -> None:
-        """Check that the batch is still there."""
-        self._store._check_inside()
-
-    def commit(self) -> None:
-        """Do nothing."""
-
-    def rollback(self, error: BaseException) -> None:
-        """Name the file in the error."""
-        self._store._raise_named(error)
-
-
-class _Beside(_Inside):
-    """A query that interrupts the very beginning or end of another transaction."""
-
-    def begin(self) -> None:
-        """Read the state of the database."""
-        self._store._refresh()
-
-
-class _Reading(_Inside):
-    """A transaction of SQLite that only reads; base of those that write."""
-
-    def __init__(self, store: SqliteStore, begin: str, commit: str, undo: Sequence[str]) -> None:
-        super().__init__(store)
-        self._outer = -1
-        """How many transactions enclose this one; -1: it has not begun."""
-        self._begin = begin
-        self._commit = commit
-        self._undo = undo
-
-    def begin(self) -> None:
-        """Begin the transaction, and read the state of the database."""
-        store = self._store
-        if store._connection.fresh:
-            store._depth = 0
-            store._forget()
-        store._sql = store._connection.get()
-        if store._depth:
-            store._check_inside()
-        self._outer = store._depth
-        store._sql.execute(self._begin)
-        store._depth = self._outer + 1
-        store._refresh()
-
-    def commit(self) -> None:
-        """Save the changed state, and commit."""
-        store = self._store
-        store._check_inside()
-        self._save()
-        if not self._outer:  # otherwise a call right after COMMIT would not see that it has ended
-            store._depth = 0
-        store._sql.execute(self._commit)
-        store._depth = self._outer
-
-    def _save(self) -> None:
-        """Do nothing: this one only reads."""
-
-    def rollback(self, error: BaseException) -> None:
-        """Undo the transaction, perhaps one that has begun in part; name the file in the error."""
-        store = self._store
-        if self._outer >= 0:
-            store._depth = self._outer
-            store._connection.undo(self._undo)
-            store._forget()
-            if self._outer and store._sql.in_transaction:
-                store._refresh()  # the batch continues with its earlier changes
-        store._raise_named(error)
-
-
-class _Writing(_Reading):
-    """A transaction that changes the database."""
-
-    def _save(self) -> None:
-        self._store._save()

@@ -1,0 +1,198 @@
+"""Processes that are forked while their parent uses an index: nothing is lost or hangs."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from fastlsh import Index
+from fastlsh.index import guard
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork"),
+    pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning"),
+]
+OPTIONS = {"num_perm": 16, "bands": 4, "rows": 4, "threads": 1}
+REFUSED = "forked in the middle of a batch"
+
+
+def text_of(name):
+    return f"a text of {name}, its own {name!r:>30}"
+
+
+def in_child(work):
+    """Return what a function returns, or the error that it raises, in a forked process."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            signal.alarm(30)  # a child that hangs is killed
+            said = str(work())
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        finally:
+            os.write(writer, said.encode())
+            os._exit(0)
+    os.close(writer)
+    said = os.read(reader, 10_000).decode()
+    os.close(reader)
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.fixture
+def stored(backend):
+    """A function that makes an index, and the function that opens it again."""
+    if not backend.stored:
+        pytest.skip("a child has a copy of what is in memory")
+    return backend
+
+
+def opened(index, **options):
+    return Index.open(index._backend.store.location, **options)
+
+
+def test_beside_threads_that_use_the_index(stored):
+    index = stored(0.8, **OPTIONS)
+    index.insert_many(range(9), [text_of(d) for d in range(9)])
+    over = threading.Event()
+
+    def ask():
+        while not over.is_set():
+            assert index.query(text_of(7), limit=1) == [(7, 1.0)]
+
+    def change():
+        number = 0
+        while not over.is_set():
+            index.insert(f"t{number}", text_of(f"t{number}"))
+            number += 1
+
+    def use(name):
+        index.insert(name, text_of(name))
+        with index.batch():
+            index.insert(f"{name}b", text_of(f"{name}b"))
+        return name in index and f"{name}b" in index
+
+    threads = [threading.Thread(target=work) for work in (ask, change)]
+    for thread in threads:
+        thread.start()
+    try:
+        names = [f"child{number}" for number in range(4)]
+        assert [in_child(lambda name=name: use(name)) for name in names] == ["True"] * 4
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert {*names, *(f"{name}b" for name in names)} < set(index)
+    index.insert("last", text_of("last"))
+
+
+def test_inside_a_batch(stored):
+    """The batch belongs to the parent: a child can neither use, end nor undo it."""
+    index = stored(0.8, wait=0.05, **OPTIONS)
+    calls = (
+        lambda: len(index),
+        lambda: index.query(text_of(0)),
+        lambda: list(index),
+        lambda: index.insert(1, text_of(1)),
+        lambda: index.discard(0),
+        lambda: index.batch().__enter__(),
+    )
+
+    def use():
+        for call in calls:
+            with pytest.raises(ValueError, match=REFUSED):
+                call()
+        with pytest.raises(ValueError, match=REFUSED):
+            batch.__exit__(None, None, None)
+        index.close()
+        return REFUSED in repr(index)
+
+    def fail():
+        batch.__exit__(KeyError, KeyError("an error in the block"), None)
+        return True
+
+    batch = index.batch()
+    batch.__enter__()
+    index.insert(0, text_of(0))
+    assert in_child(use) == "True"
+    assert in_child(fail) == "True"
+    index.insert(2, text_of(2))
+    batch.__exit__(None, None, None)
+    assert list(index) == [0, 2]
+    assert list(opened(index)) == [0, 2]
+
+
+def test_a_file_in_a_batch_is_not_opened_anew(tmp_path):
+    """SQLite takes the locks of the parent for those of the child: an answer would be luck."""
+    path = tmp_path / "index"
+    with Index.open(path, 0.8, **OPTIONS) as index:
+        with index.batch():
+            index.insert(0, text_of(0))
+            assert REFUSED in in_child(lambda: Index.open(path))
+            assert in_child(lambda: len(Index.open(tmp_path / "other", 0.8))) == "0"
+        assert in_child(lambda: list(Index.open(path))) == "[0]"
+
+
+def test_while_another_thread_waits_for_the_batch(stored):
+    """The thread that forks has the batch that the other thread waits for."""
+    index = stored(0.8, wait=60.0, **OPTIONS)
+    other = opened(index, wait=60.0)
+    tried = threading.Event()
+    attempt = other._backend.store.batch
+    other._backend._store.batch = lambda: (tried.set(), attempt())[1]
+    thread = threading.Thread(target=lambda: other.insert(1, text_of(1)))
+    with index.batch():
+        index.insert(0, text_of(0))
+        thread.start()
+        assert tried.wait(30)
+        assert len(other) == 0  # other threads can ask meanwhile
+        assert in_child(lambda: "here") == "here"
+        assert thread.is_alive()
+    thread.join()
+    assert list(index) == [0, 1]
+
+
+def test_calls_that_use_several_indexes_in_any_order(tmp_path, monkeypatch):
+    monkeypatch.setattr(guard, "AT_A_TIME", 0.01)
+    first, second = (Index.open(tmp_path / name, 0.8, **OPTIONS) for name in "ab")
+    holds, forks = threading.Event(), threading.Event()
+
+    def use():
+        with second._guard.hold():
+            holds.set()
+            forks.wait(0.1)
+            first.insert(0, text_of(0))
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    holds.wait()
+    assert in_child(lambda: (list(first), list(second))) == "([0], [])"
+    thread.join()
+
+
+def test_a_call_that_does_not_end(stored, monkeypatch):
+    """The process forks in the end, and the child knows what it cannot use."""
+    monkeypatch.setattr(guard, "AT_A_TIME", 0.01)
+    monkeypatch.setattr(guard, "PATIENCE", 0.05)
+    index, another = stored(0.8, **OPTIONS), stored(0.8, **OPTIONS)
+    holds, over = threading.Event(), threading.Event()
+
+    def use():
+        with index._guard.hold():
+            holds.set()
+            over.wait()
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    holds.wait()
+    try:
+        assert REFUSED in in_child(lambda: len(index))
+        assert in_child(lambda: another.insert(1, text_of(1))) == "None"
+    finally:
+        over.set()
+        thread.join()
+    index.insert(0, text_of(0))
+    assert list(index) == [0]
+    assert list(another) == [1]
