@@ -83,7 +83,7 @@ class Changes:
         self._removed.append((number, name, record, was_added))
         if was_added:
             del self.numbers[name], self.added[number]
-            self.tables.remove(number)
+            self.tables.discard(number)  # which forgets those that were removed
         else:
             self.deleted[number] = record
 

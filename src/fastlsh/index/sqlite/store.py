@@ -297,7 +297,7 @@ class SqliteStore:
             )
         self._documents -= len(numbers)
         for number in numbers[numbers >= self._flushed].tolist():
-            self._recent.remove(number)
+            self._recent.discard(number)  # which forgets those that were removed
         # Also for documents in no run: other processes have linked them in memory.
         self._levels.remove(self._sql, numbers[numbers < self._flushed])
 
