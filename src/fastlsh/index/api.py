@@ -460,7 +460,9 @@ class Index:
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over (id, text) of all documents, in the order of insertion.
 
-        The texts are those of `text`. Documents that are removed meanwhile are left out.
+        The texts are those of `text`. The ids are those that are there when this is called: a
+        document that is inserted meanwhile is left out, and so is one that is removed. If one is
+        replaced, its text may be the new one.
 
         Raises
         ------
@@ -475,7 +477,7 @@ class Index:
         {'a': 'some text', 'b': 'another text'}
         """
         check_texts_kept(self._settings)
-        return self._items()
+        return self._items(iter(self))
 
     def counts(self) -> dict[str, Any]:
         """Return how often each document has come, as `fastlsh index export` writes it.
@@ -515,12 +517,12 @@ class Index:
         with self._guard.hold() as nested:
             return all_counts(self._settled(nested))
 
-    def _items(self) -> Iterator[tuple[Any, Any]]:
-        names = iter(self)
+    def _items(self, names: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
         while some := list(islice(names, READ_BACK)):
             with self._guard.hold() as nested:
                 there, documents = self._settled(nested).fetch(some)
-            yield from zip(there, texts_of(self._settings, documents), strict=True)
+            found = dict(zip(there, texts_of(self._settings, documents), strict=True))
+            yield from ((name, found[name]) for name in some if name in found)
 
     def _fetched(self, id: Hashable) -> IndexDocuments:  # noqa: A002
         hash(id)

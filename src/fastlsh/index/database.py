@@ -4,7 +4,8 @@ The answer for a document depends on nothing but the documents of its buckets. S
 has to find these, and the same tables as in memory decide, with the same answer.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+import weakref
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ class DatabaseBackend:
         self.wait = store.wait
         self.ended = ""
         self.limited = 0
+        self._iterations: weakref.WeakSet[_Iteration] = weakref.WeakSet()
 
     @property
     def store(self) -> Store:
@@ -70,19 +72,30 @@ class DatabaseBackend:
         )
 
     def names(self) -> Iterator[Any]:
-        """Iterate over the ids in blocks; those added or removed meanwhile may be included."""
-        number = -1
-        while True:
-            numbers, names = retry_until_consistent(lambda: self._names_after(number))  # noqa: B023
-            if not names:
-                return
-            yield from names
-            number = int(numbers[-1])
+        """Iterate over the ids that are there now, in blocks.
+
+        Documents that this process removes meanwhile are included. Those that another process
+        removes are, if they were read before.
+        """
+        iteration = _Iteration(retry_until_consistent(lambda: self._read(self.store.upcoming)))
+        self._iterations.add(iteration)
+        return self._names(iteration)
+
+    def _names(self, iteration: "_Iteration") -> Iterator[Any]:
+        while iteration.number + 1 < iteration.end:
+            numbers, names = retry_until_consistent(lambda: self._names_after(iteration.number))
+            yield from iteration.next(dict(zip(numbers.tolist(), names, strict=True)))
 
     def _names_after(self, number: int) -> tuple[NDArray[np.int64], list[Any]]:
         with self.store.reading():
             numbers = self.store.after(number, COMPARED)
             return numbers, self.store.take(numbers)
+
+    def _delete(self, gone: Mapping[Any, int]) -> None:
+        """Delete documents by their numbers, given by id."""
+        self.store.delete(np.array(sorted(gone.values()), np.int64))
+        for iteration in self._iterations:
+            iteration.note(gone)
 
     def fetch(self, names: list[Any]) -> tuple[list[Any], IndexDocuments]:
         """Return documents: see `Backend`."""
@@ -176,7 +189,7 @@ class DatabaseBackend:
             with self.store.writing():
                 if on_known != "raise":
                     names, documents, replaced = chosen(self.store.find, names, documents, on_known)
-                    self.store.delete(np.array(sorted(replaced.values()), np.int64))
+                    self._delete(replaced)
                 self.store.insert(names, documents)
         except KeyError:
             with self.store.reading():
@@ -213,10 +226,10 @@ class DatabaseBackend:
         """Remove a document if it exists, and return whether it did."""
         hash(name)
         with self.store.writing():
-            number = self.store.find([name]).get(name, -1)
-            if number >= 0:
-                self.store.delete(np.array([number]))
-        return number >= 0
+            found = self.store.find([name])
+            if found:
+                self._delete(found)
+        return bool(found)
 
     def settle(self, nested: bool) -> None:
         """Do nothing: a transaction that is interrupted is undone at once."""
@@ -236,6 +249,28 @@ class DatabaseBackend:
         """Close files and connections."""
         self.ended = self.ended or "the index is closed"
         self._store.close()
+
+
+class _Iteration:
+    """How far the ids were read that were there at the beginning."""
+
+    def __init__(self, end: int) -> None:
+        self.number = -1
+        """The number of the last document that was read."""
+        self.end = end
+        self._gone: dict[int, Any] = {}
+        """Ids of documents that were removed meanwhile, by their numbers."""
+
+    def next(self, read: Mapping[int, Any]) -> list[Any]:
+        """Return the ids of the next documents, given those that are still there."""
+        last = max(read, default=self.end)
+        found = {**self._gone, **read}
+        first, self.number = self.number, last
+        return [found[n] for n in sorted(found) if first < n <= last and n < self.end]
+
+    def note(self, gone: Mapping[Any, int]) -> None:
+        """Note documents that are removed before they are read."""
+        self._gone.update((n, name) for name, n in gone.items() if self.number < n < self.end)
 
 
 class _Counting:

@@ -76,6 +76,9 @@ class Store(Protocol):
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id cannot be stored."""
 
+    def upcoming(self) -> int:
+        """Return the number of the next document that is added."""
+
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
 

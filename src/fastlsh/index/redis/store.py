@@ -164,6 +164,10 @@ class RedisStore:
         """Return how many documents there are."""
         return self._state.documents
 
+    def upcoming(self) -> int:
+        """Return the number of the next document that is added."""
+        return self._state.upcoming
+
     def nbytes(self) -> int:
         """Return how many bytes of memory the index takes on the server, without large buckets."""
         names = "documents", "ids", "buckets", "counts"

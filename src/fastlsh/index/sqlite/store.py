@@ -158,6 +158,10 @@ class SqliteStore:
         """Return how many documents there are."""
         return self._documents
 
+    def upcoming(self) -> int:
+        """Return the number of the next document that is added."""
+        return self._next
+
     def nbytes(self) -> int:
         """Return how many bytes the file has."""
         ((size,),) = self._sql.execute(
