@@ -11,19 +11,15 @@ from fastlsh.index import database
 from fastlsh.index.sqlite import levels, store
 from index_model import KINDS
 
-# The tests in which the default run has a backend that differs from another one in little.
-BY_DEFAULT = {
-    "redis": ["test_backends.py", "test_contained.py"],
-    "sqlite, many runs": ["test_backends.py", "test_contained.py", "test_index.py"],
-}
+MANY_RUNS = "sqlite, many runs"
+BY_DEFAULT = ("test_backends.py", "test_contained.py", "test_index.py")
+"""The tests in which the default run has an index in SQLite of many small runs, too."""
 
 
 def pytest_collection_modifyitems(items):
-    """In the default run, a server does what the tests of backends want, and its own tests."""
     for item in items:
-        given = getattr(item, "callspec", None)
-        files = BY_DEFAULT.get(given and given.params.get("backend"))
-        if files is not None and item.path.name not in files:
+        given = item.callspec.params if hasattr(item, "callspec") else {}
+        if given.get("backend") == MANY_RUNS and item.path.name not in BY_DEFAULT:
             item.add_marker("exhaustive")
 
 
@@ -72,7 +68,7 @@ def backend(request, tmp_path_factory):
     else:
         place = tmp_path_factory.mktemp("indexes")
     with pytest.MonkeyPatch.context() as patch:
-        if kind == "sqlite, many runs":
+        if kind == MANY_RUNS:
             patch.setattr(store, "RECENT", 5)
             patch.setattr(store, "BLOCK", 7)
             patch.setattr(levels, "TOGETHER", 3)

@@ -4,6 +4,7 @@ The answer for a document depends on nothing but the documents of its buckets. S
 has to find these, and the same tables as in memory decide, with the same answer.
 """
 
+import sys
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
-from fastlsh.index.deciding import deciding_documents
+from fastlsh.index.deciding import FIRST, GROWTH, deciding_documents
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments, joined_documents
-from fastlsh.index.store import FORKED, Store, T, retry_until_consistent
+from fastlsh.index.store import ALL, FORKED, Store, T, retry_until_consistent
 from fastlsh.parallel import batches
 
 ASKED = 4096
@@ -157,15 +158,28 @@ class DatabaseBackend:
     def _answer(
         self, documents: IndexDocuments, limit: int
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        numbers, _ = self.store.gather(documents.signatures, None)
+        """Return the answers to some documents. With a limit, no more is read than is needed."""
         found, whose = [np.empty((0, 2))], [np.empty(0, np.int64)]
-        for first, last in batches(len(numbers), COMPARED):
-            some = numbers[first:last]
-            part, counts = self._tables(self.store.fetch(some)).query(documents, limit)
-            if len(part):
-                part[:, 1] = some[part[:, 1].astype(np.int64)]
-            found.append(part)
-            whose.append(np.repeat(np.arange(documents.n), counts))
+        asked, equal = np.arange(documents.n), np.zeros(documents.n, np.int64)
+        before, size = -1, COMPARED
+        max_entries: int | None = None
+        if limit < sys.maxsize:
+            max_entries, size = FIRST, min(FIRST * documents.n, COMPARED)
+        while len(asked):
+            numbers, complete = self.store.gather(documents.signatures[asked], max_entries)
+            numbers = numbers[(numbers > before) & (numbers <= complete)]
+            while len(numbers) and len(asked):
+                some = documents if len(asked) == documents.n else documents.take(asked)
+                part, counts = self._compared(some, numbers[:size], limit)
+                of = np.repeat(asked, counts)
+                found.append(part)
+                whose.append(of)
+                equal += np.bincount(of[part[:, 0] == 1], minlength=documents.n)
+                asked = asked[equal[asked] < limit]
+                numbers, size = numbers[size:], min(size * GROWTH, COMPARED)
+            if complete == ALL:
+                break
+            before, max_entries = complete, None
         everything, of = np.concatenate(found), np.concatenate(whose)
         counts = np.bincount(of, minlength=documents.n)
         if len(found) > 2:
@@ -175,6 +189,15 @@ class DatabaseBackend:
             everything = everything[order]
             counts = np.minimum(counts, limit)
         return everything, counts
+
+    def _compared(
+        self, documents: IndexDocuments, numbers: NDArray[np.int64], limit: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the answers among some documents of the database."""
+        part, counts = self._tables(self.store.fetch(numbers)).query(documents, limit)
+        if len(part):
+            part[:, 1] = numbers[part[:, 1].astype(np.int64)]
+        return part, counts
 
     def _tables(self, documents: IndexDocuments) -> Memory:
         """Return tables in memory with some documents, which are numbered from 0."""

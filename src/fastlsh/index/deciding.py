@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import REMEMBERED
 from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.settings import Settings
-from fastlsh.index.store import Store
+from fastlsh.index.store import ALL, Store
 from fastlsh.parallel import batches
 
 WANTED = REMEMBERED + 1
@@ -42,22 +42,22 @@ def deciding_documents(
     room
         Return None if there are more than this, and several new documents.
     """
-    found, more = store.gather(documents.signatures, FIRST)
+    found, complete = store.gather(documents.signatures, FIRST)
     if room is not None and len(found) > room and documents.n > 1:
         return None
-    if not more:
+    if complete == ALL:
         return found, store.fetch(found)
     examined = _Examined(store, documents, fetched)
     asked, max_entries = np.arange(documents.n), FIRST
     while True:
         examined.add(found)
-        if not more:
+        if complete == ALL:
             break
         asked = asked[examined.undecided(asked, max_entries)]
         if not len(asked):
             break
         max_entries *= GROWTH
-        found, more = store.gather(documents.signatures[asked], max_entries)
+        found, complete = store.gather(documents.signatures[asked], max_entries)
     examined.add_copies()
     return examined.result()
 

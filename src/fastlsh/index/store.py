@@ -30,6 +30,9 @@ class BusyError(TimeoutError):
 POLLED = 0.005
 """Seconds between two attempts to write."""
 
+ALL = 2**63 - 1
+"""Above the number of every document."""
+
 Sources = dict[int, list[int]]
 """Sources of documents, by the numbers of these."""
 
@@ -87,13 +90,13 @@ class Store(Protocol):
 
     def gather(
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
-    ) -> tuple[NDArray[np.int64], bool]:
+    ) -> tuple[NDArray[np.int64], int]:
         """Return the documents that share a bucket with these, ascending.
 
         A bucket is found by a tag, the upper half of its key, so a few documents of other buckets
         may be included. If `max_entries` is given, at least the first `max_entries` documents with
-        each tag are returned, and whether there are more. If `band` is given, only the buckets of
-        this band are searched.
+        each tag are returned, and the number up to which none is left out: `ALL` if there are no
+        more. If `band` is given, only the buckets of this band are searched.
         """
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:

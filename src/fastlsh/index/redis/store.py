@@ -22,6 +22,7 @@ from fastlsh.index.redis.sources import sources_of, unknown_sources
 from fastlsh.index.redis.transactions import Batch, Change, Reading
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import (
+    ALL,
     ChangedError,
     Sources,
     Within,
@@ -221,35 +222,41 @@ class RedisStore:
 
     def gather(
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
-    ) -> tuple[NDArray[np.int64], bool]:
-        """Return the documents that share a bucket with these, and whether there are more."""
+    ) -> tuple[NDArray[np.int64], int]:
+        """Return the documents that share a bucket with these: see `Store`."""
         found, _ = self._collected.tables.query(IndexDocuments(signatures), sys.maxsize)
         mine = self._collected.tables.take(unique(found[:, 1].astype(np.int64)))
         tags = wanted_tags(self.settings.keys(signatures, asked=True), band).tolist()
         wanted = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
         # Documents that this batch removes are still in the buckets.
         room = None if max_entries is None else 8 * (max_entries + len(self._collected.deleted))
-        held, more = [], False
+        held, complete = [], ALL
         for first in range(0, len(wanted), TOGETHER):
-            some = self._buckets(wanted[first : first + TOGETHER])
-            more |= room is not None and any(len(each) > room for each in some)
-            held += [each[:room] for each in some]
+            some = self._buckets(wanted[first : first + TOGETHER], room)
+            for each in some:
+                held.append(each[:room])
+                if room is not None and len(each) > room:
+                    complete = min(complete, int.from_bytes(each[room - 8 : room], "little"))
         numbers = unique(np.frombuffer(b"".join(held), "<u8").astype(np.int64))
         numbers = numbers[numbers < self._state.upcoming]
         if self._collected.deleted:
             numbers = np.setdiff1d(numbers, np.array(list(self._collected.deleted), np.int64))
-        return np.union1d(numbers, np.array(mine, np.int64)).astype(np.int64), more
+        return np.union1d(numbers, np.array(mine, np.int64)).astype(np.int64), complete
 
-    def _buckets(self, names: list[bytes]) -> list[bytes]:
-        """Return the numbers in these buckets, as far as they exist."""
+    def _buckets(self, names: list[bytes], room: int | None) -> list[bytes]:
+        """Return the numbers in these buckets, as far as they exist; of `room` bytes, one more."""
         found = self._server.client.hmget(self._server.key("buckets"), names)
         held = [numbers for numbers in found if numbers]
         large = [name for name, numbers in zip(names, found, strict=True) if numbers == b""]
         if large:
             prefix = self._server.key("b:")
-            values = self._server.client.mget([prefix + name for name in large])
+            last, least = (-1, LARGE) if room is None else (room + 7, min(room, LARGE))
+            with self._server.client.pipeline(transaction=False) as pipe:
+                for name in large:
+                    pipe.getrange(prefix + name, 0, last)
+                values = pipe.execute()
             for name, numbers in zip(large, values, strict=True):
-                if len(numbers or b"") <= LARGE:
+                if len(numbers) <= least:
                     self._lacks(f"bucket {name.hex()}")
                 held.append(numbers)
         return held

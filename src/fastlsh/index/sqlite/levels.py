@@ -62,8 +62,8 @@ class Levels:
 
     def gather(
         self, sql: sqlite3.Connection, wanted: NDArray[np.uint64], max_entries: int | None
-    ) -> tuple[NDArray[np.int64], bool]:
-        """Return the documents with one of these tags, ascending, and whether there are more."""
+    ) -> tuple[NDArray[np.int64], int]:
+        """Return the documents with one of these tags, ascending, and where they are cut."""
         return find_in_runs(sql, self.runs, TagQuery(wanted, self.gone, max_entries))
 
     def remove(self, sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> None:

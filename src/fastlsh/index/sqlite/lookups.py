@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import ranges_of, unique
-from fastlsh.index.sqlite.runs import HALF, MASK, TagRun, read_pages
+from fastlsh.index.sqlite.runs import HALF, MASK, PACKED_PAGE, TagRun, read_pages
+from fastlsh.index.store import ALL
 from fastlsh.parallel import batches_by_work
 
 PAGES = 1 << 12
@@ -29,52 +30,54 @@ class TagQuery(NamedTuple):
 
 def find_in_runs(
     connection: sqlite3.Connection, runs: list[TagRun], query: TagQuery
-) -> tuple[NDArray[np.int64], bool]:
-    """Return the numbers of the documents in the buckets, and whether there are more."""
+) -> tuple[NDArray[np.int64], int]:
+    """Return the documents in the buckets, and the number up to which none is left out."""
     wanted = query.wanted
     if len(wanted) * len(runs) <= FEW:
         return _find_few(connection, runs, query)
     found = [np.empty(0, np.uint64)]
-    more = False
+    complete = ALL
     for run in runs:
-        start, stop = _pages_of(run, wanted)
+        start, stop = _pages_of(run, query)
         for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
             some = slice(first, last)
             pages = unique(ranges_of(start[some], (stop - start)[some]))
             if len(pages):
                 tags, entries = _entries(connection, run, pages)
-                chosen, cut = _chosen(tags, entries, query._replace(wanted=wanted[some]))
+                chosen, last = _chosen(tags, entries, query._replace(wanted=wanted[some]))
                 found.append(chosen)
-                more |= cut
-    return unique(np.concatenate(found)).astype(np.int64), more
+                complete = min(complete, last)
+    return unique(np.concatenate(found)).astype(np.int64), complete
 
 
-def _pages_of(
-    run: TagRun, wanted: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for each tag the range of pages that may have its entries."""
+def _pages_of(run: TagRun, query: TagQuery) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return for each tag the range of pages that may have its entries, as far as needed."""
+    wanted, removed, max_entries = query
     # The entries of a tag may begin in the page before the first that begins with it.
     start = np.maximum(np.searchsorted(run.tags, wanted, "left") - 1, 0)
-    return start, np.searchsorted(run.tags, wanted, "right")
+    stop = np.searchsorted(run.tags, wanted, "right")
+    if max_entries is not None:  # and one more entry, which shows that there are more
+        stop = np.minimum(stop, start + 2 + (max_entries + len(removed)) // PACKED_PAGE)
+    return start, stop
 
 
 def _find_few(
     connection: sqlite3.Connection, runs: list[TagRun], query: TagQuery
-) -> tuple[NDArray[np.int64], bool]:
+) -> tuple[NDArray[np.int64], int]:
     """Find the documents in a few buckets: all pages are read at once, and searched one by one."""
     wanted, removed, max_entries = query
     band, low = wanted >> HALF, wanted << HALF
     ends = np.stack([low, low | MASK], axis=1)  # no number is as large as MASK
     asked: list[tuple[int, int, NDArray[np.uint64]]] = []
     for run in runs:
-        start, stop = _pages_of(run, wanted)
+        start, stop = _pages_of(run, query)
         start = run.page + np.maximum(start, run.pages[band])
         some = zip(start.tolist(), (run.page + stop).tolist(), ends, strict=True)
         asked += [each for each in some if each[0] < each[1]]
     pages = sorted({page for begin, end, _ in asked for page in range(begin, end)})
     held = read_pages(connection, np.array(pages, np.int64))
     found = [np.empty(0, np.uint64)]
-    more = False
+    complete = ALL
     for begin, end, its in asked:
         parts = []
         for page in range(begin, end):
@@ -85,9 +88,11 @@ def _find_few(
             numbers = entries & MASK
             if len(removed):
                 numbers = numbers[~np.isin(numbers, removed)]
-            more |= max_entries is not None and len(numbers) > max_entries
-            found.append(numbers[:max_entries])
-    return unique(np.concatenate(found)).astype(np.int64), more
+            if max_entries is not None and len(numbers) > max_entries:
+                numbers = numbers[:max_entries]
+                complete = min(complete, int(numbers[-1]))
+            found.append(numbers)
+    return unique(np.concatenate(found)).astype(np.int64), complete
 
 
 def _entries(
@@ -103,8 +108,8 @@ def _entries(
 
 def _chosen(
     tags: NDArray[np.uint64], entries: NDArray[np.uint64], query: TagQuery
-) -> tuple[NDArray[np.uint64], bool]:
-    """Return the numbers of the entries with tags that are wanted, and whether there are more."""
+) -> tuple[NDArray[np.uint64], int]:
+    """Return the numbers of the entries with tags that are wanted, and where they are cut."""
     wanted, removed, max_entries = query
     start = np.searchsorted(tags, wanted, "left")
     count = np.searchsorted(tags, wanted, "right") - start
@@ -114,6 +119,7 @@ def _chosen(
         tag = np.repeat(np.arange(len(wanted)), count)[there]
         chosen, count = chosen[there], np.bincount(tag, minlength=len(wanted))
     if max_entries is None or count.max(initial=0) <= max_entries:
-        return chosen, False
+        return chosen, ALL
     before = np.arange(len(chosen)) - np.repeat(np.cumsum(count) - count, count)
-    return chosen[before < max_entries], True
+    last = chosen[(before == max_entries - 1) & (np.repeat(count, count) > max_entries)]
+    return chosen[before < max_entries], int(last.min())

@@ -20,7 +20,7 @@ from fastlsh.index.sqlite.rows import TOGETHER, check_row, checksum_of, padded
 PAGE = 1000
 """Entries in a page, which fill a page of SQLite."""
 PACKED_PAGE = 670
-"""Of packed ones, 10 pages fill one."""
+"""Of packed ones, 10 pages fill one. No page has fewer, except the last of a band."""
 MASK = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 

@@ -191,13 +191,13 @@ class SqliteStore:
 
     def gather(
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
-    ) -> tuple[NDArray[np.int64], bool]:
-        """Return the documents that share a bucket with these, and whether there are more."""
+    ) -> tuple[NDArray[np.int64], int]:
+        """Return the documents that share a bucket with these: see `Store`."""
         found, _ = self._recent.query(IndexDocuments(signatures), sys.maxsize)
         recent = self._recent.take(unique(found[:, 1].astype(np.int64)))
         wanted = wanted_tags(self.settings.keys(signatures, asked=True), band)
-        older, more = self._levels.gather(self._sql, wanted, max_entries)
-        return np.concatenate([older, np.array(recent, np.int64)]), more
+        older, complete = self._levels.gather(self._sql, wanted, max_entries)
+        return np.concatenate([older, np.array(recent, np.int64)]), complete
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents, all of which must exist."""
