@@ -32,6 +32,12 @@ from fastlsh.cli.wording import with_options
         ("give key=", "give --key-file"),
         ("within= and save_index= cannot", "--within and --save-index cannot"),
         ("lowercase=False, not True", "lowercase=False, not True"),
+        ("num_perm.key: others can read the key", "num_perm.key: others can read the key"),
+        ("stop_words: Permission denied", "stop_words: Permission denied"),
+        ("split=train/a.parquet: row 3", "split=train/a.parquet: row 3"),
+        ("source=web.jsonl: row 3", "source=web.jsonl: row 3"),
+        ("raise max_pairs.", "raise --max-pairs."),
+        ("threshold=0.9, not 0.8", "--threshold=0.9, not 0.8"),
         ("in out/size=3/format=x.work", "in out/size=3/format=x.work"),
     ],
 )  # fmt: skip

@@ -25,6 +25,7 @@ def test_jsonl(write):
     ("row", "reason"),
     [
         (b"nonsense", "not JSON: Expecting value at column 1"),
+        (b'{"text": "a\tb"}', "not JSON: Invalid control character at column 12"),
         (b'{"id": 1}', "no key 'text' (there is: 'id')"),
         (b"{}", "no key 'text' (there is: none)"),
         (b'{"text": 42}', "'text' is a number, not a string"),

@@ -33,15 +33,17 @@ _OTHERS = {
     "on_known=replace": "--replace",
 }  # fmt: skip
 
+_ENDS = r"(?![\w/\\-]|\.\w)"
+"""What stands behind a name that is not a part of the name of a file."""
 _SUBJECT = re.compile(
     rf"^({'|'.join(_WORDS)})(?: and ({'|'.join((*_WORDS, *_UNMISTAKABLE))}))?"
     r"(?= (?:must|is|needs|has|have)\b)"
 )
 _ARGUMENT = re.compile(
     rf"(?<![\w/.-])({'|'.join((*_UNMISTAKABLE, *_WORDS, *_WITH_EQUALS))})="
-    r"""(["']?)(\w*)\2(?!=)"""
+    rf"""(["']?)(\w*|[\d.]*\d)\2(?!=){_ENDS}"""
 )
-_WORD = re.compile(rf"(?<![\w/.-])({'|'.join(_UNMISTAKABLE)})\b")
+_WORD = re.compile(rf"(?<![\w/.-])({'|'.join(_UNMISTAKABLE)})(?!: ){_ENDS}")
 
 
 def with_options(message: str) -> str:

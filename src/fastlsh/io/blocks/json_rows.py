@@ -61,7 +61,8 @@ class JsonRows:
         except RecursionError:
             raise self.source.error("nested too deeply", row) from None
         except ValueError as error:
-            reason = f"not JSON: {getattr(error, 'msg', error)}"
+            # Some messages of the module end with the preposition of a place already.
+            reason = f"not JSON: {getattr(error, 'msg', str(error)).removesuffix(' at')}"
             column = f" at column {error.colno}" if hasattr(error, "colno") else ""
             array = "; an array is not JSON lines" if raw.startswith("[") else ""
             raise self.source.error(reason + column + array, row) from None
