@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from combinations import first
+from fastlsh.compat import datasketch
 from fastlsh.compat.datasketch.engines import Storages, Tables
 from fastlsh.compat.datasketch.lsh import MinHashLSH
 from fastlsh.compat.datasketch.params import optimal_containment_param, optimal_param
@@ -136,6 +137,23 @@ class TestParameters:
     def test_errors(self, arguments, message):
         with pytest.raises(ValueError, match=message):
             MinHashLSH(**arguments)
+
+    @pytest.mark.parametrize("basename", ["x", None])
+    def test_a_basename_that_is_no_bytes(self, basename):
+        for more in ({}, {"hashfunc": short}):
+            with pytest.raises(TypeError, match=f"basename must be bytes, got {basename!r}"):
+                MinHashLSH(storage_config={"type": "dict", "basename": basename}, **more)
+        assert MinHashLSH(storage_config={"type": "dict", "basename": b"x"}).is_empty()
+
+    def test_storages_can_be_assigned(self):
+        index, other = (MinHashLSH(num_perm=16, params=(4, 4)) for _ in range(2))
+        sketch = datasketch.MinHash(16)
+        index.insert("a", sketch)
+        other.keys, other.hashtables = index.keys, index.hashtables
+        assert other.query(sketch) == ["a"]
+        assert "a" in other
+        index.keys = index.keys
+        assert list(index.keys) == index.query(sketch) == ["a"]
 
     def test_no_cassandra(self):
         with pytest.raises(NotImplementedError, match="no index in Cassandra"):

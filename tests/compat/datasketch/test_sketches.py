@@ -202,8 +202,11 @@ def test_weighted_golden():
 def test_what_stays_out():
     counters = ("HyperLogLog", "HyperLogLogPlusPlus")
     for name in (*counters, "HNSW", "MinHashLSHBloom", "AsyncMinHashLSH"):
-        with pytest.raises(ImportError, match=name):
+        assert not hasattr(ours, name)
+        with pytest.raises(AttributeError, match=f"no {name}: it .* datasketch itself"):
             getattr(ours, name)
+        with pytest.raises(ImportError, match=name):
+            exec(f"from fastlsh.compat.datasketch import {name}")
     with pytest.raises(AttributeError, match="nothing"):
         ours.nothing  # noqa: B018
     assert not hasattr(ours, "__wrapped__")

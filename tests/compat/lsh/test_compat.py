@@ -183,6 +183,11 @@ def test_the_pairs_are_a_set():
     assert type(found & {(0, 1)}) is set
     assert found.copy() == found.intersection({(0, 1)}) == {(0, 1)} == found - set()
     assert found.difference(found) == set()
+    assert found.issubset([(0, 1), (5, 6)])
+    assert not found.issubset([(5, 6)])
+    assert found.issuperset([(0, 1)])
+    assert not found.issuperset([(0, 1), (1, 0)])
+    assert found.symmetric_difference([(0, 1), (5, 6)]) == {(5, 6)}
     assert found.groups == [[0, 1], [2]]
     assert repr(found) == "<1 duplicate pairs>"
 

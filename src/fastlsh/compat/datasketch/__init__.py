@@ -29,6 +29,9 @@ __all__ = [
     "sha1_hash64",
 ]
 
+__version__ = "2.0.0"
+"""The version of datasketch whose answers these are."""
+
 NOT_HERE = {
     "HyperLogLog": "counts distinct elements and is no MinHash",
     "HyperLogLogPlusPlus": "counts distinct elements and is no MinHash",
@@ -40,7 +43,7 @@ NOT_HERE = {
 
 def __getattr__(name: str) -> NoReturn:
     if name in NOT_HERE:
-        raise ImportError(
+        raise AttributeError(
             f"fastlsh.compat.datasketch has no {name}: it {NOT_HERE[name]}; "
             "take it from datasketch itself"
         )

@@ -35,10 +35,18 @@ class Index:
         engine = self._engine
         return KeyView(self) if isinstance(engine, Tables) else engine.keys
 
+    @keys.setter
+    def keys(self, storage: OrderedStorage) -> None:
+        self._storages().keys = storage._keys if isinstance(storage, KeyView) else storage
+
     @property
     def hashtables(self) -> list[UnorderedStorage]:
         """For each band, the storage from band keys to keys."""
         return self._storages().hashtables
+
+    @hashtables.setter
+    def hashtables(self, storages: list[UnorderedStorage]) -> None:
+        self._storages().hashtables = storages
 
     @property
     def buffer_size(self) -> int:

@@ -103,6 +103,18 @@ class DuplicatePairs(Set[Pair]):
         """Return the pairs that are in none of the others, as a usual set."""
         return set(self).difference(*others)
 
+    def symmetric_difference(self, other: Iterable[Any]) -> set[Any]:
+        """Return the pairs and the elements of the other that are not in both, as a usual set."""
+        return set(self).symmetric_difference(other)
+
+    def issubset(self, other: Iterable[Any]) -> bool:
+        """Return whether all pairs are in the other."""
+        return set(self).issubset(other)
+
+    def issuperset(self, other: Iterable[Any]) -> bool:
+        """Return whether all elements of the other are pairs of this set."""
+        return all(each in self for each in other)
+
 
 def duplicate_pairs(
     fingerprints: Mapping[Hashable, Fingerprint],
