@@ -39,6 +39,17 @@ def test_slices_and_chunks():
     assert signatures_to_arrow(np.empty((0, 16), np.uint32)).type == column.type
 
 
+def test_a_null_in_other_rows_than_those_of_the_slice():
+    column = pa.array([[1, 2], [3, 4], [5, None], None, [7, 8]], pa.list_(pa.uint32(), 2))
+    assert signatures_from_arrow(column[:2]).tolist() == [[1, 2], [3, 4]]
+    assert signatures_from_arrow(pa.chunked_array([column[4:], column[:1]])).tolist() == [
+        [7, 8], [1, 2]
+    ]  # fmt: skip
+    for part in (column[1:3], column[3:]):
+        with pytest.raises(ValueError, match="holds null"):
+            signatures_from_arrow(part)
+
+
 def test_through_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pa.table({"s": signatures_to_arrow(SIGNATURES)}), tmp_path / "s.parquet")

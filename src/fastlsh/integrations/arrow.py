@@ -81,10 +81,10 @@ def signatures_from_arrow(column: Any) -> NDArray[np.uint32]:
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     pieces = []
     for chunk in chunks:
-        if chunk.null_count or chunk.values.null_count:
+        values = chunk.flatten()  # of these rows, where the chunk is a slice
+        if chunk.null_count or values.null_count:
             raise ValueError("column holds null where a signature should be")
-        values = chunk.flatten().to_numpy(zero_copy_only=True)
-        pieces.append(values.reshape(len(chunk), kind.list_size))
+        pieces.append(values.to_numpy(zero_copy_only=True).reshape(len(chunk), kind.list_size))
     if not pieces:
         return np.empty((0, kind.list_size), np.uint32)
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
