@@ -160,6 +160,16 @@ def test_random_collections(seed):
         assert [each.text for each in found] == [texts[i] for i in expected.selected]
 
 
+def test_values_for_each_document():
+    half = [i % 2 for i in range(len(TEXTS))]
+    names = [f"n{i}" for i in range(len(TEXTS))]
+    block = Deduplication(0.6, within=iter(half), ids=names, priority=half)
+    expected = fastlsh.deduplicate(TEXTS, 0.6, within=half, priority=half)
+    for _ in range(2):  # a block can run again
+        found = [each.text for each in block.run(iter(documents()))]
+        assert found == [TEXTS[i] or "" for i in expected.selected]
+
+
 def test_against_that_can_be_read_once():
     found = Deduplication(0.6, against=iter(TEXTS[:50])).run(iter(documents()))
     expected = fastlsh.deduplicate(TEXTS, 0.6, against=TEXTS[:50])

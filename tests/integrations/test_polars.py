@@ -47,6 +47,18 @@ def test_priorities(priority):
     assert found.to_list() != fastlsh.deduplicate(TEXTS, 0.6).kept.tolist()
 
 
+@pytest.mark.parametrize("as_given", [list, iter, pl.Series])
+def test_groups_and_ids(as_given):
+    half = [i % 2 for i in range(300)]
+    expected = fastlsh.deduplicate(TEXTS, 0.6, within=half)
+    assert expected.kept.sum() > fastlsh.deduplicate(TEXTS, 0.6).kept.sum()
+    options = {"within": as_given(half), "ids": as_given(range(300))}
+    kept, cluster = TEXT.keep(0.6, **options), TEXT.cluster(0.6, **{"within": half})
+    for _ in range(2):  # an expression can be evaluated again
+        assert FRAME.select(kept)["text"].to_list() == expected.kept.tolist()
+    assert FRAME.select(cluster)["text"].to_list() == expected.kept_index.tolist()
+
+
 def test_in_groups():
     frame = FRAME.with_columns(half=pl.int_range(300) % 2)
     found = frame.group_by("half").agg(TEXT.keep(0.6).sum()).sort("half")["text"].to_list()

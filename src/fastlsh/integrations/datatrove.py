@@ -79,7 +79,7 @@ class Deduplication(PipelineStep):  # type: ignore[misc]
         with self.track_time():
             texts = [document.text for document in documents]
             ids = [document.id for document in documents]
-            result = deduplicate(texts, self.threshold, ids=ids, **self.options)
+            result = deduplicate(texts, self.threshold, **{"ids": ids, **self.options})
         proofs = iter(result.proofs())
         with self.exclusion_writer or nullcontext() as writer:
             for document, kept in zip(documents, result.kept.tolist(), strict=True):

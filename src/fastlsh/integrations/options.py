@@ -5,9 +5,12 @@ from typing import Any
 
 from fastlsh.search import deduplicate
 
+OF_EACH = ("ids", "priority", "within")
+"""Options with a value for each document."""
+
 
 def checked_options(threshold: float, options: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Check the options that do not depend on the texts, and let `against` be read many times.
+    """Check the options that do not depend on the texts, and let them be read many times.
 
     Parameters
     ----------
@@ -19,7 +22,7 @@ def checked_options(threshold: float, options: dict[str, Any], **more: Any) -> d
     Returns
     -------
     dict
-        The options; an iterator given as `against` is read to its end.
+        The options; an iterator is read to its end.
 
     Raises
     ------
@@ -28,11 +31,14 @@ def checked_options(threshold: float, options: dict[str, Any], **more: Any) -> d
     """
     early = {name: value for name, value in options.items() if not name.startswith("against")}
     early.update(more)
-    if early.get("priority") is not None:
-        early["priority"] = ()  # for no documents
+    early.update({name: () for name in OF_EACH if early.get(name) is not None})  # of no documents
     deduplicate([], threshold, **early)
-    against = options.get("against")
-    if isinstance(against, Iterator):
-        read_all = getattr(against, "read_all", None)  # of a RecordBatchReader
-        options = {**options, "against": read_all() if read_all else list(against)}
-    return options
+    return {name: _kept(value) for name, value in options.items()}
+
+
+def _kept(value: Any) -> Any:
+    """Return what can be read many times."""
+    if not isinstance(value, Iterator):
+        return value
+    read_all = getattr(value, "read_all", None)  # of a RecordBatchReader
+    return read_all() if read_all else list(value)
