@@ -158,10 +158,16 @@ def test_messages_that_nobody_can_read(shell, three, line):
 
 
 @posix
-@pytest.mark.parametrize("arguments", [["pairs", "a.jsonl", "-q"], ["tune", "--threshold", "0.8"]])
-def test_a_full_standard_output(shell, three, arguments):
+@pytest.mark.parametrize("buffered", [True, False])
+@pytest.mark.parametrize(
+    "arguments",
+    every(3, [["pairs", "a.jsonl", "-q"], ["tune", "--threshold", "0.8"], ["--version"],
+              ["dedup", "--help"]]),
+)  # fmt: skip
+def test_a_full_standard_output(shell, three, arguments, buffered, monkeypatch):
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full")
+    monkeypatch.setenv("PYTHONUNBUFFERED", "" if buffered else "1")
     found = shell(">/dev/full", *arguments)
     assert found.returncode == 1
     assert found.stderr == "fastlsh: standard output: No space left on device\n"

@@ -25,6 +25,7 @@ from fastlsh.cli.process import (
     discard,
     ending_raised,
     interrupts_raised,
+    named_output,
     open_standard_streams,
 )
 from fastlsh.cli.wording import with_options
@@ -59,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     open_standard_streams()
     try:
-        with ending_raised(), warnings_as_lines():
+        with ending_raised(), warnings_as_lines(), named_output():
             return _run(argv)
     except Ended as ended:
         return die_by(ended.number)

@@ -1,6 +1,7 @@
 """The parser of all commands: its help, and how it complains."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 from textwrap import fill
@@ -52,6 +53,10 @@ class Parser(argparse.ArgumentParser):
             if commands and not is_option:  # what follows is for the command
                 break
         return ""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write a help or a version; argparse takes no notice if it cannot be written."""
+        (file or sys.stderr).write(message)
 
     def format_help(self) -> str:
         """Return the help, and where more is said."""

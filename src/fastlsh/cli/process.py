@@ -1,5 +1,6 @@
 """The process of a command: its standard streams, and the signals that end it."""
 
+import io
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from types import FrameType
 from typing import TextIO
 
 from fastlsh._startup import leave
+from fastlsh.io import STANDARD
 
 
 class Ended(BaseException):
@@ -64,6 +66,33 @@ def open_standard_streams() -> None:
         sys.stdout = _null(os.O_RDONLY, "w")
     if sys.stderr is None:
         sys.stderr = _null(os.O_WRONLY, "w")
+
+
+class _Output(io.TextIOWrapper):
+    """The standard output, with its name in the errors."""
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError as error:
+            error.filename = STANDARD
+            raise
+
+
+@contextmanager
+def named_output() -> Iterator[None]:
+    """Give errors of the standard output of the process its name, as errors of files have one."""
+    own = sys.stdout
+    if own is not sys.__stdout__ or not isinstance(own, io.TextIOWrapper):
+        yield
+        return
+    how = {name: getattr(own, name) for name in ("encoding", "errors", "line_buffering")}
+    sys.stdout = named = _Output(own.buffer, write_through=own.write_through, **how)
+    try:
+        yield
+    finally:
+        sys.stdout = own
+        named.detach()
 
 
 def _null(flags: int, mode: str) -> TextIO:
