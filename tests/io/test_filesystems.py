@@ -187,6 +187,22 @@ def test_names_that_are_no_text(here):
     assert refusal("d").startswith("d/\\udcff.jsonl: row 1: not JSON")
 
 
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_tables_whose_names_are_not_text(here, kind):
+    if sys.platform != "linux":
+        pytest.skip("names are text here")
+    pa = pytest.importorskip("pyarrow")
+    name = os.fsdecode(b"\xff.") + kind
+    table = pa.table({"text": ["a", "b"]})
+    with open(name, "wb") as file:
+        if kind == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, file)
+        else:
+            with pa.ipc.new_file(file, table.schema) as out:
+                out.write_table(table)
+    assert list(read(".").texts.to_pylist()) == ["a", "b"]
+
+
 def test_pipes_are_left_out_of_directories(here):
     if not hasattr(os, "mkfifo"):
         pytest.skip("no named pipes")

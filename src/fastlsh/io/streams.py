@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -125,7 +126,7 @@ def open_arrow(source: Source) -> Iterator[Any]:
             stream = stack.enter_context(filesystems.open_raw(source.path))
             yield stack.enter_context(pa.PythonFile(stream, "r"))
         else:
-            yield stack.enter_context(pa.OSFile(filesystems.real(source.path)))
+            yield stack.enter_context(pa.OSFile(os.fsencode(filesystems.real(source.path))))
 
 
 OTHER_ENCODING = '; if the file has another encoding, give it, such as encoding="cp1252"'
