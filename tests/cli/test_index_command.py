@@ -202,6 +202,19 @@ def test_files_that_are_larger_than_estimated(run, large, monkeypatch):
     assert run(*large, "1G")[0] == 0
 
 
+def test_ids_behind_two_dashes(run, write):
+    names = ["a", -5, "--5", "---x", "9" * 5000, 10**18]
+    rows = [{"id": name, "text": f"text {number}"} for number, name in enumerate(names)]
+    name = write("a.jsonl", jsonl(rows))
+    assert run("index", "build", "i.ix", name, "--id", "id", "-q")[0] == 0
+    for left in ("--7", "1" * 5000, "-"):
+        said = [f"fastlsh: i.ix: no document has the id {left}"]
+        assert run("index", "remove", "i.ix", "-q", "--", left) == (2, "", said)
+    assert run("index", "remove", "i.ix", "--", *map(str, names))[2] == [
+        "fastlsh: 6 documents removed; i.ix has 0"
+    ]
+
+
 def test_what_is_refused(run, write):
     name = write("a.jsonl", jsonl(rows_of(1)))
     assert run("index", "build", "i.ix", name, "-q")[0] == 0
@@ -216,6 +229,8 @@ def test_what_is_refused(run, write):
         (["index", "remove", "i.ix", "1-3", "none"], "no document has the id none"),
         (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--against", name],
          "--index and --against cannot be given together"),
+        (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--max-copies", "0"],
+         "--index and --max-copies cannot be given together"),
         (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--work", "w"],
          "--index and --work cannot be given together"),
         (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--engine", "disk"],

@@ -183,3 +183,33 @@ def test_many_ids_in_pieces(monkeypatch, pa):
     assert {row: reason.partition(",")[0] for row, reason in bad.items()} == {
         4: "'x' has null among its ids", 6: "'x' has the id -7",
     }  # fmt: skip
+
+
+def test_indexes(run):
+    size = ["--unit", "token", "--size", 3, "--threshold", 0.6]
+    rows = [{"id": str(i), "text": ids} for i, ids in enumerate(documents())]
+    put("a.jsonl", *rows[:6])
+    put("b.jsonl", *rows[6:], {"id": "none", "text": None})
+    assert run("index", "build", "a.ix", "a.jsonl", *size, "-q")[0] == 0
+    index = fastlsh.Index(0.6, shingler=SHINGLER)
+    index.insert_many([row["id"] for row in rows[:6]], documents()[:6])
+    expected = [
+        f"{row['id']}\t{match}\t{similarity:.6f}"
+        for row in rows[6:]
+        for match, similarity in index.query(row["text"])
+    ]
+    assert len(expected) >= 3
+    for options in ([], size):  # the index knows what its documents are
+        status, out, err = run("index", "query", "a.ix", "b.jsonl", *options)
+        assert (status, out.splitlines()[1:]) == (0, expected), err
+    outputs = ["-o", "k.jsonl", "--report", "r.html"]
+    status, _, err = run("dedup", "b.jsonl", "--index", "a.ix", *outputs)
+    assert status == 0, err
+    with open("k.jsonl", encoding="utf-8") as file:
+        kept = [json.loads(line)["id"] for line in file]
+    found = {line.split("\t")[0] for line in expected}
+    assert kept == [row["id"] for row in rows[6:] if row["id"] not in found] + ["none"]
+    put("c.jsonl", {"id": "large", "text": [2**64 - 1, 2**63, 0]})
+    assert run("index", "add", "a.ix", "c.jsonl", "-q")[0] == 0
+    with fastlsh.Index.open("a.ix", shingler=SHINGLER, threshold=0.6) as saved:
+        assert saved.query([2**64 - 1, 2**63, 0]) == [("large", 1.0)]

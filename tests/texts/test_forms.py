@@ -221,7 +221,7 @@ def test_duckdb():
             HASHER.signatures(database.sql("select * from t"))
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), ""])
+@pytest.mark.parametrize("missing", [None, float("nan"), "", "__NA__"])
 def test_numpy_strings_of_any_length(missing):
     dtypes = pytest.importorskip("numpy.dtypes")
     if not hasattr(dtypes, "StringDType"):

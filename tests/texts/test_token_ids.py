@@ -128,6 +128,26 @@ def test_index(tmp_path):
     assert Index.load(tmp_path / "index").query(np.array([7, 8, 9, 1])) == [("b", 2 / 3)]
 
 
+@pytest.mark.parametrize("missing", [[None], [None, None], np.array([None], object)], ids=str)
+def test_documents_that_are_all_missing(missing):
+    pairs = Shingler("token", 2)
+    n = len(missing)
+    assert fastlsh.deduplicate(missing, shingler=pairs).kept.all()
+    found = fastlsh.deduplicate([[1, 2, 3], [1, 2, 3]], against=missing, against_ids=range(n),
+                                shingler=pairs)  # fmt: skip
+    assert found.kept.tolist() == [True, False]
+    found = fastlsh.deduplicate(missing, against=[[1, 2, 3]], shingler=pairs)
+    assert (found.kept.all(), found.empty) == (True, n)
+    assert len(fastlsh.near_duplicates(missing, shingler=pairs)) == 0
+    assert np.array_equal(
+        MinHasher(8, shingler=pairs).signatures(missing),
+        MinHasher(8, shingler=pairs).signatures([[]] * n),
+    )
+    index = Index(0.5, shingler=pairs)
+    index.insert_many(range(n), missing)
+    assert index.query([1, 2, 3]) == []
+
+
 def test_explain():
     found = fastlsh.explain([1, 2, 3, 4], [1, 2, 3, 5], shingler=Shingler("token", 2))
     assert found.similarity == 0.5

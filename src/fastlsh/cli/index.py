@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import re
+from typing import Any
 
 import numpy as np
 
@@ -22,8 +24,9 @@ from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_key_option, key_of
 from fastlsh.files import build_index
 from fastlsh.index import exists, finish_outputs, forget, is_address, shown
-from fastlsh.io import Lookup, check_target, write_table
+from fastlsh.io import Collection, Lookup, check_target, write_table
 from fastlsh.parameters import SearchParams
+from fastlsh.texts import ids_of_words
 
 HELP = "Create, change and query an index that is always saved, in a file or on a Redis server."
 EXAMPLES = """\
@@ -144,11 +147,20 @@ def _check_place(path: str, *, new: bool) -> None:
         raise ValueError(f"{shown(path)}: there is no index; `fastlsh index build` creates one")
 
 
+def _documents(arguments: argparse.Namespace, unit: str | None) -> Collection:
+    """Read the inputs for an index with shingles of such units."""
+    how = argparse.Namespace(**{**vars(arguments), "unit": unit})
+    collection = read_inputs(how, arguments.inputs)
+    warn_of_rows(collection)
+    if unit == "token":
+        collection.texts = ids_of_words(collection.texts)
+    return collection
+
+
 def _build(arguments: argparse.Namespace) -> None:
     if arguments.texts is not None and is_address(arguments.index):
         raise ValueError("--texts is for an index in a file: a server keeps texts as they are")
-    collection = read_inputs(arguments, arguments.inputs)
-    warn_of_rows(collection)
+    collection = _documents(arguments, arguments.unit)
     if not is_address(arguments.index):
         check_rule_options(arguments)
         _check_place(arguments.index, new=True)
@@ -170,8 +182,7 @@ def _build(arguments: argparse.Namespace) -> None:
 
 def _add(arguments: argparse.Namespace) -> None:
     with opened(arguments) as index:
-        collection = read_inputs(arguments, arguments.inputs)
-        warn_of_rows(collection)
+        collection = _documents(arguments, index.search_params.shingler.unit)
         on_known = "replace" if arguments.replace else "raise"
         index.insert_many(collection.ids, collection.texts, on_known=on_known)
         _say_size(arguments, index, f"{len(collection)} documents inserted")
@@ -181,8 +192,7 @@ def _query(arguments: argparse.Namespace) -> None:
     if arguments.output is not None:
         check_target(arguments.output)
     with opened(arguments, read_only=True) as index:
-        collection = read_inputs(arguments, arguments.inputs)
-        warn_of_rows(collection)
+        collection = _documents(arguments, index.search_params.shingler.unit)
         found = index.query_many(
             collection.texts, limit=arguments.limit, threshold=arguments.threshold
         )
@@ -206,10 +216,14 @@ def _remove(arguments: argparse.Namespace) -> None:
     with opened(arguments) as index, index.batch():
         names = dict.fromkeys(arguments.ids)
         for name in names:
-            number = int(name) if name.lstrip("-").isdecimal() else None
-            if not index.discard(name) and (number is None or not index.discard(number)):
+            if not any(map(index.discard, _ids_named(name))):
                 raise ValueError(f"{shown(arguments.index)}: no document has the id {name}")
         _say_size(arguments, index, f"{len(names)} documents removed")
+
+
+def _ids_named(name: str) -> list[Any]:
+    """Return the ids that a word of the command line can stand for: itself, and a number."""
+    return [name, int(name)] if re.fullmatch(r"-?\d{1,19}", name) else [name]
 
 
 def _export(arguments: argparse.Namespace) -> None:

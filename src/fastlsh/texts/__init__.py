@@ -1,7 +1,7 @@
 """Texts: the forms in which they come, behind one interface, and what a text is a set of."""
 
 from fastlsh.texts.arguments import check_shingler, with_key
-from fastlsh.texts.forms import Texts, as_texts, joined, plain_strings
+from fastlsh.texts.forms import Texts, as_texts, ids_of_words, joined, plain_strings
 from fastlsh.texts.gathered import Gathered, Hashing, gather_tokens, tokens_batch
 from fastlsh.texts.origins import (
     check_traceable,
@@ -38,6 +38,7 @@ __all__ = [
     "check_traceable",
     "counts_originals",
     "gather_tokens",
+    "ids_of_words",
     "inner_spans",
     "joined",
     "original_spans",

@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from fastlsh._kernels import ArrowColumn, Spans, TextColumn, TextColumns, merged, spans_of_list
 from fastlsh.parallel import batches
 from fastlsh.texts.pieces import Pieces
-from fastlsh.texts.token_ids import TokenIds, are_token_ids, ids_of_arrow, ids_of_lists
+from fastlsh.texts.token_ids import (
+    TokenIds,
+    are_token_ids,
+    ids_of_arrow,
+    ids_of_lists,
+    missing_as_ids,
+)
 
 
 class Texts(Protocol):
@@ -62,11 +68,11 @@ class JoinedTexts:
         """Gather the given documents."""
         head, tail = self.parts
         in_tail = documents >= len(head)
-        return merged(
-            head.take(documents[~in_tail], as_bytes),
-            tail.take(documents[in_tail] - len(head), as_bytes),
-            in_tail.view(np.uint8),
-        )
+        spans = head.take(documents[~in_tail], as_bytes)
+        others = tail.take(documents[in_tail] - len(head), as_bytes)
+        if spans.tokens != others.tokens:
+            spans, others = missing_as_ids(spans), missing_as_ids(others)
+        return merged(spans, others, in_tail.view(np.uint8))
 
 
 class NormalizedTexts:
@@ -158,7 +164,9 @@ def as_texts(texts: Any) -> Texts:
             )
         documents = texts.tolist()
         if hasattr(texts.dtype, "na_object"):  # StringDType: whatever it is, it is a missing text
-            documents = [text if isinstance(text, str) else None for text in documents]
+            missing = texts.dtype.na_object
+            missing = missing if isinstance(missing, str) else None  # pandas.NA is not compared
+            documents = [t if isinstance(t, str) and t != missing else None for t in documents]
         return _of_list(documents)
     if hasattr(texts, "isna") and hasattr(texts, "to_numpy"):  # a pandas Series
         values = texts.to_numpy(dtype=object, copy=True)
@@ -180,6 +188,11 @@ LISTS = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view"
 
 def _of_list(documents: list[Any]) -> Texts:
     return ids_of_lists(documents) if are_token_ids(documents) else ListTexts(documents)
+
+
+def ids_of_words(texts: Any) -> list[NDArray[np.uint64] | None]:
+    """Return documents of token ids, read from a file as words of digits, as arrays of numbers."""
+    return [None if t is None else np.array(t.split(), np.uint64) for t in plain_strings(texts)]
 
 
 def plain_strings(texts: Any) -> list[str | None]:

@@ -31,6 +31,7 @@ from fastlsh.texts.steps import (
     unit_of_words,
     word_bounds,
 )
+from fastlsh.texts.token_ids import missing_as_ids
 from fastlsh.texts.word_lists import (
     LISTS,
     bounds_that_stay,
@@ -142,6 +143,9 @@ class Shingler:
             object.__setattr__(self, name, bool(getattr(self, name)))
         if self.tokenizer is not None and self.unit not in ("word", "token"):
             raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
+        for name in ("normalize", "tokenizer"):
+            if not (getattr(self, name) is None or callable(getattr(self, name))):
+                raise TypeError(f"{name} must be a function, got {getattr(self, name)!r}")
         check_steps(self)
         check_key(self.key)
         for name in LISTS:
@@ -350,6 +354,8 @@ class Shingler:
 
     def _normalised(self, spans: Spans, *, called: bool = False) -> Spans:
         """Normalise texts; `called`: `normalize` has been called for them already."""
+        if self.unit == "token" and not spans.tokens:
+            spans = missing_as_ids(spans)
         if spans.tokens != (self.unit == "token") and len(spans):
             if spans.tokens:
                 raise TypeError(

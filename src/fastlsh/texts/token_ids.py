@@ -104,6 +104,13 @@ def ids_of_lists(documents: Sequence[Any]) -> TokenIds:
     return TokenIds(np.concatenate(filled) if filled else [], offsets)
 
 
+def missing_as_ids(spans: Spans) -> Spans:
+    """Return documents that are all missing as token ids; texts are returned as they are."""
+    lengths = np.empty(len(spans), np.int64)
+    spans.lengths(lengths)
+    return spans if lengths.any() else ids_of_lists([None] * len(spans)).spans(0, len(spans))
+
+
 def _ids_of(document: Any, number: int) -> NDArray[Any]:
     if document is None:
         return np.empty(0, np.int64)

@@ -55,6 +55,7 @@ from fastlsh.results import (
     SpanDeduplication,
 )
 from fastlsh.search import deduplicate_texts
+from fastlsh.texts import ids_of_words
 
 
 def run_deduplication(
@@ -221,7 +222,10 @@ def read_both(
     others = Collection()
     if request.against:
         others = budget.read(request.against, request.read_against, mixed=True, **how)
-    return budget.read(request.inputs, request.read, **together, **how), others
+    collection = budget.read(request.inputs, request.read, **together, **how)
+    if request.search.shingler.unit == "token":  # that of an index
+        collection.texts = ids_of_words(collection.texts)
+    return collection, others
 
 
 def threads_and_progress(options: RunOptions) -> dict[str, Any]:
