@@ -16,6 +16,7 @@ from fastlsh import (
     band_keys,
     candidate_pairs,
     deduplicate,
+    deduplicate_spans,
     estimate_jaccard,
     evaluate,
     exact_jaccard,
@@ -25,7 +26,7 @@ from fastlsh import (
     pack_signatures,
 )
 from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, spans_of_list
-from fastlsh.arguments import CHOICES, INTEGERS
+from fastlsh.arguments import CHOICES, INTEGERS, check_integer
 
 
 @pytest.mark.parametrize("function", [near_duplicates, deduplicate])
@@ -71,6 +72,8 @@ NAMED = [
     ({"bands": "3", "rows": 2}, TypeError, "bands must be an integer, got '3'"),
     ({"shingler": "char"}, TypeError, "shingler must be a Shingler, got str"),
     ({"ids": 5}, TypeError, "ids must be a collection of ids, got int"),
+    ({"ids": {"a", "b"}}, TypeError, "ids must have an order, got a set: pass a list"),
+    ({"progress": 1}, TypeError, "progress must be True, False or a function, got 1"),
     ({"against_ids": 5}, TypeError, "against_ids must be a collection of ids, got int"),
     *[
         ({"max_candidates": value}, TypeError, f"max_candidates must be an integer, got {value!r}")
@@ -152,6 +155,24 @@ def test_every_choice_is_checked_by_name(call, name):
         choices = ", ".join(CHOICES[name])
         with pytest.raises(ValueError, match=f"^{name} must be one of {choices}, got"):
             CALLS[call](**{name: value})
+
+
+@pytest.mark.parametrize("name", ["normalize", "tokenizer"])
+def test_what_is_no_function(name):
+    for value in (5, "abc"):
+        with pytest.raises(TypeError, match=f"{name} must be a function, got {value!r}"):
+            Shingler("word", **{name: value})
+
+
+def test_numbers_that_no_kernel_takes():
+    for name in ("min_length", "step", "max_items"):
+        with pytest.raises(ValueError, match=f"^{name} must be between"):
+            check_integer(2**63, name)
+    with pytest.raises(ValueError, match="min_length must be between"):
+        deduplicate_spans(["one text"], 2**63)
+    assert len(deduplicate_spans(["one text"], 2**63 - 1)) == 0
+    with pytest.raises(ValueError, match="weights must be two numbers"):
+        LSHParams.for_threshold(0.8, weights=0.5)
 
 
 def test_a_limit_may_be_as_large_as_you_like():
@@ -243,6 +264,7 @@ def test_bad_hashes_and_offsets(hashes, offsets, error):
         ([["a"], ["b", None]], TypeError, "document 1 has a token of type NoneType"),
         ([["a"], ["b", b"\xff"]], ValueError, "document 1 is not valid UTF-8"),
         ([["a"], 7], TypeError, None),
+        (None, TypeError, "token_lists must be a collection of lists, got None"),
     ],
 )
 def test_bad_tokens(documents, error, match):

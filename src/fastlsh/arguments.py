@@ -6,6 +6,8 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 MAX_NUM_PERM = 65_535
+LARGEST = 2**63 - 1
+"""The largest number that the kernels take."""
 
 
 class Bounds(NamedTuple):
@@ -22,7 +24,7 @@ INTEGERS = {
     "size": Bounds(1, 2**31 - 1),
     "bands": Bounds(1),
     "rows": Bounds(1),
-    "threads": Bounds(1),
+    "threads": Bounds(1, LARGEST),
     "documents": Bounds(0, 2**31 - 1),
     "partitions": Bounds(1, 2**31 - 1),
     "max_pairs": Bounds(0),
@@ -30,15 +32,15 @@ INTEGERS = {
     "max_copies": Bounds(1),
     "copies_per": Bounds(1),
     "per_label": Bounds(1),
-    "min_length": Bounds(0),
+    "min_length": Bounds(0, LARGEST),
     "keep_least": Bounds(0),
     "merge_gap": Bounds(0),
     "limit": Bounds(1),
     "bits": Bounds(1, 8),
     "sample": Bounds(1),
-    "step": Bounds(1),
+    "step": Bounds(1, LARGEST),
     "min_run": Bounds(0),
-    "max_items": Bounds(1),
+    "max_items": Bounds(1, LARGEST),
     "boilerplate_documents": Bounds(1),
     "around": Bounds(0),
     "min_piece": Bounds(0),
@@ -80,10 +82,10 @@ def check_integer(value: Any, name: str) -> int:
         raise TypeError(f"{name} must be an integer, got {value!r}")
     number = int(value)
     least, greatest = INTEGERS[name]
+    if number < least and greatest in (None, LARGEST):
+        raise ValueError(f"{name} must be at least {least}, got {number}")
     if greatest is not None and not least <= number <= greatest:
         raise ValueError(f"{name} must be between {least:,} and {greatest:,}, got {number}")
-    if number < least:
-        raise ValueError(f"{name} must be at least {least}, got {number}")
     return number
 
 
@@ -162,6 +164,8 @@ def check_ids(ids: Any, n: int, name: str = "ids") -> Sequence[Any] | None:
         return None
     if not isinstance(ids, Iterable):
         raise TypeError(f"{name} must be a collection of ids, got {type(ids).__name__}")
+    if isinstance(ids, (set, frozenset)):
+        raise TypeError(f"{name} must have an order, got a {type(ids).__name__}: pass a list")
     if hasattr(ids, "to_pylist"):
         ids = ids.to_pylist()
     elif hasattr(ids, "tolist"):

@@ -74,7 +74,7 @@ def _bands_for(threshold: float, rows: int, recall: float) -> int:
 
 def by_weights(threshold: float, num_perm: int, weights: tuple[float, float]) -> Choice:
     """Return the choice of the least weighted area, the first of equals, as in datasketch."""
-    if len(weights) != 2:
+    if not hasattr(weights, "__len__") or len(weights) != 2:
         raise ValueError(
             f"weights must be two numbers, for false positives and negatives, got {weights}"
         )

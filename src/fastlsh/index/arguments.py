@@ -110,7 +110,7 @@ def check_limit(limit: int | None) -> int:
     """Return the most documents to return."""
     if limit is None:
         return sys.maxsize
-    if not isinstance(limit, (int, np.integer)) or limit < 1:
+    if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 1:
         raise ValueError(f"limit must be an integer of at least 1, or None, got {limit!r}")
     return min(int(limit), sys.maxsize)
 

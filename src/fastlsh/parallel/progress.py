@@ -22,6 +22,8 @@ class Progress:
     """
 
     def __init__(self, option: ProgressOption = False) -> None:
+        if not (option is None or isinstance(option, bool) or callable(option)):
+            raise TypeError(f"progress must be True, False or a function, got {option!r}")
         self.function = Display(notebook_line(), live=True) if option is True else option or None
         """The function that is called, if any."""
 

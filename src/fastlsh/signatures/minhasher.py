@@ -152,6 +152,8 @@ class MinHasher:
         >>> bool((signatures[0] == signatures[1]).all())
         True
         """
+        if not isinstance(token_lists, Iterable):
+            raise TypeError(f"token_lists must be a collection of lists, got {token_lists!r}")
         documents = list(token_lists)
         prepared = self.key.plan(WORDS, 1) if self.key else None
         kernel = of_tokens(Hashing(WORDS, 1, prepared))
