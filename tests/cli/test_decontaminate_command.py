@@ -148,6 +148,12 @@ def test_self_test(run, files, tmp_path):
         ((), "nothing would be written: give -o, --hits or --self-test"),
         (("-o", "c.jsonl", "--around", "3"), "--around is for --rule span"),
         (("-o", "c.jsonl", "--min-share", "3"), "--min-share must be between 0 and 1, got 3.0"),
+        *(
+            (("--self-test", *option), f"{option[0]} has no effect with --self-test: nothing is")
+            for option in (("--log", "l.jsonl"), ("--parts", "3"), ("--restart",), ("--hits", "h"))
+        ),
+        (("-o", "c.jsonl", "--unit", "char", "--words", "alphanumeric"),
+         "--words=alphanumeric needs --unit=word"),
         (("--self-test", "-o", "c.jsonl"), "--output has no effect with --self-test: nothing is"),
         (("--hits", "h.tsv", "--convert-to", "csv"), "--convert-to has no effect without an outp"),
         (("-o", "c.jsonl", "--no-boilerplate", "--boilerplate-share", "0.1"),

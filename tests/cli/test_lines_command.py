@@ -64,6 +64,7 @@ REFUSED = [
     (["--by", "line", "--priority", "n"], "--priority is for whole documents: with --by, the"),
     (["--by", "line", "--split", "lines"], "--by and --split cannot be given together"),
     (["--by", "line", "--search", "containment"], "--by and --search cannot be given together"),
+    (["--by", "line", "--max-copies", 0], "--by and --max-copies cannot be given together"),
     (["--by", "line", "--clusters", "c.tsv"], "--by and --clusters cannot be given together"),
     (["--by", "line", "--num-perm", "64"], "--num-perm is for a --threshold below 1: without"),
     (["--by", "paragraph", "--size", "3"], "a paragraph is removed if it equals another one"),

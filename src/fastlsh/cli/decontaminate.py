@@ -16,8 +16,14 @@ from fastlsh.cli.messages import (
     says_stage,
     warn_of_skipped,
 )
-from fastlsh.cli.options import add_input_options, integer, option_of, reading_keywords
-from fastlsh.cli.shingling import add_text_options, shingler_of
+from fastlsh.cli.options import (
+    add_input_options,
+    integer,
+    option_of,
+    options_given,
+    reading_keywords,
+)
+from fastlsh.cli.shingling import add_text_options, shingler_of, text
 from fastlsh.files import contamination_jobs, evaluate_decontamination_files
 from fastlsh.presets import DECONTAMINATION_PRESETS, decontamination_preset
 
@@ -32,6 +38,12 @@ PARAMETERS = (
     "sample", "rule", "around", "min_piece", "max_pieces", "join",
 )  # fmt: skip
 """The options that are keyword arguments by the same names."""
+
+WRITING = (
+    "output", "hits", "convert_to", "work", "restart", "stage", "part", "parts", "memory", "plan",
+    "log",
+)  # fmt: skip
+"""The options of a run that writes."""
 
 DEFAULT = Shingler("word", 13, words="alphanumeric", lowercase=True)
 SHOWN = 5
@@ -191,6 +203,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--join",
         metavar="TEXT",
+        type=text,
         help="with --rule span: write this in place of each cut (default: nothing)",
     )
 
@@ -245,11 +258,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _test(arguments: argparse.Namespace, keywords: dict[str, Any]) -> None:
-    for name in ("output", "hits", "convert_to", "work", "stage", "part", "memory", "plan"):
-        if getattr(arguments, name) is not None:
-            raise ValueError(
-                f"{option_of(name)} has no effect with --self-test: nothing is written"
-            )
+    for option in options_given(arguments, WRITING):
+        raise ValueError(f"{option} has no effect with --self-test: nothing is written")
     measured = evaluate_decontamination_files(arguments.inputs, arguments.evals, **keywords)
     sys.stdout.write(f"{measured}\n")
     if measured.not_searched:

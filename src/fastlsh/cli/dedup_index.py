@@ -5,7 +5,7 @@ import argparse
 from fastlsh.cli.engines import watched
 from fastlsh.cli.index import opened
 from fastlsh.cli.messages import plural, say, summarise, warn_of_limits, warn_of_rows
-from fastlsh.cli.options import option_of, reading_keywords
+from fastlsh.cli.options import options_given, reading_keywords
 from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
 
@@ -18,9 +18,8 @@ REFUSED = (
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    for name in REFUSED:
-        if getattr(arguments, name):
-            raise ValueError(f"--index and {option_of(name)} cannot be given together")
+    for option in options_given(arguments, REFUSED):
+        raise ValueError(f"--index and {option} cannot be given together")
     if arguments.engine == "disk":
         raise ValueError("--index and --engine disk cannot be given together: it works in memory")
     with watched(arguments) as watch, opened(arguments) as index:

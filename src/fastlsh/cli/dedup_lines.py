@@ -16,7 +16,13 @@ from fastlsh.cli.messages import (
     warn_of_limits,
     warn_of_rows,
 )
-from fastlsh.cli.options import integer, option_of, reading_keywords, search_keywords
+from fastlsh.cli.options import (
+    integer,
+    option_of,
+    options_given,
+    reading_keywords,
+    search_keywords,
+)
 
 REFUSED = (
     "group",
@@ -102,9 +108,8 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
                 " or give it as --against"
             )
     dedup_spans.refuse_span_options(arguments)
-    for name in REFUSED:
-        if getattr(arguments, name):
-            raise ValueError(f"--by and {option_of(name)} cannot be given together")
+    for option in options_given(arguments, REFUSED):
+        raise ValueError(f"--by and {option} cannot be given together")
     if arguments.unit == "token":
         raise ValueError(f"--by {arguments.by} needs texts, not token ids")
     keywords = search_keywords(arguments, "max_candidates", "min_length")

@@ -3,12 +3,11 @@
 import argparse
 from typing import Any
 
-from fastlsh import FileSpanDeduplication, Shingler, deduplicate_span_files
+from fastlsh import FileSpanDeduplication, deduplicate_span_files
 from fastlsh.cli.engines import engine_keywords, watched
 from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, says_stage, warn_of_rows
-from fastlsh.cli.options import SEARCH, integer, option_of, reading_keywords
-from fastlsh.cli.shingling import shingler_of
-from fastlsh.texts import TokenizerFile
+from fastlsh.cli.options import SEARCH, integer, option_of, options_given, reading_keywords
+from fastlsh.cli.shingling import span_shingler, text
 
 TEXT_OPTIONS = ("tokenizer",)
 """Options that only passages have, and that say what their units are."""
@@ -35,6 +34,7 @@ def add_span_options(group: Any) -> None:
     group.add_argument(
         "--join",
         metavar="TEXT",
+        type=text,
         help="with --by span: write this in place of each cut (default: nothing)",
     )
     group.add_argument(
@@ -75,9 +75,8 @@ def refuse_span_options(arguments: argparse.Namespace) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    for name in REFUSED:
-        if getattr(arguments, name) is not None:
-            raise ValueError(f"{option_of(name)} has no effect with --by span, and cannot be given")
+    for option in options_given(arguments, REFUSED):
+        raise ValueError(f"{option} has no effect with --by span, and cannot be given")
     given = {name: getattr(arguments, name) for name in ("min_length", "threads", *OPTIONS)}
     reading = reading_keywords(arguments)
     del reading["split"]
@@ -86,7 +85,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.inputs,
             arguments.output,
             against=arguments.against,
-            shingler=_shingler(arguments),
+            shingler=span_shingler(arguments),
             convert_to=arguments.convert_to,
             removed=arguments.removed,
             report=arguments.report,
@@ -101,18 +100,6 @@ def run(arguments: argparse.Namespace) -> None:
     warn_of_rows(result)
     if not arguments.quiet:
         _summarise(arguments, result)
-
-
-def _shingler(arguments: argparse.Namespace) -> Shingler:
-    if arguments.unit != "token":
-        if arguments.tokenizer is not None:
-            raise ValueError("--tokenizer is for --unit token")
-        return shingler_of(arguments, Shingler())
-    if arguments.tokenizer is None:
-        raise ValueError("--unit token needs --tokenizer FILE with --by span: a tokenizer.json")
-    tokenizer: Any = TokenizerFile(arguments.tokenizer)  # of places, which only passages can use
-    default = Shingler("word", tokenizer=tokenizer)
-    return shingler_of(argparse.Namespace(**{**vars(arguments), "unit": None}), default)
 
 
 def _summarise(arguments: argparse.Namespace, result: FileSpanDeduplication) -> None:

@@ -9,12 +9,11 @@ from typing import Any, NoReturn
 
 from fastlsh.cli.options import integer
 from fastlsh.cli.paths import check_paths
-from fastlsh.cli.shingling import shingler_of
+from fastlsh.cli.shingling import span_shingler
 from fastlsh.files import StageJob, parse_memory, stage_jobs
 from fastlsh.io import InputError, Options, Source, expand, identity
 from fastlsh.parallel import amount
 from fastlsh.stages import CutRules, SearchParams
-from fastlsh.texts import Shingler
 
 PLANS = ("slurm", "sh")
 
@@ -125,7 +124,7 @@ def search_jobs(
     by = getattr(arguments, "by", None)
     spans: dict[str, Any] = {}
     if by == "span":
-        spans["shingler"] = shingler_of(arguments, Shingler())
+        spans["shingler"] = span_shingler(arguments)
         if arguments.min_length is not None:
             spans["min_length"] = arguments.min_length
         given = {field.name: getattr(arguments, field.name) for field in fields(CutRules)}

@@ -2,11 +2,12 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from fastlsh import Shingler, preset
 from fastlsh.cli.messages import progress_of_files, say
-from fastlsh.cli.shingling import SHINGLING, add_key_option, add_text_options, shingler_of
+from fastlsh.cli.shingling import SHINGLING, add_key_option, add_text_options, shingler_of, text
 from fastlsh.io import Collection, ReadOptions, check_roles, check_used, read_files, spooled_inputs
 from fastlsh.presets import PRESETS
 
@@ -222,7 +223,7 @@ def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -> Collection:
-    """Read files as the options say."""
+    """Read files as the options say; token ids are words of digits."""
     tokens = arguments.unit == "token"
     how = ReadOptions(**reading_keywords(arguments), tokens=tokens)
     tell = (lambda _: None) if arguments.quiet else say
@@ -239,6 +240,16 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
         check_used(how, sources)
         check_roles(how, sources)
     return collection
+
+
+def options_given(arguments: argparse.Namespace, names: Iterable[str]) -> list[str]:
+    """Return which of some options were given, as they are given; also one that is 0."""
+    given: list[str] = []
+    for name in names:
+        value = getattr(arguments, name)
+        if not (value is None or value is False or value == []):
+            given.append(option_of(name))
+    return given
 
 
 def option_of(name: str) -> str:
@@ -298,13 +309,13 @@ def integer(text: str) -> int:
     return number
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\n", "\n").replace("\\t", "\t")
+def _escaped(value: str) -> str:
+    return text(value).replace("\\n", "\n").replace("\\t", "\t")
 
 
 def _comma_separated(text: str) -> list[str]:
     return [each.strip() for each in text.split(",")]
 
 
-def _delimiter(text: str) -> str:
-    return "\t" if text == "\\t" else text
+def _delimiter(value: str) -> str:
+    return "\t" if value == "\\t" else text(value)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fastlsh import InputError, Key, Shingler
+from fastlsh.texts import TokenizerFile
 
 
 def add_text_options(group: Any) -> None:
@@ -25,6 +26,7 @@ def add_text_options(group: Any) -> None:
     group.add_argument(
         "--punctuation-characters",
         metavar="CHARS",
+        type=text,
         help="characters that count as punctuation (default: Unicode's)",
     )
     _add_step(
@@ -49,6 +51,13 @@ def add_text_options(group: Any) -> None:
     group.add_argument(
         "--vocabulary", metavar="FILE", help="leave all words out but these; a text file of words"
     )
+
+
+def text(value: str) -> str:
+    """Return an option that is a text, or raise what argparse tells with the option's name."""
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise argparse.ArgumentTypeError(f"{value!r} has a byte that is no UTF-8")
+    return value
 
 
 def _add_step(group: Any, name: str, description: str) -> None:
@@ -81,11 +90,26 @@ def key_of(arguments: argparse.Namespace) -> Key | None:
 def shingler_of(arguments: argparse.Namespace, default: Shingler) -> Shingler:
     """Return the shingler that the options ask for, with the key."""
     given = {name: value for name in SHINGLING if (value := getattr(arguments, name)) is not None}
+    if given.get("unit", "word") != "word":  # the cuts of the default are for words
+        default = replace(default, words="whitespace", empty_words=False)
     for name in ("stop_words", "vocabulary"):
         path = getattr(arguments, name)
         if path is not None:
             given[name] = _words_of(path)
     return replace(default, **given, key=key_of(arguments))
+
+
+def span_shingler(arguments: argparse.Namespace) -> Shingler:
+    """Return the shingler whose units passages are made of; that of a tokenizer takes texts."""
+    if arguments.unit != "token":
+        if arguments.tokenizer is not None:
+            raise ValueError("--tokenizer is for --unit token")
+        return shingler_of(arguments, Shingler())
+    if arguments.tokenizer is None:
+        raise ValueError("--unit token needs --tokenizer FILE with --by span: a tokenizer.json")
+    tokenizer: Any = TokenizerFile(arguments.tokenizer)  # of places, which only passages can use
+    default = Shingler("word", tokenizer=tokenizer)
+    return shingler_of(argparse.Namespace(**{**vars(arguments), "unit": None}), default)
 
 
 def _words_of(path: str) -> list[str]:
