@@ -1,6 +1,7 @@
 """Tables of results, and files that appear whole or not at all."""
 
 import gzip
+import importlib.util
 import json
 import os
 import stat
@@ -9,7 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fastlsh.io import InputError, Lookup, read, replacing, table_format, write_rows, write_table
+from fastlsh._kernels import column_of
+from fastlsh.io import (
+    Ids,
+    InputError,
+    Lookup,
+    read,
+    replacing,
+    table_format,
+    write_rows,
+    write_table,
+)
+from fastlsh.texts import as_texts
 from files import get, put
 
 COLUMNS = {
@@ -64,10 +76,64 @@ def test_tables_without_rows(here, name):
 def test_tables_of_many_blocks(here, name, monkeypatch):
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr("fastlsh.io.tables._BLOCK", 3)
+    monkeypatch.setattr("fastlsh.io.table_columns._ROWS", 3)
     write_table(name, {"text": Lookup(["x", "y"], np.arange(10) % 2)})
     texts = read(name).texts
     assert list(map(str, texts)) == ["x", "y"] * 5
+
+
+class Stored:
+    """Ids that are made where they are taken; it notes how many bytes of them at a time."""
+
+    integers = False
+
+    def __init__(self, lengths):
+        self.lengths = np.array(lengths)
+        self.taken = []
+
+    def take(self, positions):
+        self.taken.append(int(self.lengths[positions].sum()))
+        return [f"{i}".ljust(self.lengths[i], "x") for i in positions.tolist()]
+
+    def sizes(self, positions):
+        return self.lengths[positions]
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.jsonl", "a.parquet"])
+def test_long_ids_are_made_a_few_at_a_time(here, name, monkeypatch):
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    lengths = [5] * 40 + [300] * 40 + [5000, 5, 5000, 5000] + [5] * 40
+    positions = np.arange(len(lengths))
+    written = []
+    for most in (1 << 22, 1000):
+        monkeypatch.setattr("fastlsh.io.table_columns._BYTES", most)
+        values = Stored(lengths)
+        write_table(
+            name, {"id": Lookup(values, positions), "kept": Lookup(values, positions[::-1])}
+        )
+        written.append((get(name), max(values.taken)))
+        assert list(Lookup(values, positions)) == values.take(positions)
+    assert written[0][0] == written[1][0]
+    assert written[0][1] == sum(lengths)
+    assert written[1][1] <= 5000 + 1000
+
+
+def test_sizes_of_ids_of_all_kinds():
+    names = ["", "long" * 9, "x", "middle"]
+    kinds = [names, [*names[:3], 7], np.arange(4), None]
+    if importlib.util.find_spec("pyarrow"):
+        arrow = importlib.import_module("pyarrow")
+        kinds += [arrow.chunked_array([names[:1], names[1:]]), arrow.chunked_array([[1, 2, 3, 4]])]
+        kinds += [arrow.chunked_array([names], type=arrow.string_view())]
+    kinds += [column_of(as_texts(names).spans(0, 4))]
+    ids = Ids()
+    for kind in kinds:
+        ids.add("file", kind, np.arange(4))
+    order = np.random.default_rng(1).permutation(len(ids))
+    sizes = ids.sizes(order)
+    for size, name in zip(sizes.tolist(), ids.take(order), strict=True):
+        assert len(str(name)) <= size <= len(str(name)) + 40
 
 
 @pytest.mark.parametrize("name", ["t.tsv", "t.csv"])

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +12,24 @@ from numpy.typing import NDArray
 from fastlsh._kernels import TextColumn, TextColumns, text_hashes
 from fastlsh.errors import InputError
 from fastlsh.io.columns import as_list, take
+from fastlsh.io.row_sizes import value_sizes
 from fastlsh.parallel import batches
 
 _BATCH = 1 << 16
+
+_NUMBER = 20
+"""Bytes of an integer as a text, at most."""
 
 _COUNTED = {"int64", "int32", "uint64", "uint32", "string", "large_string"}
 """Types of Arrow whose values are equal where those of Python are."""
 
 _VIEWS = {"string_view", "binary_view"}
+
+
+def sizes_of(values: list[Any]) -> NDArray[np.int64]:
+    """Return about how many bytes each value takes as a text."""
+    sizes = (len(each) if isinstance(each, str) else _NUMBER for each in values)
+    return np.fromiter(sizes, np.int64, len(values))
 
 
 class _Piece(NamedTuple):
@@ -36,6 +47,19 @@ class _Piece(NamedTuple):
     def take(self, positions: NDArray[np.int64]) -> list[Any]:
         """Return those at some positions."""
         return self._named(take(self.ids, positions), self.rows[positions])
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Return about how many bytes each takes."""
+        found = np.full(len(self.rows), len(self.path) + _NUMBER)
+        if isinstance(self.ids, TextColumn):
+            self.ids.spans(0, len(found), True).lengths(found)
+        elif isinstance(self.ids, list):
+            return sizes_of(self.ids)
+        elif hasattr(self.ids, "chunks"):
+            found += np.concatenate(
+                [np.broadcast_to(value_sizes(c), len(c)) for c in self.ids.chunks]
+            )
+        return found
 
     def _named(self, found: Any, rows: NDArray[np.int64]) -> list[Any]:
         values = [None] * len(rows) if found is None else as_list(found)
@@ -109,14 +133,28 @@ class Ids(Sequence[Any]):
     def take(self, positions: NDArray[np.int64]) -> list[Any]:
         """Return the ids at some positions, in any order."""
         found = np.empty(len(positions), object)
+        for piece, own, rows in self._by_piece(positions):
+            found[own] = piece.take(rows)
+        return found.tolist()
+
+    def sizes(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return about how many bytes the ids at some positions take."""
+        found = np.empty(len(positions), np.int64)
+        for piece, own, rows in self._by_piece(positions):
+            found[own] = piece.sizes()[rows]
+        return found
+
+    def _by_piece(
+        self, positions: NDArray[np.int64]
+    ) -> Iterator[tuple[_Piece, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield each piece with some positions: which of them, and where they are in the piece."""
         pieces = np.searchsorted(self._starts, positions, "right") - 1
         order = np.argsort(pieces, kind="stable")
         edges = np.flatnonzero(np.diff(pieces[order], prepend=-1, append=len(self._pieces)))
-        for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        for start, stop in pairwise(edges.tolist()):
             mine = order[start:stop]
             number = int(pieces[mine[0]])
-            found[mine] = self._pieces[number].take(positions[mine] - self._starts[number])
-        return found.tolist()
+            yield self._pieces[number], mine, positions[mine] - self._starts[number]
 
     def repeated(self) -> int:
         """Return how many ids an earlier document has."""

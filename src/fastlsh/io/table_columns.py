@@ -1,12 +1,17 @@
 """The columns of tables of results: pairs, the proofs of what was removed, clusters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from fastlsh.io.ids import Ids
+from fastlsh.io.ids import Ids, sizes_of
+from fastlsh.parallel import batches
+
+_ROWS, _BYTES = 1 << 17, 1 << 22
+"""Rows, and about how many bytes of looked up values, that are made at a time."""
 
 
 @runtime_checkable
@@ -19,6 +24,9 @@ class StoredValues(Protocol):
 
     def take(self, positions: npt.NDArray[np.int64]) -> list[Any]:
         """Return the values at some positions, in any order."""
+
+    def sizes(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return about how many bytes the values at some positions take."""
 
 
 Values = Sequence[Any] | StoredValues
@@ -43,6 +51,11 @@ class Lookup(Sequence[Any]):
         """Return the number of positions."""
         return len(self.positions)
 
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the values, some of which are made at a time."""
+        for start, stop in blocks_of_rows([self]):
+            yield from self[start:stop]
+
     def __getitem__(self, key: Any) -> Any:
         """Return a value, or a list of those of a slice."""
         if isinstance(key, slice):
@@ -53,6 +66,28 @@ class Lookup(Sequence[Any]):
         if isinstance(self.values, (Ids, StoredValues)):
             return self.values.take(positions)
         return [self.values[i] for i in positions.tolist()]
+
+    def sizes(self, start: int, stop: int) -> npt.NDArray[np.int64]:
+        """Return about how many bytes some values take, of which none is made for that."""
+        positions = self.positions[start:stop]
+        if isinstance(self.values, (Ids, StoredValues)):
+            return self.values.sizes(positions)
+        return sizes_of([self.values[i] for i in positions.tolist()])
+
+
+def blocks_of_rows(columns: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the first row of each block of equally long columns, and the row behind its last one.
+
+    A block has at most `_ROWS` rows, and `_BYTES` of looked up values unless it is one row.
+    """
+    for start, stop in batches(len(columns[0]), _ROWS):
+        ends = np.zeros(stop - start, np.int64)
+        for column in columns:
+            if isinstance(column, Lookup):
+                ends += column.sizes(start, stop)
+        np.cumsum(ends, out=ends)
+        inner = (start + 1 + np.flatnonzero(np.diff(ends // _BYTES))).tolist()
+        yield from pairwise([start, *inner, stop])
 
 
 def are_integers(values: Values) -> bool:

@@ -19,9 +19,8 @@ from fastlsh.io.formats import split_suffix
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.replacement import Replacements, replacing
 from fastlsh.io.special import is_written_in_place
-from fastlsh.io.table_columns import Lookup, are_integers, texts_of_ids
+from fastlsh.io.table_columns import Lookup, are_integers, blocks_of_rows, texts_of_ids
 
-_BLOCK = 1 << 17
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
@@ -113,9 +112,8 @@ Block = list[Any]  # a slice of each column: a list, or an array of numbers
 
 
 def _blocks(columns: Mapping[str, Any]) -> Iterator[Block]:
-    length = len(next(iter(columns.values())))
-    for start in range(0, length, _BLOCK):
-        block = [column[start : start + _BLOCK] for column in columns.values()]
+    for start, stop in blocks_of_rows([*columns.values()]):
+        block = [column[start:stop] for column in columns.values()]
         yield [_exact(name, values) for name, values in zip(columns, block, strict=True)]
 
 
@@ -177,8 +175,8 @@ def _write_parquet(path: str, columns: Mapping[str, Any]) -> None:
     sliced = [_arrow_slices(pa, column) for column in columns.values()]
     schema = pa.schema([(n, f(0, 0).type) for n, f in zip(columns, sliced, strict=True)])
     with parquet_writer(path, schema) as writer:
-        for start in range(0, len(next(iter(columns.values()))), _BLOCK):
-            arrays = [piece(start, start + _BLOCK) for piece in sliced]
+        for start, stop in blocks_of_rows([*columns.values()]):
+            arrays = [piece(start, stop) for piece in sliced]
             writer.write(pa.Table.from_arrays(arrays, schema=schema))
 
 

@@ -178,6 +178,13 @@ class GatheredTexts:
                 found[where] = each
         return found
 
+    def sizes(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many bytes the ids of some documents take, which must be in families."""
+        found = np.empty(len(numbers), np.int64)
+        for place, chosen in self._by_run(numbers):
+            found[chosen] = self._ids_of(place).sizes(numbers[chosen])
+        return found
+
     def bounds(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return where some lines or paragraphs in families begin and end, int64 (m, 2)."""
         found = np.empty((len(numbers), 2), np.int64)
@@ -235,3 +242,7 @@ class IdsOfPieces(NamedTuple):
     def take(self, documents: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents, of which a piece is in a family."""
         return self.texts.take(self.first[documents])
+
+    def sizes(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many bytes the ids of some documents take."""
+        return self.texts.sizes(self.first[documents])

@@ -35,7 +35,7 @@ from fastlsh.files.run.arrays import complete, new_array, save_array
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.ownership import INNER
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import ReadOptions, Source
+from fastlsh.io import Lookup, ReadOptions, Source
 from fastlsh.parallel import amount, mapped_in
 
 DOCUMENT_OF_ROW = "document-of-row.npy"
@@ -242,7 +242,9 @@ def _write_part(
     bounds = np.column_stack([ends - rows["size"], ends])[order].tolist()
     between = _escaped(job.request.read.join_with)
     with open(path, "wb") as file:
-        documents = zip(first_rows.tolist(), texts.take(first_rows), pairwise(edges), strict=True)
+        documents = zip(
+            first_rows.tolist(), Lookup(texts, first_rows), pairwise(edges), strict=True
+        )
         for first, name, (start, stop) in documents:
             begin = file.tell()
             file.write(b'{"id": %b, "text": "' % json.dumps(name).encode())

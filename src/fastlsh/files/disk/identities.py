@@ -53,12 +53,20 @@ class StoredIds:
         self._ends = ends
         self._data = data
 
+    def sizes(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many bytes of JSON the ids of some documents take."""
+        starts, stops = self._places(numbers)
+        return stops - starts
+
+    def _places(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the ids of some documents begin and end."""
+        rows = np.searchsorted(self._numbers, numbers)
+        return np.where(rows > 0, self._ends[rows - 1], 0), self._ends[rows]
+
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents, which must be in families."""
         wanted, where = np.unique(numbers, return_inverse=True)
-        rows = np.searchsorted(self._numbers, wanted)
-        stops = self._ends[rows]
-        starts = np.where(rows > 0, self._ends[rows - 1], 0)
+        starts, stops = self._places(wanted)
         integers = _integers(self._data, starts, stops - starts)
         if integers is not None:
             return list(integers[where].tolist())
