@@ -89,3 +89,50 @@ def plain_values(values: list[Any]) -> list[Any]:
 
 
 _PLAIN = {str, bytes, int, float, bool}
+
+EXACT = np.dtype([("near", np.float64), ("rest", np.int64)])
+"""Numbers that compare as they are, integers with fractions: the nearest float64, and how much more
+the number is."""
+
+_ROUNDED = 2.0**53
+"""Integers from here on are rounded by float64."""
+
+
+def exact(numbers: Any) -> NDArray[Any]:
+    """Return numbers, of an array or a list, as `EXACT`; OverflowError from about 2^116 on."""
+    if getattr(numbers, "dtype", None) == EXACT:
+        return numbers  # type: ignore[no-any-return]
+    found = np.zeros(len(numbers), EXACT)
+    found["near"] = numbers
+    if getattr(numbers, "dtype", np.dtype(object)).kind not in "iuO":
+        return found
+    for i in np.flatnonzero(np.abs(found["near"]) >= _ROUNDED).tolist():
+        if isinstance(numbers[i], (int, np.integer)):
+            found["rest"][i] = int(numbers[i]) - int(found["near"][i])
+    return found
+
+
+def settled(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return `EXACT` numbers as float64 if that rounds none of them."""
+    return numbers if numbers["rest"].any() else np.ascontiguousarray(numbers["near"])
+
+
+def rounded(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers to be added: of `EXACT` ones the nearest float64."""
+    return numbers["near"] if numbers.dtype == EXACT else numbers
+
+
+def numbers_of(values: NDArray[Any] | list[Any]) -> NDArray[Any]:
+    """Return numbers as int64 if all are such integers, else as float64, or `EXACT` if need be."""
+    if isinstance(values, np.ndarray):
+        return values
+    if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
+        return np.array(values, np.int64)
+    return settled(exact(values))
+
+
+def joined_numbers(blocks: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return columns of numbers one behind the other, as `numbers_of` would."""
+    if len({block.dtype for block in blocks}) == 1:
+        return np.concatenate(blocks)
+    return settled(np.concatenate(list(map(exact, blocks))))

@@ -117,6 +117,45 @@ def test_priorities_are_integers_here_and_fractions_there(tmp_path, monkeypatch,
     assert result.n_removed
 
 
+LARGE = [
+    [1_700_000_000_000_000_001, 1_700_000_000_000_000_002, 0.5],
+    [1_700_000_000_000_000_001, 1_700_000_000_000_000_002, 1.7e18],
+    [2**63 - 1, 2**63, -1],
+    [2**64 + 1, 2**64 + 2, 3],
+    [-(2**63) - 2, -(2**63) - 1, -(2**63) - 1.0],
+]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind", "one"), covering(LARGE, ["jsonl", "csv"], [True, False])
+)
+def test_large_numbers_are_not_rounded(tmp_path, monkeypatch, numbers, kind, one):
+    """The first is the second largest, wherever the others stand: in its block, or elsewhere."""
+    small_budget(monkeypatch)
+    rows = [
+        {"id": str(n), "text": "one text of several", "n": each}
+        for n, each in enumerate(numbers[:2])
+    ]
+    rows.append({"id": "2", "text": "another", "n": numbers[2]})
+    inputs = []
+    for some in [rows] if one else [rows[:1], rows[1:]]:
+        inputs.append(tmp_path / f"{len(inputs)}.{kind}")
+        if kind == "jsonl":
+            lines = [json.dumps(row) for row in some]
+        else:
+            lines = ["id,text,n", *(f"{row['id']},{row['text']},{row['n']}" for row in some)]
+        inputs[-1].write_text("\n".join(lines), encoding="utf-8")
+    _, written = both(tmp_path, inputs, priority="n", output=f"kept.{kind}", rule="equal")
+    kept = written[f"kept.{kind}"].decode()
+    assert ("another" in kept, str(numbers[1]) in kept, str(numbers[0]) in kept) == (
+        True,
+        True,
+        False,
+    )
+    result = fastlsh.deduplicate([row["text"] for row in rows], priority=numbers)
+    assert result.kept.tolist() == [False, True, True]
+
+
 def test_documents_without_a_word_stay_by_every_rule(tmp_path):
     texts = ["some words", " ", "some words", "", " ", None, "---", "---"]
     rows = [{"id": number, "text": text} for number, text in enumerate(texts)]

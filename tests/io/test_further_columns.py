@@ -182,3 +182,18 @@ def test_labels_of_arrow(here, values, dictionary):
     table = pa.table({"text": ["a"] * len(values), "x": column})
     pytest.importorskip("pyarrow.parquet").write_table(table, "a.parquet")
     assert read("a.parquet", labels=("x",)).labels["x"].tolist() == label_hashes(values).tolist()
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_large_integers_are_exact_or_refused(here, kind):
+    """A priority is compared as it is; what is added has 64 bits."""
+    name, numbers = f"a.{kind}", [2**63 + 2, 2**63 + 1, 2**64 - 1]
+    if kind == "parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({"text": ["a"] * 3, "n": pa.array(numbers, pa.uint64())}), name)
+    else:
+        write(name, [{"text": "a", "n": number} for number in numbers])
+    assert np.argsort(read(name, priority="n").numbers["n"]).tolist() == [1, 0, 2]
+    with pytest.raises(InputError, match=r"row [12]: 'n' is too large a number"):
+        read(name, counts=("n",))
+    assert read(name, counts=("n",), on_error="skip").skipped == 3

@@ -78,6 +78,9 @@ def test_sums_that_are_too_large_for_integers():
             result.cluster_sum(values)
     with pytest.raises(ValueError, match="values holds 9223372036854775808, which does not fit"):
         result.cluster_sum(np.array([2**63, 1, 1], np.uint64))
+    for values in ([2**63, 1, 1], [2**63, -1, 1], [0.5, 2**63, 1]):
+        with pytest.raises(ValueError, match="values holds 9223372036854775808, which does not"):
+            result.cluster_sum(values)
     assert result.cluster_sum([0.5, 0.25, 1]).tolist() == [0.75, 0.75, 1.0]
 
 

@@ -70,7 +70,8 @@ def deduplicate_files(
         "first", "last" or "longest".
     priority
         A column of numbers, instead of `keep`: the document with the highest number is kept, and
-        ties go to the earlier one. A row without a number is a bad row.
+        ties go to the earlier one. Integers are not rounded, also beside fractions. A row without
+        a number is a bad row.
     within
         A column, as of languages or repositories: only documents with the same value are compared.
         The files of `against` must have it, too; null or NaN is a bad row. The answer is that for

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_integer
+from fastlsh.arrays import rounded
 from fastlsh.index import Counted
 from fastlsh.results import ClusterCounts, Removals, stays
 
@@ -101,7 +102,9 @@ class Removal:
     ) -> ClusterCounts:
         """Return the counts of all clusters, given the columns of the documents of the inputs."""
         sources = None if self.source is None else labels[self.source]
-        return ClusterCounts(removals, sources, {name: numbers[name] for name in self.counts})
+        return ClusterCounts(
+            removals, sources, {name: rounded(numbers[name]) for name in self.counts}
+        )
 
     def further_copies(
         self, removals: Removals, copy: Any, labels: Mapping[str, Any]

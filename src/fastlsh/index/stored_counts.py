@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import rounded
 from fastlsh.index.backend import Backend
 from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.store import Sources, Store, retry_until_consistent
@@ -50,7 +51,7 @@ class Arrivals(NamedTuple):
     ) -> "Arrivals":
         """Return some of the documents of a run, given the columns of all."""
         sources = None if what.source is None else labels[what.source][documents]
-        return cls(head, sources, [numbers[name][documents] for name in what.columns])
+        return cls(head, sources, [rounded(numbers[name])[documents] for name in what.columns])
 
 
 def count_arrivals(

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import TextColumn, TextColumns
+from fastlsh.arrays import joined_numbers
 from fastlsh.errors import InputError, RoomError
 from fastlsh.io.arrays import join
 from fastlsh.io.blocks import (
@@ -263,4 +263,4 @@ class _Reader:
 def _joined(blocks: list[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     """Join each column of all blocks."""
     names = blocks[0] if blocks else ()
-    return {name: np.concatenate([block[name] for block in blocks]) for name in names}
+    return {name: joined_numbers([block[name] for block in blocks]) for name in names}

@@ -35,6 +35,11 @@ class Options:
     editable: bool = False
     split: str | None = None
 
+    def fits(self, name: str, number: float) -> bool:
+        """Return whether a number of a column is exact: integers that are added have 64 bits."""
+        bits = 63 if name in self.counts else 116
+        return not isinstance(number, int) or -(1 << bits) <= number < 1 << bits
+
     @property
     def numbers(self) -> tuple[str, ...]:
         """The columns that are read as numbers, each once."""

@@ -189,6 +189,14 @@ def check_labels(values: Any, n: int, name: str = "labels") -> NDArray[np.uint64
 def check_numbers(values: ArrayLike, n: int, name: str) -> NDArray[Any]:
     """Return a number for each of n documents as int64 or float64, or raise."""
     numbers = np.asarray(values)
+    if (
+        not isinstance(values, np.ndarray)
+        and numbers.dtype.kind in ("f", "O")
+        and numbers.ndim == 1
+    ):
+        for value in values:  # type: ignore[union-attr]
+            if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                raise ValueError(f"{name} holds {value}, which does not fit in int64")
     if numbers.shape != (n,) or numbers.dtype.kind not in "iufb":
         raise ValueError(
             f"{name} must hold one number for each of the {n} documents, got {numbers.dtype} of"

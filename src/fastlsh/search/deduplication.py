@@ -71,7 +71,7 @@ def deduplicate(
         the normalised text; in bytes with unit "byte"; ties go to the earlier document).
     priority
         Instead of `keep`: a number for each document, of which the highest is kept. Ties go to the
-        earlier document.
+        earlier document. Integers in a list are not rounded, also beside fractions.
     max_candidates
         The most kept documents that one document is compared with. `Deduplication.limited` counts
         the documents for which this limit, or a bucket with more than 64 kept documents, left out

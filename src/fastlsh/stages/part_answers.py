@@ -20,7 +20,7 @@ from fastlsh.stages.batches import SignedBatch
 from fastlsh.stages.columns import check_ascending, check_numbers
 from fastlsh.stages.copies import hashing_steps
 from fastlsh.stages.grouping import groups_of
-from fastlsh.stages.priority import check_keep, check_priority, priority_order
+from fastlsh.stages.priority import as_numbers, check_keep, check_priority, priority_order
 from fastlsh.stages.signing import Signed, sign
 from fastlsh.texts import Texts, as_texts
 
@@ -135,9 +135,9 @@ def decide_part(
     check_keep(keep, with_priority=priority is not None)
     priorities = None
     if priority is not None:
-        priorities = np.asarray(priority)
-        if priorities.shape == (n,) and priorities.dtype.kind in "iufb":
-            priorities = np.where(fixed, priorities.dtype.type(0), priorities)
+        priorities = as_numbers(priority)
+        if priorities.shape == (n,):
+            priorities = np.where(fixed, np.zeros(n, priorities.dtype), priorities)
         priorities = check_priority(priorities, n)[~fixed]
     signed = _signed(collection, batch, params, options)
     signed.groups = groups_of(within, n)

@@ -1,8 +1,11 @@
 """Priority: which of several near-duplicates is kept."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastlsh.arrays import EXACT, numbers_of, plain_values, rounded
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import Shingler, Texts
@@ -21,22 +24,40 @@ def check_keep(keep: str, *, with_priority: bool = False) -> str:
     return keep
 
 
-def check_priority(priority: ArrayLike, n: int) -> NDArray[np.generic]:
+def check_priority(priority: ArrayLike, n: int) -> NDArray[Any]:
     """Return the priorities of n documents as an array, or raise."""
-    priorities = np.asarray(priority)
-    if priorities.shape != (n,) or priorities.dtype.kind not in "iufb":
+    priorities = as_numbers(priority)
+    near = rounded(priorities)
+    if priorities.shape != (n,) or near.dtype.kind not in "iufb":
         raise ValueError(
             f"priority must hold one number for each of the {n} documents, got "
             f"{priorities.dtype} of shape {priorities.shape}"
         )
-    if priorities.dtype.kind == "f" and np.isnan(priorities).any():
-        raise ValueError(f"priority holds NaN, at document {int(np.isnan(priorities).argmax())}")
+    if near.dtype.kind == "f" and np.isnan(near).any():
+        raise ValueError(f"priority holds NaN, at document {int(np.isnan(near).argmax())}")
     return priorities
+
+
+def as_numbers(priority: ArrayLike) -> NDArray[Any]:
+    """Return priorities as an array that rounds none of them, if all are numbers."""
+    priorities = np.asarray(priority)
+    is_array = isinstance(priority, np.ndarray) and priority.dtype != object
+    if is_array or priorities.ndim != 1 or priorities.dtype.kind not in ("f", "O"):
+        return priorities
+    if priorities.dtype != object and not (np.abs(priorities) >= 2.0**53).any():
+        return priorities
+    values = plain_values(list(priority))  # type: ignore[arg-type]
+    if not set(map(type, values)) <= {int, float, bool}:
+        return priorities
+    try:
+        return numbers_of(values)
+    except OverflowError:
+        return priorities
 
 
 def priority_order(
     keep: str,
-    priority: NDArray[np.generic] | None,
+    priority: NDArray[Any] | None,
     texts: Texts,
     lengths: NDArray[np.int64],
     fixed: NDArray[np.bool_],
@@ -61,7 +82,12 @@ def priority_order(
     n = len(asked)
     if priority is not None:
         # Sorting backwards keeps ties in the order of the input without negating unsigned ones.
-        order = n - 1 - np.argsort(priority[::-1], kind="stable")[::-1]
+        backwards = priority[::-1]
+        if backwards.dtype == EXACT:
+            ranks = np.lexsort((backwards["rest"], backwards["near"]))
+        else:
+            ranks = np.argsort(backwards, kind="stable")
+        order = n - 1 - ranks[::-1]
     elif keep == "longest":
         if params.shingler.tokenizer is not None:  # signing has counted tokens
             lengths = _code_points(texts, asked, params.shingler)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import TextColumn
-from fastlsh.arrays import offsets_of
+from fastlsh.arrays import offsets_of, settled
 from fastlsh.errors import InputError, TooManyPairsError
 from fastlsh.files.budget import BASE
 from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
@@ -72,8 +72,7 @@ def decide_parts(
     def decide(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         order: dict[str, Any] = {"keep": keep}
         if keep is None:
-            bits = np.ascontiguousarray(part.rows["priority"])
-            order = {"priority": bits if summary.integral else bits.view(np.float64)}
+            order = {"priority": settled(np.ascontiguousarray(part.rows["priority"]))}
         numbers = np.ascontiguousarray(part.rows["number"])
         answer = decide_part(
             prepared_texts(job, part), numbers, job.params, **order,

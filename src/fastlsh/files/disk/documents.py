@@ -208,7 +208,7 @@ def prepared(
     with clock("gathering"):
         if job.stage is None and not job.work.has(gather.DONE):
             _check_room(job, summary, linked)
-        gather_inputs(job, summary)
+        gather_inputs(job)
         texts = GatheredTexts(job, summary.integers)
         return grouped.with_rows(job, summary), linked, texts
 

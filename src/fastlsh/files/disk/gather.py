@@ -10,12 +10,12 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import exact
 from fastlsh.files.cutting import SpanCutting, wanted_of
 from fastlsh.files.disk.encoded import encoded_texts
 from fastlsh.files.disk.gathered import ROWS, STRETCHES, TEXTS, Stretch, row_of, texts_name
 from fastlsh.files.disk.identities import as_json
 from fastlsh.files.disk.link import PARTS
-from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import (
     BlockRecord,
     SignedRun,
@@ -44,16 +44,16 @@ class _Pieces(NamedTuple):
     strict: bool
 
 
-def gather_inputs(job: Job, summary: Summary) -> None:
+def gather_inputs(job: Job) -> None:
     """Read the documents in families again, and write them sorted by parts of families."""
     if not job.work.has(DONE):
-        gather_runs(job, summary)
+        gather_runs(job)
         job.work.write(DONE, {})
     if job.stage is None and isinstance(job.cutting, SpanCutting):
         drop_contexts(job)
 
 
-def gather_runs(job: Job, summary: Summary) -> None:
+def gather_runs(job: Job) -> None:
     """Gather the runs of this process's part that have not been gathered; several at a time."""
     runs = [each for each in job.part.share(finished_runs(job)) if not is_gathered(job, each)]
     tell = job.byte_progress("gathering")
@@ -64,7 +64,7 @@ def gather_runs(job: Job, summary: Summary) -> None:
         for each in runs[start:stop]:
             with (
                 job.work.replacing(texts_name(each), unsealed=(ROWS, TEXTS)) as folder,
-                closing(_of_run(job, summary, parts, each, job.options.threads // wide)) as found,
+                closing(_of_run(job, parts, each, job.options.threads // wide)) as found,
             ):
                 folder.mkdir()
                 with _run_writer(folder, job, wide) as writer:
@@ -136,7 +136,7 @@ def _width(job: Job, runs: Sequence[SignedRun]) -> int:
 
 
 def _of_run(
-    job: Job, summary: Summary, parts: NDArray[np.int32], run: SignedRun, threads: int
+    job: Job, parts: NDArray[np.int32], run: SignedRun, threads: int
 ) -> Generator[_Pieces, None, None]:
     """Yield what each block of a run with a document in a family adds."""
     wanted = [
@@ -147,14 +147,13 @@ def _of_run(
     stored = StoredContexts(job, run) if isinstance(job.cutting, SpanCutting) else None
     return ordered_map(
         reread_signed_blocks(job, wanted),
-        lambda item: _pieces(job, summary, parts, stored, *item),
+        lambda item: _pieces(job, parts, stored, *item),
         threads, alone=lambda item: job.is_large(item[1].source, item[1].extent),
     )  # fmt: skip
 
 
 def _pieces(
     job: Job,
-    summary: Summary,
     parts: NDArray[np.int32],
     stored: StoredContexts | None,
     first: int,
@@ -178,9 +177,7 @@ def _pieces(
     rows["size"] = sizes_of_texts
     priority = documents.numbers.get(job.request.read.priority or "")
     if priority is not None:
-        # Integers of this block may have fractions beside them elsewhere.
-        of_all = np.int64 if summary.integral else np.float64
-        rows["priority"] = priority[order].astype(of_all, copy=False).view(np.int64)
+        rows["priority"] = exact(priority)[order]
     groups = job.request.groups(documents.labels)
     if groups is not None:
         rows["group"] = groups[order]

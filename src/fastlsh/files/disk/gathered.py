@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import EXACT
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.identities import StoredIds
 from fastlsh.files.disk.signed_runs import SignedRun, finished_runs
@@ -45,13 +46,12 @@ class PartTexts(NamedTuple):
 def row_of(job: Job) -> np.dtype[np.void]:
     """Return the dtype of the record of a text of a part.
 
-    `priority` is there if the documents have one, with the bits of a float64 or an int64; `group`,
-    if only documents of the same group are compared; `begin`, of the contexts of passages: where
-    each begins in its document.
+    `priority` is there if the documents have one; `group`, if only documents of the same group are
+    compared; `begin`, of the contexts of passages: where each begins in its document.
     """
-    columns: list[tuple[str, type]] = [("number", np.int64), ("size", np.int64)]
+    columns: list[tuple[str, Any]] = [("number", np.int64), ("size", np.int64)]
     if job.request.read.priority is not None:
-        columns.append(("priority", np.int64))
+        columns.append(("priority", EXACT))
     if job.request.within is not None:
         columns.append(("group", np.uint64))
     if isinstance(job.cutting, SpanCutting):

@@ -58,10 +58,10 @@ def documents_of_rows(job: Job) -> Job:
     InputError
         As in `sign_inputs`; or a document is too long for the memory.
     """
-    summary = sign_inputs(job)
+    sign_inputs(job)
     if not job.work.has(DONE):
         number_groups(job)
-        gather_runs(job, summary)
+        gather_runs(job)
         write_documents(job)
         job.work.write(DONE, {})
         drop_keys(job)

@@ -70,8 +70,6 @@ class Summary(NamedTuple):
     """Documents with the id of an earlier one."""
     runs: list[int]
     """How many runs each unit has."""
-    integral: bool
-    """Whether all priorities are integers."""
     integers: bool
     """Whether all ids are integers of 64 bits."""
     text: int
@@ -82,7 +80,7 @@ class Summary(NamedTuple):
     """Rows of JSON lines that the json module has read."""
 
 
-NOTHING = Summary(0, 0, 0, 0, [], 0, [], False, False, 0, 0, 0)
+NOTHING = Summary(0, 0, 0, 0, [], 0, [], False, 0, 0, 0)
 """Of a stage that does not end the run."""
 
 
@@ -356,7 +354,6 @@ def _summary(job: Job) -> Summary:
         reasons=reasons[:REASONS],
         repeated=sum(repeated),
         runs=list(map(len, units)),
-        integral=all(run["integral"] for run in runs),
         integers=documents > 0 and all(run["integers"] for run in runs),
         text=sum(size for run in runs for *_, size in run["blocks"]),
         files=stop - job.first_input,

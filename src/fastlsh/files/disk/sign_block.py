@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import TextColumn
+from fastlsh.arrays import rounded
 from fastlsh.candidates import keys_apart
 from fastlsh.files.disk.encoded import encoded_texts
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedBlock, halves_of, narrowed
@@ -55,7 +56,6 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
     bad = tuple(error.row or 1 for error in documents.bad)
     size = _text_bytes(documents.texts)
     record = BlockRecord(source, block.extent, keys.shape[1], bad, size)
-    priority = documents.numbers.get(job.request.read.priority or "")
     return SignedBlock(
         record,
         keys,
@@ -64,7 +64,6 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         documents.bad,
         block.next_row,
         documents.slow,
-        priority is None or priority.dtype.kind in "iu",
         not len(documents) or are_integer_ids(documents.ids),
         counts,
         echoes,
@@ -79,7 +78,7 @@ def _columns(job: Job, source: int, documents: BlockDocuments) -> list[NDArray[A
         return []
     read = job.request.read
     labels = [documents.labels[name] for name in read.labels]
-    return labels + [documents.numbers[name] for name in read.counts]
+    return labels + [rounded(documents.numbers[name]) for name in read.counts]
 
 
 def _groups_and_sizes(documents: BlockDocuments, group: str) -> NDArray[np.uint32]:

@@ -94,7 +94,6 @@ class SignedBlock(NamedTuple):
     """The number of the row behind it."""
     slow: int
     """As in `BlockDocuments`."""
-    integral: bool
     integers: bool
     pieces: NDArray[np.int32] | None = None
     """How many pieces each document has, if they are cut."""
@@ -190,7 +189,6 @@ class RunWriter:
                 "empty": [(part.record.source, part.empty) for part in parts if part.empty],
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
                 "slow": sum(part.slow for part in parts),
-                "integral": all(part.integral for part in parts),
                 "integers": all(part.integers for part in parts),
             }
             (folder / "blocks.json").write_text(json.dumps(content), encoding="utf-8")

@@ -247,7 +247,7 @@ def early_stage(job: Job, *, different_ids: bool = False) -> None:
             check_different_ids(job, summary)
         link_inputs(job, summary)
     elif job.stage == "gather":
-        gather.gather_runs(job, job.work.read_as(Summary, SIGNED))
+        gather.gather_runs(job)
     else:
         return
     raise StageDoneError
@@ -263,7 +263,7 @@ def row_stage(job: Job) -> None:
         sign_inputs(job)
         grouped.number_groups(job)
     elif job.stage == "collect":
-        gather.gather_runs(job, job.work.read_as(Summary, SIGNED))
+        gather.gather_runs(job)
     elif job.stage == "join":
         grouped.write_documents(job)
     else:

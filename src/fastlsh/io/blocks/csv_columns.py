@@ -85,9 +85,12 @@ class Columns:
             if "_" in field or math.isnan(number):
                 raise ValueError
             plain = field.strip().lstrip("+-")
-            return int(field) if plain.isdecimal() and len(plain) < 19 else number
+            exact = int(field) if plain.isdecimal() else number
         except ValueError:
             raise self.source.error(f"{name!r} is {field[:40]!r}, not a number", row) from None
+        if not self.source.options.fits(name, exact):
+            raise self.source.error(f"{name!r} is too large a number", row)
+        return exact
 
     def _fields(self, fields: Fields, row: int) -> list[str]:
         if isinstance(fields, list):

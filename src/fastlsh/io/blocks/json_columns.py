@@ -187,6 +187,8 @@ class JsonColumns:
         integers = kinds == _kernels.INTEGER
         if integers.all():
             return values
+        if (np.abs(values[integers].astype(np.float64)) >= 2.0**53).any():
+            return self._values(which)
         numbers: NDArray[np.float64] = values.view(np.float64).copy()
         numbers[integers] = values[integers]
         for i in np.flatnonzero(kinds == _kernels.LONG_REAL).tolist():

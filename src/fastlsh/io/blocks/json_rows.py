@@ -75,6 +75,8 @@ class JsonRows:
         if type(number) not in (int, float):
             raise self._not(row, key, number, "a number")
         try:
+            if not self.source.options.fits(key, number):
+                raise OverflowError
             if not math.isnan(number):
                 return number
         except OverflowError:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import TextColumn, chosen_lines, lines_with_tails
+from fastlsh.arrays import numbers_of
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import (
@@ -221,12 +222,3 @@ def _chosen(found: BlockDocuments, wanted: Flags | None) -> BlockDocuments:
     numbers = {name: values[where] for name, values in found.numbers.items()}
     labels = {name: values[where] for name, values in found.labels.items()}
     return BlockDocuments(texts, ids, rows, [], numbers, labels)
-
-
-def numbers_of(values: NDArray[Any] | list[Any]) -> NDArray[Any]:
-    """Return numbers as int64 if all are such integers, else as float64."""
-    if isinstance(values, np.ndarray):
-        return values
-    if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
-        return np.array(values, np.int64)
-    return np.array(values, np.float64)

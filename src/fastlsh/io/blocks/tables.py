@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import exact, settled
 from fastlsh.errors import InputError
 from fastlsh.io.arrays import as_binary, check_column, check_structure, not_utf8, select
 from fastlsh.io.blocks.added import table_with_columns
@@ -225,6 +226,9 @@ class TableBlock:
     def _no_numbers(self, table: Any, name: str) -> dict[int, str]:
         column = self._columns.of(table, name)
         bad = dict.fromkeys(_nulls(column), f"{name!r} is null, not a number")
+        if str(column.type) == "uint64" and name in self._columns.source.options.counts:
+            large = np.flatnonzero(np.asarray(column.fill_null(0)) >= np.uint64(2**63)).tolist()
+            bad |= dict.fromkeys(large, f"{name!r} is too large a number")
         return bad | self._nans(name, column, "a number", bad)
 
     @staticmethod
@@ -248,7 +252,7 @@ class TableBlock:
             try:
                 return np.asarray(column.cast(pa.int64()).to_numpy())
             except pa.ArrowInvalid:  # of 64 bits without a sign
-                return np.asarray(column.to_numpy()).astype(np.float64)
+                return settled(exact(np.asarray(column.to_numpy())))
         return np.asarray(column.cast(pa.float64()).to_numpy()).astype(np.float64)
 
 
