@@ -67,12 +67,18 @@ class InputError(ValueError):
 
 
 class LongRowError(InputError):
-    """A row has more bytes than the caller can take; its `size` says how many."""
+    """A row has more bytes than the caller can take; its `size` says how many.
 
-    def __init__(self, path: str | os.PathLike[str], size: int, row: int | None = None) -> None:
-        super().__init__(path, f"the row has {size:,} bytes", row)
-        self.args = (path, size, row)
+    `what` is "row", or "page" of a Parquet file, whose rows are decoded together.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], size: int, row: int | None = None, what: str = "row"
+    ) -> None:
+        super().__init__(path, f"the {what} has {size:,} bytes", row)
+        self.args = (path, size, row, what)
         self.size = size
+        self.what = what
 
 
 class RoomError(InputError):

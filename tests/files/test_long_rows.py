@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 from combinations import covering, every
-from fastlsh import InputError, deduplicate_files, deduplicate_line_files
+from fastlsh import (
+    InputError,
+    deduplicate_files,
+    deduplicate_line_files,
+    near_duplicate_files,
+)
 from fastlsh.errors import LongRowError
 from fastlsh.files.budget import (
     BASE,
@@ -202,3 +207,49 @@ def test_a_batch_that_is_too_large_is_named_before_the_work(
     limited(monkeypatch, batch=size + 100)
     done = deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
     assert done.documents == 40
+
+
+def parquet_with(folder, more, **options):
+    """Write a Parquet file of 24 short rows and further ones."""
+    rows = [{"id": f"d{i}", "text": row["text"] or ""} for i, row in enumerate(rows_of(1, 24))]
+    rows += [{"id": f"x{i}", "text": "short", **row} for i, row in enumerate(more)]
+    usual = {"unread": "", "numbers": [1]}
+    path = folder / "a.parquet"
+    table = pytest.importorskip("pyarrow").Table.from_pylist([{**usual, **row} for row in rows])
+    pytest.importorskip("pyarrow.parquet").write_table(table, path, **options)
+    return path
+
+
+LONG_IN_PARQUET = {
+    "text": [{"text": text_of(20_001)}],
+    "unread": [{"unread": text_of(20_001)}],
+    "row in a page of many": [{"text": text_of(12_000)}, {"text": "b"}],
+    "page": [{"text": text_of(5_000, seed)} for seed in range(8)],
+    "page of lists": [{"numbers": [*range(999 * n, 999 * n + 999)]} for n in range(8)],
+}
+
+
+@pytest.mark.parametrize("engine", ["disk", "memory"])
+@pytest.mark.parametrize("case", LONG_IN_PARQUET)
+@pytest.mark.parametrize("dictionary", every(2, [False, True], 1))
+def test_long_rows_and_pages_of_parquet_are_named(tmp_path, monkeypatch, case, engine, dictionary):
+    limited(monkeypatch, row=10_000)
+    monkeypatch.setattr("fastlsh.files.reading.longest_row", lambda memory: 10_000)
+    more = LONG_IN_PARQUET[case]
+    path = parquet_with(tmp_path, more, use_dictionary=dictionary)
+    keywords = {"engine": engine, "memory": "300M", "work": tmp_path / "w"}
+    with pytest.raises(InputError, match=r'give at least memory="\d+M"') as caught:
+        deduplicate_files(path, tmp_path / "k.parquet", **keywords)
+    assert not (tmp_path / "k.parquet").exists()
+    said = str(caught.value)
+    if case == "row in a page of many":
+        where = f"{path}: " if dictionary else f"{path}: row 25: "
+        assert said.startswith(f"{where}the row has 12 KB")
+    else:  # longer than all pages may be
+        assert said.startswith(f"{path}: the page has")
+        assert said.endswith("or write the file in smaller pages")
+    if case in ("unread", "page of lists"):  # which a search for pairs does not read
+        near_duplicate_files(path, tmp_path / "p.tsv", **keywords)
+    monkeypatch.undo()
+    done = deduplicate_files(path, tmp_path / "k.parquet", **keywords)
+    assert done.documents == 24 + len(more)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.disk.sorted_keys import LONGEST
+from fastlsh.io import PAGES
 from fastlsh.parallel import amount
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import CutRules
@@ -17,6 +18,10 @@ LEAST = 256 << 20
 
 PER_ROW = 6
 """Bytes for each one of a long row: it is read, parsed, and a character may take four."""
+
+PER_PAGE = 8
+"""Bytes for each one of the pages of a Parquet file that are decoded together, if they are one long
+row: it is encoded again, too."""
 
 PER_COMPARED = 18
 """Bytes for each one of two long texts that are compared exactly: hashes and their numbers."""
@@ -71,10 +76,14 @@ def too_long(error: LongRowError, memory: int, max_row: int) -> InputError:
     memory, max_row
         The bytes that may be taken, and those that a row may have.
     """
+    of_page = error.what == "page"
+    most = PAGES * max_row if of_page else max_row
     return InputError(
         error.path,
-        f"the row has {amount(error.size)}, and with {amount(memory)} of memory a row may have"
-        f' {amount(max_row)}: give at least memory="{least_memory(error.size, PER_ROW)}"',
+        f"the {error.what} has {amount(error.size)}, and with {amount(memory)} of memory a"
+        f" {error.what} may have {amount(most)}: give at least"
+        f' memory="{least_memory(error.size, PER_PAGE if of_page else PER_ROW)}"'
+        f"{', or write the file in smaller pages' if of_page else ''}",
         error.row,
     )
 

@@ -179,7 +179,9 @@ def _pairs(request: Request, target: str | None, wanted: PairSearch, page: str |
         reason = f"memory, because {what} there only"
         if wanted.exact:
             check_exact_fits(request, sources)
-        choice = EngineChoice(reason, None, ReadBudget.of(request.engine.memory, None))
+        choice = EngineChoice(
+            reason, None, ReadBudget.of(request.engine.memory, None, rows_written=False)
+        )
     else:
         choice = select_engine(request, sources, len(before), target, rows_written=False)
     clock = Stopwatch()

@@ -171,7 +171,7 @@ def select_engine(
     """
     engine, search = request.engine, request.search
     choice = choose(request, sources, first_input)
-    budget = ReadBudget.of(engine.memory, choice.per_document(search))
+    budget = ReadBudget.of(engine.memory, choice.per_document(search), rows_written=rows_written)
     if choice.engine is Engine.MEMORY:
         return EngineChoice(choice.reason, None, budget)
     if engine.stage is not None:
@@ -185,7 +185,7 @@ def select_engine(
     work = WorkDirectory(folder, shared=engine.stage is not None)
     piece = 0 if request.cutting is None else request.cutting.piece_bytes
     sizes = Budget.of(engine.memory, search, request.run.threads, piece)
-    job = Job(request, work, sources, first_input, sizes, uniform)
+    job = Job(request, work, sources, first_input, sizes, uniform, rows_written=rows_written)
     job.tell(f"engine: {choice.reason}, with {amount(engine.memory)} of memory, in {work.path}")
     if rows_written:
         _tell_of_wide_rows(job)

@@ -19,8 +19,13 @@ class ReadBudget:
     room: Room | None
     """Of all texts, if an estimate says that they fit; None: there is no limit."""
 
+    rows_written: bool = True
+    """Whether rows are written, for which all columns are read."""
+
     @classmethod
-    def of(cls, memory: int, per_document: int | None) -> "ReadBudget":
+    def of(
+        cls, memory: int, per_document: int | None, *, rows_written: bool = True
+    ) -> "ReadBudget":
         """Return what reading may take.
 
         Parameters
@@ -30,9 +35,11 @@ class ReadBudget:
         per_document
             Bytes that a document takes besides its text, where an estimate says that all of them
             fit: RoomError if they do not. None: they may take more.
+        rows_written
+            Whether rows are written.
         """
         room = None if per_document is None else Room(max(memory - BASE, 1 << 20), per_document)
-        return cls(memory, room)
+        return cls(memory, room, rows_written)
 
     def read(self, inputs: Sequence[str], options: ReadOptions, **more: Any) -> Collection:
         """Read files into memory, as `read_files` does.
@@ -43,7 +50,8 @@ class ReadBudget:
             As in `read_files`; or a row is too long for the memory.
         """
         max_row = longest_row(self.memory)
+        more |= {"max_row": max_row, "all_columns": self.rows_written}
         try:
-            return read_files(inputs, options, max_row=max_row, room=self.room, **more)
+            return read_files(inputs, options, room=self.room, **more)
         except LongRowError as error:
             raise too_long(error, self.memory, max_row) from error

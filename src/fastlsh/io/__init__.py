@@ -19,6 +19,7 @@ from fastlsh.io.blocks import (
     reread_blocks,
     with_row_of_file,
 )
+from fastlsh.io.blocks.long_rows import PAGES
 from fastlsh.io.blocks.messages import largest_batch
 from fastlsh.io.blocks.row_groups import bytes_of_pages
 from fastlsh.io.byte_progress import ByteProgress
@@ -74,6 +75,7 @@ from fastlsh.io.targets import check_target
 __all__ = [
     "ALL_BYTES",
     "COLUMNAR",
+    "PAGES",
     "SPLIT",
     "STANDARD",
     "Added",

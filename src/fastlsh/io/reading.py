@@ -68,6 +68,7 @@ def read_files(
     threads: int | None = None,
     progress: ProgressOption | None = None,
     max_row: int | None = None,
+    all_columns: bool = True,
     room: Room | None = None,
 ) -> Collection:
     """Read files into one collection of documents.
@@ -91,7 +92,9 @@ def read_files(
         Called in the calling thread with ("reading", bytes done, bytes in all), of the files as
         they are, compressed or not; a table counts when it is done.
     max_row : int, optional
-        Bytes that a row of a row format or of plain text may have; LongRowError if it has more.
+        Bytes that a row may have, except in an Arrow file; LongRowError if it has more.
+    all_columns : bool, optional
+        As in `read_blocks`.
     room : Room, optional
         What the documents may take; RoomError if they need more.
 
@@ -102,7 +105,7 @@ def read_files(
     """
     sources = expand(inputs, options.format, options, recursive=options.recursive, mixed=mixed)
     strict = options.on_error == "fail"
-    reader = _Reader(sources, strict, uniform, progress, max_row, room, options.limit)
+    reader = _Reader(sources, strict, uniform, progress, max_row, all_columns, room, options.limit)
     for part, blocks, error in ordered_map(reader.pieces(), _parsed, thread_count(threads)):
         reader.take(part, blocks)
         if error is not None:
@@ -164,12 +167,13 @@ class _Reader:
         uniform: bool,
         progress: ProgressOption | None,
         max_row: int | None = None,
+        all_columns: bool = True,
         room: Room | None = None,
         limit: int | None = None,
     ) -> None:
         self._parts = [InputFile(source) for source in sources]
         self._strict = strict
-        self._max_row = max_row
+        self._limits: dict[str, Any] = {"max_row": max_row, "all_columns": all_columns}
         self._room = room
         self._limit = Limit(limit)
         self._uniform = uniform
@@ -189,7 +193,7 @@ class _Reader:
             if self._limit.reached:
                 return
             part.identity = identity(part.source)
-            blocks = read_blocks(part.source, expected=part.identity, max_row=self._max_row)
+            blocks = read_blocks(part.source, expected=part.identity, **self._limits)
             if self._is_small(part):
                 self._take_room(part, part.size)
                 yield part, blocks

@@ -71,7 +71,7 @@ def test_dictionaries_of_many_columns_are_read_from_one_open_file(here):
         return opened[-1]
 
     with parquet.ParquetFile("a.parquet") as whole:
-        decoded = decoded_size(whole.metadata, 0, 1, file)
+        decoded = decoded_size(whole.metadata, 0, 1, file, whole.schema_arrow.names)
     assert decoded.most == pytest.approx(30 * 650, rel=0.1)
     assert len(opened) == 1
 

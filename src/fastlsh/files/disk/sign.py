@@ -313,10 +313,12 @@ def _cut(
     """
     budget = job.budget
     max_row = budget.row if wide == 1 else min(budget.row, budget.large)
+    all_columns = job.rows_written and number >= job.first_input
     try:
         yield from read_blocks(
-            job.sources[number], budget.block, after=after, max_row=max_row, within=within
-        )
+            job.sources[number], budget.block, after=after, max_row=max_row, within=within,
+            all_columns=all_columns,
+        )  # fmt: skip
     except LongRowError as error:
         if wide > 1:
             raise

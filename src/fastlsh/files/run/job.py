@@ -1,6 +1,6 @@
 """The state of a run on disk, which hands each stage what it needs."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from fastlsh.files.budget import Budget
 from fastlsh.files.cutting import Cutting
@@ -25,6 +25,8 @@ class Job:
     budget: Budget
     uniform: bool
     """Whether the inputs must have the same columns, for their rows go into one file."""
+    rows_written: bool = field(default=True, kw_only=True)
+    """Whether rows are written, for which all columns of the inputs are read."""
     rows: "Job | None" = None
     """The job in whose work directory the documents were made of rows; None: they were not."""
 

@@ -5,6 +5,7 @@ describe those of a column that have some rows, pyarrow reads only them.
 """
 
 import base64
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,8 +77,8 @@ class PagedFile:
     """
 
     def __init__(self, metadata: Any, schema: Any, footer: bytes) -> None:
-        self._metadata = metadata
-        self._schema = schema
+        self.metadata = metadata
+        self.schema = schema
         try:
             elements = thrift.Reader(footer).struct(before=3)[2][1][1]
         except (IndexError, KeyError, TypeError, ValueError):
@@ -88,7 +89,7 @@ class PagedFile:
 
     def is_large(self, group: int, name: str) -> bool:
         """Whether a column takes a good part of a row group; `UnusualPagesError` as for `scan`."""
-        described = self._metadata.row_group(group)
+        described = self.metadata.row_group(group)
         size = described.column(self._leaves[self._column(name)][0]).total_uncompressed_size
         return bool(LARGE_SHARE * size >= described.total_byte_size)
 
@@ -108,33 +109,60 @@ class PagedFile:
                 made = self._described(number, group, 0, 0, 4, 4, 4).schema.to_arrow_schema()
             except (IndexError, KeyError, TypeError, ValueError, OSError) as error:
                 raise UnusualPagesError from error
-            if made.field(0).type != self._schema.field(number).type:
+            if made.field(0).type != self.schema.field(number).type:
                 raise UnusualPagesError
             self._found[group, number] = found
         return self._found[group, number]
 
     def _column(self, name: str) -> int:
-        names = self._schema.names
+        names = self.schema.names
         if len(set(names)) < len(names) or len(self._leaves) != len(names):
             raise UnusualPagesError
-        number = self._schema.get_field_index(name)
+        number = self.schema.get_field_index(name)
         if self._leaves[number] is None:
             raise UnusualPagesError
         return int(number)
 
-    def _read_headers(self, file: Any, group: int, leaf: int) -> Pages:
-        column = self._metadata.row_group(group).column(leaf)
+    def lengths(self, file: Any, group: int, leaf: int) -> list[tuple[int, int]]:
+        """Return the values of each page of a column without fields, and its decompressed bytes.
+
+        A dictionary is a page without values.
+
+        Raises
+        ------
+        UnusualPagesError
+            What the file says contradicts itself.
+        """
+        found = []
+        try:
+            for header, _, _, _ in self._headers(file, group, leaf):
+                of_data = header.get(5, header.get(8, (0, {1: (0, 0)})))[1]
+                found.append((of_data[1][1], header[2][1]))
+        except (IndexError, KeyError, TypeError, ValueError, OSError) as error:
+            raise UnusualPagesError from error
+        return found
+
+    def _headers(self, file: Any, group: int, leaf: int) -> Iterator[tuple[Fields, int, int, int]]:
+        """Yield the header of each page, where it begins, its bytes, and where all end."""
+        column = self.metadata.row_group(group).column(leaf)
         start = column.data_page_offset
         if column.has_dictionary_page and 0 < column.dictionary_page_offset < start:
             start = column.dictionary_page_offset
         end = start + column.total_compressed_size
-        ends, offsets, plain, coded = [0], [], [], []
-        dictionary = 0, 0
         while start < end:
             header, size = _header(file, start, end)
-            kind, stored = header[1][1], size + header[3][1]
+            stored = size + header[3][1]
             if header[2][1] < 0 or stored < size or start + stored > end:
                 raise UnusualPagesError
+            yield header, start, stored, end
+            start += stored
+
+    def _read_headers(self, file: Any, group: int, leaf: int) -> Pages:
+        ends, offsets, plain, coded = [0], [], [], []
+        dictionary, end = (0, 0), 0
+        for header, start, stored, stop in self._headers(file, group, leaf):
+            end = stop
+            kind = header[1][1]
             if kind in (_DATA, _DATA_2):
                 of_data = header[5 if kind == _DATA else 8][1]
                 if of_data[1][1] < 0:
@@ -147,8 +175,7 @@ class PagedFile:
                 dictionary = start, stored
             else:
                 raise UnusualPagesError
-            start += stored
-        if ends[-1] != self._metadata.row_group(group).num_rows or (any(coded) > dictionary[1]):
+        if ends[-1] != self.metadata.row_group(group).num_rows or (any(coded) > dictionary[1]):
             raise UnusualPagesError
         return Pages(
             np.array(ends), np.array([*offsets, end]), np.array(plain), np.array(coded), dictionary
@@ -173,8 +200,8 @@ class PagedFile:
         """
         columns = [self._column_rows(file, group, start, stop, name) for name in names]
         pa = pyarrow("")
-        fields = [self._schema.field(name) for name in names]
-        return pa.Table.from_arrays(columns, schema=pa.schema(fields, self._schema.metadata))
+        fields = [self.schema.field(name) for name in names]
+        return pa.Table.from_arrays(columns, schema=pa.schema(fields, self.schema.metadata))
 
     def _column_rows(self, file: Any, group: int, start: int, stop: int, name: str) -> Any:
         """Return rows of a column, a pyarrow.ChunkedArray."""
@@ -210,7 +237,7 @@ class PagedFile:
                     chunks.append(some)
         except (pa.ArrowException, OSError) as error:
             raise UnusualPagesError from error
-        column = pa.chunked_array(chunks, self._schema.field(name).type)
+        column = pa.chunked_array(chunks, self.schema.field(name).type)
         if len(column) != stop - start:
             raise UnusualPagesError
         return column
@@ -224,7 +251,7 @@ class PagedFile:
         """
         pa, parquet = pyarrow(""), pyarrow("", "pyarrow.parquet")
         leaf, element = self._leaves[number]
-        column = self._metadata.row_group(group).column(leaf)
+        column = self.metadata.row_group(group).column(leaf)
         chunk: Fields = {
             1: (I32, _TYPES.index(column.physical_type)),
             2: (LIST, (I32, [0, 3, 8])),
@@ -244,10 +271,10 @@ class PagedFile:
             2: (LIST, (STRUCT, [{**self._elements[0], 5: (I32, 1)}, element])),
             3: (I64, rows),
             4: (LIST, (STRUCT, [of_group])),
-            6: (BINARY, self._metadata.created_by.encode()),
+            6: (BINARY, self.metadata.created_by.encode()),
         }
-        if b"ARROW:schema" in (self._metadata.metadata or {}):
-            schema = pa.schema([self._schema.field(number)]).serialize()
+        if b"ARROW:schema" in (self.metadata.metadata or {}):
+            schema = pa.schema([self.schema.field(number)]).serialize()
             value = {1: (BINARY, b"ARROW:schema"), 2: (BINARY, base64.b64encode(schema))}
             footer[5] = LIST, (STRUCT, [value])
         tail = thrift.write_struct(footer)

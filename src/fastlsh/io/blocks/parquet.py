@@ -13,6 +13,7 @@ from fastlsh.io import filesystems
 from fastlsh.io.blocks.columns import TableColumns
 from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
 from fastlsh.io.blocks.footers import check_columns
+from fastlsh.io.blocks.long_rows import check_lengths
 from fastlsh.io.blocks.pages import PagedFile, UnusualPagesError
 from fastlsh.io.blocks.row_groups import Decoded, decoded_size
 from fastlsh.io.blocks.tables import TableBlock
@@ -181,18 +182,22 @@ class ParquetSource:
         return range(*np.searchsorted(begin * scale, edges).tolist())
 
     def spans(
-        self, size: int, done: int, groups: range
+        self, size: int, done: int, groups: range, max_row: int | None, names: list[str]
     ) -> Iterator[tuple[int, int, Decoded | None]]:
         """Yield (first row, row behind the last one, sizes if it is large) of row groups not done.
 
         Small row groups come together, and are read as a whole. A row group that is done in part
-        comes first, by itself.
+        comes first, by itself. LongRowError: a row of these columns is longer than `max_row`, or
+        their pages are too large.
         """
         first = max(self.group_at(done) if done else 0, groups.start)
         start = stop = int(self.ends[first])
         total = 0
         for group in range(first, groups.stop):
-            decoded = decoded_size(self.metadata, group, size, self.open)
+            if max_row is not None:
+                with suppress(UnusualPagesError), self._opened_by_pages() as file:
+                    check_lengths(self.source, self._paged, file, group, names, max_row)
+            decoded = decoded_size(self.metadata, group, size, self.open, names)
             in_parts = decoded.is_large(size) or stop < done
             if stop > start and (in_parts or total + decoded.plain > size):
                 yield start, stop, None
@@ -308,7 +313,12 @@ class ParquetSource:
 
 
 def read_parquet_blocks(
-    source: Source, size: int, after: BlockExtent | None, within: ByteRange
+    source: Source,
+    size: int,
+    after: BlockExtent | None,
+    within: ByteRange,
+    max_row: int | None = None,
+    all_columns: bool = True,
 ) -> Iterator[ParquetPart]:
     """Cut at row groups; see `read_blocks`."""
     with reading(source.path):
@@ -319,7 +329,8 @@ def read_parquet_blocks(
         if first == end and after is None:
             empty = file.head.layout.empty_table()
             yield ParquetPart(file, BlockExtent(0, first, end, first + 1, file.check), None, empty)
-        for start, stop, decoded in file.spans(size, done, groups):
+        names = file.head.layout.names if all_columns else file.columns.names
+        for start, stop, decoded in file.spans(size, done, groups, max_row, names):
             if decoded is None:
                 yield ParquetPart(
                     file, BlockExtent(index, start, stop, start + 1, file.check), None

@@ -34,6 +34,7 @@ def read_blocks(
     after: BlockExtent | None = None,
     expected: Identity | None = None,
     max_row: int | None = None,
+    all_columns: bool = True,
     within: ByteRange = ALL_BYTES,
 ) -> Iterator[Block]:
     """Cut a file into blocks of whole rows, one after the other and without parsing them.
@@ -50,7 +51,9 @@ def read_blocks(
     expected : Identity, optional
         Identity of the file; by default what `identity` says now.
     max_row : int, optional
-        Bytes that a row of JSON lines, CSV, TSV or plain text may have.
+        Bytes that a row may have, except in an Arrow file.
+    all_columns : bool
+        Whether `max_row` is for all columns of Parquet, or only for those that documents need.
     within : ByteRange, optional
         Read only what begins there; of a file that `is_divisible`. Blocks, and the rows of row
         formats, are then counted from the beginning of the range: see `with_row_of_file`.
@@ -75,7 +78,7 @@ def read_blocks(
             kind: Format = _ROWS[source.format](source)
             yield from read_row_blocks(kind, size, after, max_row, within)
         elif source.format == "parquet":
-            yield from read_parquet_blocks(source, size, after, within)
+            yield from read_parquet_blocks(source, size, after, within, max_row, all_columns)
         elif source.format == "arrow":
             yield from read_arrow_blocks(source, size, after)
         else:

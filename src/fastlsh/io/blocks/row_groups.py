@@ -1,10 +1,11 @@
 """How much memory the rows of a row group take when they are decoded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import AbstractContextManager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.io.errors import pyarrow
@@ -67,7 +68,11 @@ def bytes_of_pages(source: Source) -> tuple[int, int]:
 
 
 def decoded_size(
-    metadata: Any, group: int, size: int, opened: Callable[..., AbstractContextManager[Any]]
+    metadata: Any,
+    group: int,
+    size: int,
+    opened: Callable[..., AbstractContextManager[Any]],
+    names: Container[str],
 ) -> Decoded:
     """Estimate what a row group takes; a dictionary may stand for far more than a file has.
 
@@ -81,6 +86,8 @@ def decoded_size(
         Of a block, in bytes. Where dictionaries cannot matter, they are not read.
     opened : callable
         Opens the file, with further arguments of `pyarrow.parquet.ParquetFile`.
+    names : container of str
+        The columns whose dictionaries matter.
     """
     of_group = metadata.row_group(group)
     rows, plain = of_group.num_rows, 0
@@ -89,7 +96,8 @@ def decoded_size(
     for column in map(of_group.column, range(metadata.num_columns)):
         encoded, values = column.total_uncompressed_size, column.num_values
         plain += max(encoded, values * _WIDTHS.get(column.physical_type, 4))
-        if column.has_dictionary_page and column.physical_type not in _WIDTHS:
+        is_read = column.path_in_schema.split(".")[0] in names
+        if is_read and column.has_dictionary_page and column.physical_type not in _WIDTHS:
             coded[column.path_in_schema] = values / max(rows, 1)
             possible += values * encoded
     if possible + plain < LARGE * size:
@@ -98,11 +106,19 @@ def decoded_size(
     keywords = {"read_dictionary": list(coded), "pre_buffer": False, "buffer_size": 1 << 14}
     with opened(metadata, **keywords) as file:
         for name, each in coded.items():  # one at a time: a page of each may be large
-            first = next(file.iter_batches(1, [group], [name], use_threads=False), None)
-            lengths = np.concatenate([np.zeros(1), *_lengths(first)])
+            lengths = lengths_in_dictionary(file, group, name)
             likely += each * float((lengths**2).sum() / max(lengths.sum(), 1))
             most += each * float(lengths.max())
     return Decoded(rows, plain, likely, most)
+
+
+def lengths_in_dictionary(file: Any, group: int, name: str) -> NDArray[np.float64]:
+    """Return the bytes of the values in the dictionary of a column, and 0.
+
+    `file` is a pyarrow.parquet.ParquetFile, opened with `read_dictionary`.
+    """
+    first = next(file.iter_batches(1, [group], [name], use_threads=False), None)
+    return np.concatenate([np.zeros(1), *_lengths(first)])
 
 
 def _lengths(batch: Any) -> list[Any]:
