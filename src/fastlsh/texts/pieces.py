@@ -105,12 +105,14 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
                 break
             room = count
         out[:, 0] += start
-        found[start] = out[:count].copy()
+        found[start] = out if count == room else out[:count].copy()
 
     lengths = np.empty(len(documents), np.int64)
     spans.lengths(lengths)
     run(cut, batches_by_work(lengths, CHARACTERS, MOST), threads)
     parts = [found[start] for start in sorted(found)]
+    if len(parts) == 1:  # of one long text, there may be no memory for a copy
+        return Pieces(spans, parts[0])
     return Pieces(spans, np.concatenate([np.empty((0, 3), np.int64), *parts]))
 
 

@@ -184,7 +184,7 @@ def _pieces(
     if bounds is not None and "begin" in (rows.dtype.names or ()):
         rows["begin"], bounds = bounds[order, 0], None
     edges = np.flatnonzero(np.diff(part[order], prepend=-1, append=-1)).tolist()
-    ends = [0, *np.cumsum(rows["size"]).tolist()]
+    ends = np.cumsum(np.append(0, rows["size"]))
     of_parts = {
         int(part[order[start]]): (rows[start:stop].tobytes(), texts[ends[start] : ends[stop]])
         for start, stop in pairwise(edges)
@@ -194,10 +194,11 @@ def _pieces(
 
 def _ids(documents: BlockDocuments, path: str) -> list[bytes]:
     """Return the ids as JSON; those of the pieces of one document are one object."""
-    rows, first, place = np.unique(documents.rows, return_index=True, return_inverse=True)
-    ids = np.array(as_json(take(documents.ids, first), path, rows), object)
-    found: list[bytes] = ids[place].tolist()
-    return found
+    rows = documents.rows  # ascending: of one long row, there may be very many
+    heads = np.flatnonzero(np.diff(rows, prepend=-1))
+    ids = as_json(take(documents.ids, heads), path, rows[heads])
+    many = np.diff(np.append(heads, len(rows))).tolist()
+    return [each for each, count in zip(ids, many, strict=True) for _ in range(count)]
 
 
 def _checksum(pieces: Iterable[bytes | memoryview]) -> int:
