@@ -148,3 +148,40 @@ def test_parquet_is_written_within_the_memory(tmp_path, threads):
     status, megabytes, _ = peak(*command, memory=256, threads=threads)
     assert status == 0
     assert megabytes < 256
+
+
+READERS = ["jsonl", "csv", "txt", "parquet", "arrow"]
+JOBS = {
+    "dedup": ["dedup", "-o", "k"],
+    "pairs": ["pairs", "-o", "p.tsv"],
+    "lines": ["dedup", "--by", "line", "-o", "k"],
+}
+
+
+def write_one_row(path, text):
+    """Write a file with one row."""
+    if path.suffix == ".jsonl":
+        path.write_text(json.dumps({"text": text}) + "\n", encoding="utf-8")
+    elif path.suffix in (".csv", ".txt"):
+        path.write_text(text if path.suffix == ".txt" else f"text\n{text}\n", encoding="utf-8")
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.table({"text": [text]}), path)
+    else:
+        table = pa.table({"text": [text]})
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("reader", READERS)
+def test_the_longest_row_that_is_accepted(tmp_path, reader, job):
+    path = tmp_path / f"in.{reader}"
+    draw = random.Random(5)
+    words = " ".join(draw.choices([f"{n:x}" for n in range(40_000)], k=4_900_000))
+    write_one_row(path, words[: (((LIMIT << 20) - (160 << 20)) // 6) - 100])
+    name, *more = JOBS[job]
+    out = tmp_path / (f"k.{reader}" if more[-1] == "k" else more[-1])
+    status, megabytes, said = peak(name, path, *more[:-1], out, "--engine", "disk")
+    assert status == 0, said
+    assert megabytes < LIMIT + 30
