@@ -172,7 +172,7 @@ def test_a_kill_changes_nothing(location, where):
     assert not os.path.exists("k2.jsonl")
     with Index.open(location, wait=90.0) as index:
         if location != "seen.ix":
-            index._backend.store._client.delete("fastlsh:{counts}:lock")
+            index._backend.store._server.client.delete("fastlsh:{counts}:lock")
         # The next run removes what the killed one has left; after an error nothing is left.
         with pytest.warns(UserWarning, match="that was killed") if killed else nullcontext():
             deduplicate_with_index(index, "b.jsonl", "k2.jsonl", **TRACKED)

@@ -342,8 +342,7 @@ class Index:
     # ---- queries
 
     def __repr__(self) -> str:
-        ended = self._backend.ended
-        what = f"({ended})" if ended else f"of {len(self)} documents"
+        what = f"({ended})" if (ended := self._backend.ended) else f"of {len(self)} documents"
         return f"<fastlsh.Index {what}, {self._settings.described()}>"
 
     def __len__(self) -> int:
@@ -862,12 +861,7 @@ class Index:
 
     def _change(self, make: Callable[[Backend], T]) -> T:
         """Make a change, as soon as no other process is writing."""
-
-        def now() -> T:
-            with self._guard.change():
-                return make(self._changeable())
-
-        return when_free(now, self._backend.wait)
+        return self._guard.changed(lambda: make(self._changeable()), self._backend.wait)
 
     def _settled(self, nested: bool = False) -> Backend:
         """Return the backend, after completing what an earlier call could not complete."""

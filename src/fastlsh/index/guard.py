@@ -10,7 +10,7 @@ from itertools import count
 from typing import Protocol
 
 from fastlsh._kernels import Hold
-from fastlsh.index.store import when_free
+from fastlsh.index.store import T, when_free
 
 PATIENCE = 10.0
 """Seconds that a fork waits for calls of other threads. An index that is still in use then cannot
@@ -81,6 +81,15 @@ class Guard:
             )
         return Hold(lock)
 
+    def changed(self, make: Callable[[], T], wait: float) -> T:
+        """Call a function that makes a change, as soon as no other process is writing."""
+
+        def now() -> T:
+            with self.change():
+                return make()
+
+        return when_free(now, wait)
+
 
 class GuardedBatch:
     """Begins and ends a batch under the lock of the index, which is free in between.
@@ -105,12 +114,11 @@ class GuardedBatch:
 
     def begin(self) -> None:
         """Begin the batch, as soon as no other process is writing."""
-        when_free(self._begin, self._wait)
+        self._guard.changed(self._begin, self._wait)
 
     def _begin(self) -> None:
-        with self._guard.change():
-            self._batch = self._make()
-            self._batch.__enter__()
+        self._batch = self._make()
+        self._batch.__enter__()
 
     def commit(self) -> None:
         """Make all changes."""

@@ -101,10 +101,9 @@ class SqliteStore:
         return transaction(self, Writing(self, "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]))
 
     def _check_inside(self) -> None:
-        """Raise OSError if SQLite has undone the batch after an error, or the file is gone."""
+        """Raise OSError if SQLite has undone the batch after an error."""
         if not self._connection.in_transaction:
             raise OSError(errno.EIO, "an error has undone the batch", self.address)
-        self._connection.check_file()
 
     def failed(self, error: BaseException) -> None:
         """Name the file in the error."""

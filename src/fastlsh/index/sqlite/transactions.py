@@ -83,4 +83,6 @@ class Writing(Reading):
             self._store._connection.execute_at_once(self._begin)
 
     def _save(self) -> None:
+        if not self._outer:
+            self._store._connection.check_file()
         self._store._save()
