@@ -215,6 +215,17 @@ def test_ids_behind_two_dashes(run, write):
     ]
 
 
+def test_ids_that_cannot_be_saved(run, write):
+    name = write("a.jsonl", jsonl([{"id": "a", "text": "one"}, {"id": 1.5, "text": "two"}]))
+    line = "fastlsh: a.jsonl: row 2: ids must be str, bytes or int of 64 bits to be saved, and 1.5"
+    write("b.jsonl", jsonl(rows_of(1)))
+    assert run("index", "build", "i.ix", "b.jsonl", "-q")[0] == 0
+    for command in (["index", "build", "new.ix", name], ["index", "add", "i.ix", name],
+                    ["dedup", name, "--index", "i.ix", "-o", "o.jsonl"]):  # fmt: skip
+        assert run(*command)[::2] == (2, [f"{line} is of type float"])
+    assert sorted(os.listdir()) == ["a.jsonl", "b.jsonl", "i.ix"]
+
+
 def test_what_is_refused(run, write):
     name = write("a.jsonl", jsonl(rows_of(1)))
     assert run("index", "build", "i.ix", name, "-q")[0] == 0

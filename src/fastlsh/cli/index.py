@@ -23,7 +23,7 @@ from fastlsh.cli.options import (
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_key_option, key_of
 from fastlsh.files import build_index
-from fastlsh.index import exists, finish_outputs, forget, is_address, shown
+from fastlsh.index import exists, finish_outputs, forget, is_address, refusal_of_id, shown
 from fastlsh.io import Collection, Lookup, check_target, write_table
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import ids_of_words
@@ -161,6 +161,7 @@ def _build(arguments: argparse.Namespace) -> None:
     if arguments.texts is not None and is_address(arguments.index):
         raise ValueError("--texts is for an index in a file: a server keeps texts as they are")
     collection = _documents(arguments, arguments.unit)
+    collection.ids.check(refusal_of_id)
     if not is_address(arguments.index):
         check_rule_options(arguments)
         _check_place(arguments.index, new=True)
@@ -183,6 +184,7 @@ def _build(arguments: argparse.Namespace) -> None:
 def _add(arguments: argparse.Namespace) -> None:
     with opened(arguments) as index:
         collection = _documents(arguments, index.search_params.shingler.unit)
+        collection.ids.check(refusal_of_id)
         on_known = "replace" if arguments.replace else "raise"
         index.insert_many(collection.ids, collection.texts, on_known=on_known)
         _say_size(arguments, index, f"{len(collection)} documents inserted")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice
@@ -185,6 +186,7 @@ def deduplicate_files(
             )
         check_saved(params, index_texts, tokens=tokens)
         index = IndexOutput(os.fspath(save_index), index_texts)
+        request = replace(request, saves_ids=True)
     tables = (convert_to, removed, clusters, report)
     return changing_over(
         lambda request: _deduplicated(request, output, tables, index, removal),

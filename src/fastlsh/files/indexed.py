@@ -116,7 +116,8 @@ def deduplicate_with_index(
         inputs, (), search, keywords, priority=priority, tokens=search.shingler.unit == "token",
         counts=removal.counts, labels=removal.labels,
     )  # fmt: skip
-    request = replace(request, engine=replace(request.engine, engine=Engine.MEMORY))
+    in_memory = replace(request.engine, engine=Engine.MEMORY)
+    request = replace(request, engine=in_memory, saves_ids=True)
     tables = (convert_to, removed, clusters, report)
     try:
         return changing_over(

@@ -222,6 +222,8 @@ class Request:
     """The column of the groups: only documents of the same one are compared; None: all are."""
     group: str | None = None
     """The column of the documents: rows with the same value are one; None: each row is one."""
+    saves_ids: bool = False
+    """Whether an index gets the ids of the inputs, so that it must be able to have them."""
 
     @classmethod
     def of(

@@ -60,6 +60,19 @@ def kind_of(name: Any, position: int) -> str:
     )
 
 
+def refusal_of_id(name: Any) -> str | None:
+    """Return why no index in a file can have a plain id; None: it can."""
+    kind = type(name)
+    if kind is str and _has_surrogate(name):
+        return f"ids must be Unicode to be saved, and {name!r} has a surrogate"
+    if kind is str or kind is bytes or (kind is int and name in INT64):
+        return None
+    return (
+        f"ids must be str, bytes or int of 64 bits to be saved, and {name!r} is of type"
+        f" {kind.__name__}"
+    )
+
+
 def _has_surrogate(name: str) -> bool:
     try:
         name.encode()

@@ -1,7 +1,7 @@
 """Ids of documents, made where they are asked for."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -22,6 +22,9 @@ _NUMBER = 20
 
 _COUNTED = {"int64", "int32", "uint64", "uint32", "string", "large_string"}
 """Types of Arrow whose values are equal where those of Python are."""
+
+_PLAIN = {"int64", "int32", "uint32", "string", "large_string"}
+"""Types of Arrow whose values are texts or integers of 64 bits."""
 
 _VIEWS = {"string_view", "binary_view"}
 
@@ -194,6 +197,26 @@ class Ids(Sequence[Any]):
                     raise InputError(
                         piece.path, f"the id {name!r} is that of {also}, too: {reason}", row
                     )
+
+    def check(self, refusal: Callable[[Any], str | None]) -> None:
+        """Raise InputError with its row for the first id of which `refusal` returns a reason.
+
+        Whole columns of texts or integers are taken as they are.
+        """
+        for piece in self._pieces:
+            ids = piece.ids
+            if isinstance(ids, TextColumn) and ids.strict:
+                continue
+            if (
+                ids is None
+                or isinstance(ids, np.ndarray)
+                or str(getattr(ids, "type", "")) in _PLAIN
+            ):
+                continue
+            names = piece.between(0, len(piece.rows))
+            for name, row in zip(names, piece.rows.tolist(), strict=True):
+                if name is not None and (reason := refusal(name)) is not None:
+                    raise InputError(piece.path, reason, row)
 
     def _hashes(self) -> NDArray[np.int64]:
         """Return a number for each id, the same for equal ones."""

@@ -12,9 +12,11 @@ from fastlsh.files.disk.encoded import encoded_texts
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedBlock, halves_of, narrowed
 from fastlsh.files.disk.sorted_keys import keep_first_bits
 from fastlsh.files.run.job import Job
+from fastlsh.index import refusal_of_id
 from fastlsh.io import (
     Block,
     BlockDocuments,
+    Ids,
     are_integer_ids,
     identity_hashes,
     without_repetition,
@@ -34,6 +36,10 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
     documents = block.documents()
     if documents.bad and not job.skip:
         raise documents.bad[0]
+    if job.request.saves_ids and source >= job.first_input:
+        ids = Ids()
+        ids.add(job.sources[source].path, documents.ids, documents.rows)
+        ids.check(refusal_of_id)
     counts = echoes = contexts = None
     keys: NDArray[Any]
     identities = identity_hashes(None if job.request.group else documents.ids)

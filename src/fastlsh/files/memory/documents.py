@@ -30,6 +30,7 @@ from fastlsh.index import (
     count_of_names,
     found_texts,
     published,
+    refusal_of_id,
 )
 from fastlsh.io import (
     Added,
@@ -95,6 +96,8 @@ def run_deduplication(
         counted = check_counted(index, removal.counted, is_required=not has_table)
     with clock("reading"):
         collection, others = read_both(request, budget, targets)
+        if request.saves_ids:
+            collection.ids.check(refusal_of_id)
         if targets.index is not None:
             collection.ids.check_different(DIFFERENT)
         if index is not None:
