@@ -288,7 +288,7 @@ def test_files_behind_the_limit_are_not_opened(tmp_path, monkeypatch, kind, engi
 
 def _recorded(function, names):
     def call(path, *arguments):
-        names.add(path)
+        names.add(os.fsdecode(path))
         return function(path, *arguments)
 
     return call

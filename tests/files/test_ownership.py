@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import pytest
 
+from combinations import rounds
 from fastlsh import (
     InputError,
     decontaminate_files,
@@ -243,7 +244,7 @@ def test_another_work_directory_in_a_directory_is_no_seal(keywords, tmp_path):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_sixteen_processes_that_begin_one_run_all_go_on(tmp_path):
     """Half of them with other memory, so that they would fix other units."""
-    for attempt in range(3):
+    for attempt in range(rounds(6)):
         folder = tmp_path / str(attempt)
         start, go = os.pipe()
         children = []

@@ -96,9 +96,9 @@ class MinHashLSH(Index):
         self.b, self.r = choose_bands(threshold, num_perm, weights, params)
         self.h = num_perm
         config = storage_config or {"type": "dict"}
+        self.prepickle = config["type"] == "redis" if prepickle is None else prepickle
         if not isinstance(config.get("basename", b""), (bytes, bytearray)):
             raise TypeError(f"basename must be bytes, got {config['basename']!r}")
-        self.prepickle = config["type"] == "redis" if prepickle is None else prepickle
         self._require_bytes_keys = config["type"] != "dict" and not self.prepickle
         self.hashfunc = hashfunc
         self.hashranges = [(i * self.r, (i + 1) * self.r) for i in range(self.b)]

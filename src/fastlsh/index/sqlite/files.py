@@ -87,7 +87,7 @@ def check_free(path: str) -> None:
     from fastlsh.io import database_files  # a third of the time of `import fastlsh`
 
     beside = [each for each in database_files(path) if os.path.lexists(each)]
-    if os.path.lexists(path):
+    if os.path.exists(path):  # a link to nothing may become one to a new index
         raise FileExistsError(errno.EEXIST, "it exists already", path)
     for each in beside:
         if not _is_without_entries(each):
