@@ -47,6 +47,15 @@ PLAIN_MODULES = [
     "index._index", "passages._passages", "grams._grams", "compat._compat",
 ]  # fmt: skip
 
+# Optimisation costs most of the time of a build, so only modules that lose more than 3 % of their
+# speed by it are optimised fully: docs/development.md says how to decide. In all others, loops
+# still become vectors and small functions are inlined. Measured with gcc; clang is left at -O3.
+FULL = "-O3"
+QUICK = "-O1 -ftree-vectorize -finline-functions -finline-small-functions -fpeel-loops"
+HOT_MODULES = {
+    "text._normal", "minhash._signatures", "sets._sets", "index._index", "compat._compat",
+}  # fmt: skip
+
 # What Cython needs for memoryviews, compiled once and not in each module. Python knows it by its
 # last name alone, too, so that is one which no other package has.
 SHARED = "fastlsh._kernels.common._fastlsh_views"
@@ -111,7 +120,7 @@ def flags(instruction_set: str, level: str) -> list[str]:
     # one slow one.
     # Short loops must not straddle a cache line by the chance of what stands before them.
     layout = ["-fno-tree-slp-vectorize", "-falign-functions=64"]
-    common = ["-O0", "-g", "-UNDEBUG"] if debug else [level, "-g0", *layout]
+    common = ["-O0", "-g", "-UNDEBUG"] if debug else [*level.split(), "-g0", *layout]
     if sanitize:
         common = ["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={sanitize}"]
         common += ["-fno-sanitize-recover=all"]
@@ -126,7 +135,7 @@ def one_arch() -> list[str]:
     return ["-arch", target()] if macos else []
 
 
-def extension(module: str, source: str, instruction_set: str, level: str = "-O3") -> Extension:
+def extension(module: str, source: str, instruction_set: str, level: str) -> Extension:
     """Return one extension module."""
     return Extension(
         module,
@@ -142,12 +151,17 @@ newest = os.environ.get("FASTLSH_BUILD") or newest_here()
 built = instruction_sets()
 # Each is compiled from the same C, which is made once.
 vector_modules = [
-    extension(f"fastlsh._kernels.loops._{name}", f"{LOOPS.parent}/_{name}.c", name)
+    extension(f"fastlsh._kernels.loops._{name}", f"{LOOPS.parent}/_{name}.c", name, FULL)
     for name in built
 ]
 loops = Extension("fastlsh._kernels.loops._loops", [LOOPS.as_posix()])
 plain_modules = [
-    extension(f"fastlsh._kernels.{name}", f"{KERNELS}{name.replace('.', '/')}.pyx", "baseline")
+    extension(
+        f"fastlsh._kernels.{name}",
+        f"{KERNELS}{name.replace('.', '/')}.pyx",
+        "baseline",
+        FULL if name in HOT_MODULES or macos else QUICK,
+    )
     for name in PLAIN_MODULES
 ]
 # What was not built is not chosen at run time.
