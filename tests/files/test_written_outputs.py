@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from combinations import covering
 from fastlsh import (
     InputError,
     decontaminate_files,
@@ -115,14 +116,16 @@ def damaged(folder, kind):
         shutil.copytree(spare, folder)
 
 
-@pytest.mark.parametrize(
-    ("kind", "again"),
-    [
-        ("as it was", 0), ("truncated", 1), ("removed", 1), ("another one", 1), ("touched", 0),
-        ("copied", 0), ("moved", 0), ("a byte, and the old time", 1),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_is_written_again(job, tmp_path, monkeypatch, kind, again):
+CHANGES = [
+    ("as it was", 0), ("truncated", 1), ("removed", 1), ("another one", 1), ("touched", 0),
+    ("copied", 0), ("moved", 0), ("a byte, and the old time", 1),
+]  # fmt: skip
+"""What happens to the first output, or to all of them, and how many outputs are written again."""
+
+
+@pytest.mark.parametrize(("job", "change"), covering(JOBS, CHANGES), indirect=["job"])
+def test_what_does_not_fit_is_written_again(job, tmp_path, monkeypatch, change):
+    kind, again = change
     job("right/", work="else")
     with monkeypatch.context() as patch:  # a run that ends when all its outputs have appeared
         patch.setattr("fastlsh.files.run.workdir.WorkDirectory.empty", lambda *_: None)
