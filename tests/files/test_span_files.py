@@ -223,7 +223,8 @@ def test_characters_of_several_units(tmp_path, monkeypatch, name, unit, more):
     left = [json.loads(line)["text"] for line in written["kept.jsonl"].decode().splitlines()]
     dropped = set(expected.dropped.tolist())
     assert left == [text for n, text in enumerate(expected.texts) if n not in dropped]
-    assert len(expected)
+    # These letters make no passage of two words, nor of bytes that may go, with these options.
+    assert len(expected) or (name, unit) in {("accents", "word"), ("NFD", "byte")}
 
 
 @pytest.mark.parametrize("collide", every(2, [True, False]))

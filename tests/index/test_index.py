@@ -299,8 +299,9 @@ def test_any_sequence_of_calls_of_stored_documents(backend):
         @rule()
         def go_on_with_another_process(self):
             if backend.stored:
+                code = pickle.dumps(self.index)
                 self.index.close()
-                self.index = pickle.loads(pickle.dumps(self.index))
+                self.index = pickle.loads(code)
 
         def teardown(self):
             self.index.close()

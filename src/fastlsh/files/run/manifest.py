@@ -95,7 +95,7 @@ def begin(
     if OVER in marks or FINISHED in marks or restart:
         work.empty()
         work.drop(FINISHED)
-    if not work.has(MANIFEST):
+    if restart or not work.has(MANIFEST):  # a directory of that name may have come back
         work.begin({**description, **planned})
         return False
     saved = work.read(MANIFEST)
