@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from combinations import every
@@ -61,6 +61,7 @@ def test_the_counts_are_of_all_documents(tmp_path, monkeypatch, most, against):
 
 
 @given(st.lists(st.integers(-1, 4), max_size=40), st.integers(0, 3), st.integers(2, 30))
+@example([0, 1, 1], 0, 3)  # there is room for one of two clusters, and the larger one is the second
 def test_as_many_of_the_largest_as_there_is_room_for(chosen, known, most):
     """Document i is removed for one that is not, if one was drawn for it."""
     chosen = [-1] * 5 + chosen
