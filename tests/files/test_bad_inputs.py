@@ -94,16 +94,23 @@ def test_a_bad_row_in_shard_7_of_9(nine, tmp_path, monkeypatch, capfd):
     assert written(tmp_path) == expected
 
 
-@pytest.mark.exhaustive
-def test_only_what_was_broken_may_be_mended(nine, tmp_path, capfd):
-    inputs, command, expected = nine
+def test_only_what_was_broken_may_be_mended(nine, capfd):
+    inputs, command, _ = nine
     whole = [path.read_bytes() for path in inputs]
     inputs[6].write_bytes(whole[6][:-40])
     line_of(capfd, command)
     inputs[6].write_bytes(whole[6])
     inputs[2].write_bytes(whole[3])
     assert "in2.jsonl.gz has changed since. Give --restart" in line_of(capfd, command)
-    inputs[2].write_bytes(whole[2])
+
+
+@pytest.mark.exhaustive
+def test_what_is_refused_beside_a_mended_file_may_start_over(nine, tmp_path, capfd):
+    inputs, command, expected = nine
+    whole = inputs[6].read_bytes()
+    inputs[6].write_bytes(whole[:-40])
+    line_of(capfd, command)
+    inputs[6].write_bytes(whole)
     os.utime(inputs[2], ns=(0, 0))
     assert "in2.jsonl.gz has changed since. Give --restart" in line_of(capfd, command)
     assert "threshold was 0.8, and is 0.7" in line_of(capfd, [*command, "--threshold", "0.7"])
