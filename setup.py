@@ -49,7 +49,7 @@ PLAIN_MODULES = [
 
 # Optimisation costs most of the time of a build, so only modules that lose more than 3 % of their
 # speed by it are optimised fully: docs/development.md says how to decide. In all others, loops
-# still become vectors and small functions are inlined. Measured with gcc; clang is left at -O3.
+# still become vectors and small functions are inlined. Measured with gcc; macOS is left at -O3.
 FULL = "-O3"
 QUICK = "-O1 -ftree-vectorize -finline-functions -finline-small-functions -fpeel-loops"
 HOT_MODULES = {
