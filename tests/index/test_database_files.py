@@ -169,3 +169,91 @@ def test_a_file_system_without_hard_links(tmp_path, path, monkeypatch):
     with pytest.raises(FileExistsError):
         give_name(path + "opened", path + "copy")
     assert [name for name in os.listdir(tmp_path) if name.startswith(".")] == []
+
+
+def as_if_killed(path, place):
+    """Copy an index that is open, with its log, as a process that is killed leaves it."""
+    for ending in ("", "-wal"):
+        with open(path + ending, "rb") as file, open(f"{place}{ending}", "wb") as copy:
+            copy.write(file.read())
+
+
+def test_a_moved_index_does_not_take_up_the_log_of_another(tmp_path, path):
+    other, moved, log = str(tmp_path / "other"), tmp_path / "moved", tmp_path / "index-wal"
+    with Index.open(other, 0.8) as index:
+        index.insert_many(["old0", "old1"], TEXTS[:2])
+        index.insert("old2", TEXTS[2])
+        as_if_killed(other, path)
+    makers(tmp_path)[1](moved)
+    content, entries = moved.read_bytes(), log.read_bytes()
+    os.replace(moved, path)
+    for read_only in (True, False):
+        with pytest.raises(ValueError, match="replace those of the index: delete it") as error:
+            Index.open(path, read_only=read_only)
+        assert str(error.value).startswith(str(log))
+    assert log.read_bytes() == entries
+    with open(path, "rb") as file:
+        assert file.read() == content
+    for torn in (entries[:5000], entries[:56], b"", bytes(100), entries[:32] + bytes(20_000)):
+        log.write_bytes(torn)  # entries that SQLite leaves out, too
+        with Index.open(path, read_only=True) as index:
+            assert list(index) == NAMES
+    log.unlink(missing_ok=True)
+    (tmp_path / "index-journal").write_bytes(b"a journal")
+    with pytest.raises(ValueError, match="index-journal: another database"):
+        Index.open(path)
+
+
+def test_an_index_takes_up_its_own_log(tmp_path, path):
+    with Index.open(path, 0.8) as index:
+        for number, text in enumerate(TEXTS):
+            index.insert(number, text)
+            as_if_killed(path, tmp_path / f"copy{number}")
+        index.compact()
+        index.insert(3, "a text after the log began anew")
+        as_if_killed(path, tmp_path / "copy3")
+        index.discard(3)
+        as_if_killed(path, tmp_path / "copy4")
+    for number, count in enumerate((1, 2, 3, 4, 3)):
+        with Index.open(tmp_path / f"copy{number}") as copy:
+            assert list(copy) == list(range(count))
+
+
+OTHER = """
+import sys
+from fastlsh import Index
+with Index.open(sys.argv[1]) as index:
+    index.insert("other", "a text of another process")
+"""
+
+
+def test_an_index_that_is_opened_again_keeps_its_locks(tmp_path, path):
+    index = Index.open(path, 0.8)
+    index.insert("a", TEXTS[0])
+    again = Index.open(path)
+    with pytest.raises(FileExistsError):
+        again.save(path)
+    subprocess.run([sys.executable, "-c", OTHER, path], check=True)
+    assert os.path.exists(path + "-wal")  # otherwise what follows is in no file
+    for number, each in enumerate((index, again)):
+        each.insert(number, TEXTS[1])
+    copy = tmp_path / "copy"
+    again.copy_to(copy)
+    assert list(Index.open(copy)) == ["a", "other", 0, 1]
+
+
+def test_a_log_that_is_deleted_is_noticed(path):
+    index = Index.open(path, 0.8)
+    index.insert("a", TEXTS[0])
+    os.unlink(path + "-wal")
+    for call in (lambda: index.insert("b", TEXTS[1]), lambda: len(index)):
+        with pytest.raises(OSError, match="its log was deleted or replaced: open the index anew"):
+            call()
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_no_index_has_the_name_of_a_file_beside_another(tmp_path, path, ending):
+    for make in (*makers(tmp_path), Index().save):
+        with pytest.raises(ValueError, match=f"index{ending}: an index cannot have a name"):
+            make(path + ending)
+        assert not os.path.exists(path + ending)

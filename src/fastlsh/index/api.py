@@ -253,6 +253,8 @@ class Index:
             The ids are not all str, all bytes or all int of 64 bits; the message names the first.
         FileExistsError
             The file is a database that is in use, perhaps the one that this index is in.
+        ValueError
+            SQLite gives such a name to a file beside a database: it ends in -wal, for example.
 
         Examples
         --------
@@ -262,6 +264,9 @@ class Index:
         >>> len(Index.load("seen.index"))
         1
         """
+        from fastlsh.index.sqlite import check_closed
+
+        check_closed(os.fspath(path))
         with self._guard.change():
             backend = self._settled()
             tables = backend if isinstance(backend, Memory) else in_memory(backend)

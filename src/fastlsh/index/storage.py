@@ -1,6 +1,5 @@
 """Writing an index into one file: docs/index-format.md."""
 
-import errno
 import json
 import os
 import struct
@@ -30,12 +29,8 @@ PIECE = 1 << 20
 
 def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) -> None:
     """Write an index, which has no removed documents, to one file: complete or not at all."""
-    # A third of the time of `import fastlsh`.
-    from fastlsh.io import database_files, open_output, replacing
+    from fastlsh.io import open_output, replacing  # a third of the time of `import fastlsh`
 
-    if any(map(os.path.lexists, database_files(os.fspath(path)))) and _is_database(path):
-        reason = "it is a database that is in use or was not closed: save to another path"
-        raise FileExistsError(errno.EEXIST, reason, os.fspath(path))
     sizes = Sizes(
         documents=tables.kernel.n,
         slots=tables.slots,
@@ -64,14 +59,6 @@ def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) ->
             for piece in saved(entry):
                 file.write(piece.data)
             file.write(bytes(-entry.size % ALIGNED))
-
-
-def _is_database(path: str | os.PathLike[str]) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(DATABASE)) == DATABASE
-    except FileNotFoundError:
-        return False
 
 
 def _saved(tables: Memory, ids: StoredIds, name: str) -> Iterator[NDArray[np.uint8]]:

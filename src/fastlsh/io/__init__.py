@@ -52,7 +52,7 @@ from fastlsh.io.replacement import (
 from fastlsh.io.rewriting import Reread, Rest, Rewriting, write_again
 from fastlsh.io.roles import check_roles
 from fastlsh.io.rows import Added, write_rows
-from fastlsh.io.run_paths import RunPaths, database_files
+from fastlsh.io.run_paths import DATABASE_ENDINGS, RunPaths, database_files
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, ReadKeywords, ReadOptions, Source, check_used
 from fastlsh.io.special import is_written_in_place
@@ -75,6 +75,7 @@ from fastlsh.io.targets import check_target
 __all__ = [
     "ALL_BYTES",
     "COLUMNAR",
+    "DATABASE_ENDINGS",
     "PAGES",
     "SPLIT",
     "STANDARD",

@@ -176,9 +176,13 @@ class RunPaths:
                 )
 
 
+DATABASE_ENDINGS = ("-wal", "-shm", "-journal")
+"""What SQLite adds to the name of a database, for files that it keeps beside it."""
+
+
 def database_files(path: str) -> list[str]:
     """Return the paths of the files that SQLite keeps beside a database."""
-    return [os.path.realpath(path) + suffix for suffix in ("-wal", "-shm", "-journal")]
+    return [os.path.realpath(path) + ending for ending in DATABASE_ENDINGS]
 
 
 def _used(name: str, path: Path, what: str = "the file") -> _Used:

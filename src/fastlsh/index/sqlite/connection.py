@@ -4,16 +4,22 @@ import errno
 import os
 import shutil
 import sqlite3
+import struct
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from traceback import walk_tb
+from typing import BinaryIO
+
+import numpy as np
 
 from fastlsh.index.store import FORKED, BusyError
 
 APPLICATION = 0x66736C68
 """ "fslh" """
 VERSION = 4
+NUMBER_BITS, VERSION_BITS = 23, 8
+"""Of the `user_version` of a file: a random number, by which its log is known, and `VERSION`."""
 
 SYNCHRONOUS = "FULL"
 """A change is on the disk when its call returns, whatever happens to the machine."""
@@ -45,14 +51,21 @@ class Connection:
     """
 
     def __init__(self, path: str, read_only: bool, wait: float, *, durable: bool = True) -> None:
+        from fastlsh.io import database_files  # a third of the time of `import fastlsh`
+
         self.path = path
         self._durable = durable
         self.location = os.path.abspath(path)
         """The absolute path, which stays right if the working directory changes."""
+        self._beside = database_files(self.location)
         self.read_only = read_only
         self.wait = wait
+        self._version = 0
+        """The `user_version` of the file, as its header has it."""
         self._file: tuple[int, int] | None = None
         """The device and inode of the file, once it was open."""
+        self._log: tuple[int, int] | None = None
+        """Those of its log, while it is open."""
         self._process = -1
         self._connection: sqlite3.Connection | None = None
 
@@ -79,9 +92,10 @@ class Connection:
             while _inherited:
                 _inherited.pop().close()
             self.check_file()
+            self._check_log()
             mode = "ro" if self.read_only else "rw"
             connection = sqlite3.connect(
-                f"{Path(self.location).as_uri()}?mode={mode}", uri=True, isolation_level=None,
+                f"{_uri(self.location)}?mode={mode}", uri=True, isolation_level=None,
                 timeout=self._patience, check_same_thread=False,
             )  # fmt: skip
             try:
@@ -97,6 +111,7 @@ class Connection:
                 raise
             self._connection = connection
             self._process = os.getpid()
+            self._log = _identity(self._beside[0])
         return self._connection
 
     @property
@@ -104,19 +119,37 @@ class Connection:
         return min(max(self.wait, SHORTLY), LONGEST)
 
     def check_file(self) -> None:
-        """Raise OSError if the path no longer names the file that was opened."""
-        try:
-            status = os.stat(self.location)
-        except FileNotFoundError:
-            found = None
-        else:
-            found = status.st_dev, status.st_ino
-            self._file = self._file or found
-        if self._file is not None and found != self._file:
-            reason = "the file of the index was deleted or replaced: open the index anew"
+        """Raise OSError if the paths no longer name the file and the log that were opened."""
+        found = _identity(self.location)
+        self._file = self._file or found
+        is_open = self._connection is not None and self._log is not None
+        if found != self._file or (is_open and _identity(self._beside[0]) != self._log):
+            reason = "the file of the index or its log was deleted or replaced: open the index anew"
             raise OSError(errno.ESTALE, reason, self.path)
         if found in _left:
             raise ValueError(f"{self.path}: {FORKED}")
+
+    def _check_log(self) -> None:
+        """Raise ValueError if what lies beside the file belongs to another database.
+
+        SQLite would take it for the end of this one.
+        """
+        log, _, journal = self._beside
+        self._version, _ = header_of(self.location)
+        for path, is_foreign in ((log, self._is_foreign), (journal, _is_in_use)):
+            with suppress(FileNotFoundError), open(path, "rb") as file:
+                if is_foreign(file):
+                    raise ValueError(
+                        f"{path}: another database of this name has left it, and its entries would"
+                        " replace those of the index: delete it, or move it to that database"
+                    )
+
+    def _is_foreign(self, log: BinaryIO) -> bool:
+        return version_in_log(log) not in (None, self._version)
+
+    def mark(self) -> None:
+        """Write the first page in a transaction, so that the log has the number of the file."""
+        self.get().execute(f"PRAGMA user_version = {self._version}")
 
     def execute_at_once(self, statement: str) -> None:
         """Execute what must be the only change; `BusyError` if another process is writing."""
@@ -155,10 +188,8 @@ class Connection:
 
     def delete(self) -> None:
         """Close the connection, and delete the file and those beside it."""
-        from fastlsh.io import database_files  # a third of the time of `import fastlsh`
-
         self.close()
-        for path in (self.location, *database_files(self.location)):
+        for path in (self.location, *self._beside):
             with suppress(FileNotFoundError):
                 os.unlink(path)
 
@@ -168,6 +199,79 @@ class Connection:
             if self._connection is not None:
                 with suppress(sqlite3.Error):
                     self._connection.execute(statement)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    with suppress(FileNotFoundError):
+        status = os.stat(path)
+        return status.st_dev, status.st_ino
+    return None
+
+
+def header_of(path: str) -> tuple[int, int]:
+    """Return the `user_version` and the `application_id` of a file, without its log.
+
+    SQLite reads them: if a process closes a file that it has opened otherwise, the system drops the
+    locks of its other connections. Another process would then delete the log that these write to.
+    """
+    with closing(sqlite3.connect(f"{_uri(path)}?mode=ro&immutable=1", uri=True)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")  # pages may still be in the log alone
+        version, application = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("user_version", "application_id")
+        )
+    return version, application
+
+
+def _uri(path: str) -> str:
+    return Path(os.path.abspath(path)).as_uri()
+
+
+def _is_in_use(journal: BinaryIO) -> bool:
+    """Whether SQLite would undo what a journal has; an index, which has a log, has none."""
+    return journal.read(1) not in (b"", b"\0")
+
+
+_LOG = struct.Struct(">4s4xI4x8s2I")
+"""The header of a log: the order of bytes, the bytes of a page, salts, checksums."""
+_ORDERS = {b"\x37\x7f\x06\x82": "<u4", b"\x37\x7f\x06\x83": ">u4"}
+_FRAME = struct.Struct(">I4x8s2I")
+"""What is before a page in a log: its number, salts, checksums of all up to its end."""
+_VERSION_AT = slice(60, 64)
+"""Where the first page of a database has its `user_version`."""
+
+
+def version_in_log(log: BinaryIO) -> int | None:
+    """Return the `user_version` that the first page has in a log; None if it is not there.
+
+    A page whose checksum differs is none: another process may be writing it.
+    """
+    try:
+        order, size, salts, *sums = _LOG.unpack(log.read(_LOG.size))
+        number, count = 0, 0
+        while number != 1:
+            number, salts_of_page, *expected = _FRAME.unpack(log.read(_FRAME.size))
+            if salts_of_page != salts:
+                return None
+            log.seek(size, os.SEEK_CUR)
+            count += 1
+        log.seek(_LOG.size)
+        for _ in range(count):
+            frame, page = log.read(_FRAME.size), log.read(size)
+            sums = _added(sums, frame[:8] + page, _ORDERS[order])
+    except (struct.error, KeyError):  # it ends here, or is no log
+        return None
+    return int.from_bytes(page[_VERSION_AT], "big", signed=True) if sums == expected else None
+
+
+def _added(sums: list[int], data: bytes, order: str) -> list[int]:
+    """Return the checksums of a log after some more of its bytes."""
+    first, second = sums
+    words = iter(np.frombuffer(data, order).tolist())
+    for word in words:
+        first = (first + word + second) & 0xFFFFFFFF
+        second = (second + next(words) + first) & 0xFFFFFFFF
+    return [first, second]
 
 
 _DAMAGED = ("not a database", "malformed", "not decode", "no such table", "no such column")

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import secrets
 import sqlite3
 import struct
 import tempfile
@@ -12,7 +13,15 @@ from typing import Any
 
 from fastlsh.index.layout import parameters_of, settings_of
 from fastlsh.index.settings import Settings
-from fastlsh.index.sqlite.connection import APPLICATION, VERSION, Connection, named_errors
+from fastlsh.index.sqlite.connection import (
+    APPLICATION,
+    NUMBER_BITS,
+    VERSION,
+    VERSION_BITS,
+    Connection,
+    header_of,
+    named_errors,
+)
 from fastlsh.index.sqlite.damage import refuse
 from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
 from fastlsh.index.sqlite.rows import check_row, checksum_of
@@ -86,6 +95,7 @@ def check_free(path: str) -> None:
     """
     from fastlsh.io import database_files  # a third of the time of `import fastlsh`
 
+    check_name(path)
     beside = [each for each in database_files(path) if os.path.lexists(each)]
     if os.path.exists(path):  # a link to nothing may become one to a new index
         raise FileExistsError(errno.EEXIST, "it exists already", path)
@@ -98,6 +108,26 @@ def check_free(path: str) -> None:
             raise FileExistsError(errno.EEXIST, reason, each)
     for each in beside:
         os.unlink(each)
+
+
+def check_name(path: str) -> None:
+    """Raise ValueError if SQLite gives such a name to a file beside a database."""
+    from fastlsh.io import DATABASE_ENDINGS  # a third of the time of `import fastlsh`
+
+    if path.endswith(DATABASE_ENDINGS):
+        reason = f"an index cannot have a name that ends in {', '.join(DATABASE_ENDINGS)}, because"
+        raise ValueError(f"{path}: {reason} SQLite gives such names to its own files")
+
+
+def check_closed(path: str) -> None:
+    """Raise an error unless an index in one file can take the place of what is at a path."""
+    from fastlsh.io import database_files  # a third of the time of `import fastlsh`
+
+    check_name(path)
+    with contextlib.suppress(sqlite3.Error):
+        if any(map(os.path.lexists, database_files(path))) and header_of(path):
+            reason = "it is a database that is in use or was not closed: save to another path"
+            raise FileExistsError(errno.EEXIST, reason, path)
 
 
 def _is_without_entries(path: str) -> bool:
@@ -117,7 +147,8 @@ def filling(path: str, settings: Settings, texts: str = FULL) -> Iterator[Sqlite
         try:
             made.execute(f"PRAGMA page_size = {PAGE_SIZES[texts]}")
             made.execute(f"PRAGMA application_id = {APPLICATION}")
-            made.execute(f"PRAGMA user_version = {VERSION}")
+            number = secrets.randbits(NUMBER_BITS) << VERSION_BITS
+            made.execute(f"PRAGMA user_version = {number | VERSION}")
             made.executescript(SCHEMA)
             for table, row in (
                 ("parameters", [parameters]), ("texts", [texts, b""]), ("counted", [""]),
@@ -137,19 +168,25 @@ def filling(path: str, settings: Settings, texts: str = FULL) -> Iterator[Sqlite
 
 def is_index(path: str) -> bool:
     """Whether the path is an index; ValueError, with the reason, if it is another file."""
-    try:
-        with open(path, "rb") as file:
-            start = file.read(100)
-    except FileNotFoundError:
+    if not os.path.exists(path):
         return False
     reason = None
-    if start.startswith(MAGIC):
-        reason = f"it is an index in one file: Index.load({path!r}).copy_to(...) makes one of it"
-    elif not start.startswith(DATABASE) or len(start) < 100:
-        reason = "it is not an index of fastlsh"
+    try:
+        is_short = os.path.getsize(path) < 100  # SQLite may take it for an empty database
+        version, application = (0, 0) if is_short else header_of(path)
+    except sqlite3.Error:  # then no connection has it open, either: see `header_of`
+        with open(path, "rb") as file:
+            start = file.read(len(DATABASE))
+        if start.startswith(MAGIC):
+            made_by = f"Index.load({path!r}).copy_to(...)"
+            reason = f"it is an index in one file: {made_by} makes one of it"
+        elif start != DATABASE:
+            reason = "it is not an index of fastlsh"
     else:
-        version, application = struct.unpack_from(">60xI4xI", start)
-        if application != APPLICATION:
+        version &= (1 << VERSION_BITS) - 1
+        if is_short:
+            reason = "it is not an index of fastlsh"
+        elif application != APPLICATION:
             reason = "it is another SQLite database, not an index of fastlsh"
         elif version != VERSION:
             reason = f"format version {version} is unknown, version {VERSION} is read"

@@ -81,6 +81,7 @@ class Writing(Reading):
             super()._execute_begin()
         else:
             self._store._connection.execute_at_once(self._begin)
+            self._store._connection.mark()
 
     def _save(self) -> None:
         if not self._outer:
