@@ -363,6 +363,7 @@ def test_a_closed_index(backend):
         index.compact,
         index.copy,
         lambda: index.batch().__enter__(),
+        index.__enter__,
     ):
         with pytest.raises(ValueError, match="the index is closed") as error:
             call()

@@ -339,6 +339,8 @@ class Index:
             self._backend.close()
 
     def __enter__(self) -> "Index":
+        if isinstance(self._backend, DatabaseBackend):
+            _ = self._backend.store  # ValueError if it is closed
         return self
 
     def __exit__(self, *_: object) -> None:
