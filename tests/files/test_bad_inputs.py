@@ -127,13 +127,17 @@ def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatc
     text = gzip.decompress(whole)
     inputs[6].write_bytes(gzip.compress(text.replace(b"river", b"brook") * 20 + b"{\n"))
     line_of(capfd, command)
-    found = (tmp_path / "k.work").glob("run-*/blocks.json")
+    found = [*(tmp_path / "k.work").glob("run-*/blocks.json")]
     runs = [content_of(path) for path in found]
     assert {0, 5} < {block[0] for run in runs for block in run["blocks"]}
     assert any(block[0] == 6 for run in runs for block in run["blocks"]) == (size == 14)
+    notes = [path.with_name("notes.txt") for path in found]
+    for path in notes:
+        path.write_text("of somebody else")
     inputs[6].write_bytes(whole)
     assert main(command) == 0
     assert written(tmp_path) == expected
+    assert all(path.read_text() == "of somebody else" for path in notes)
 
 
 @pytest.mark.exhaustive

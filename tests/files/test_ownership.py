@@ -156,6 +156,18 @@ def test_no_link_in_a_work_directory_is_followed(keywords, tmp_path, monkeypatch
 
 
 @needs_links
+@pytest.mark.parametrize("folder", ["", "search-in-documents"])
+def test_a_link_is_refused_before_anything_is_removed(keywords, tmp_path, monkeypatch, folder):
+    stopped(keywords, monkeypatch, group="id")
+    (keywords["work"] / folder / "run-000009-000000").symlink_to(tmp_path)
+    before = contents(keywords["work"])
+    for restart in (False, True):
+        with pytest.raises(InputError, match="run-000009-000000: is a link"):
+            deduplicate_files(**keywords, engine="disk", group="id", restart=restart)
+        assert contents(keywords["work"]) == before
+
+
+@needs_links
 @pytest.mark.parametrize("name", ["manifest.json", "finished.json", "over.json", "lock", "a.tmp"])
 def test_no_pipe_in_a_work_directory_is_opened(keywords, name):
     keywords["work"].mkdir()

@@ -151,6 +151,9 @@ def held(folder: Path) -> Iterator[None]:
     try:
         os.makedirs(folder, exist_ok=True)
         check_ours(folder)
+        for parent in (folder, folder / INNER):
+            for name in os.listdir(parent) if parent.is_dir() else ():
+                inside(parent, name)  # a link is refused before anything is removed
         lock = inside(folder, LOCK)
         is_mine = not lock.exists() or is_sealed(lock)
         number = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)

@@ -77,5 +77,6 @@ def accept_mended(job: Job, description: Mapping[str, Any]) -> None:
     for run in reversed(finished_runs(job)):
         if run.blocks[-1].source >= number:
             work.drop(run.name)
+            work.make_way(run.name)  # with a file of somebody else, it is still there
     work.write(MANIFEST, description)
     work.drop(BROKEN)

@@ -278,7 +278,7 @@ class WorkDirectory:
     def _rename(self, temporary: Path, name: str) -> None:
         """Give something its name; in a shared directory, unless another process has done so."""
         if not self._shared:
-            self._make_way(name)
+            self.make_way(name)
             os.replace(temporary, self / name)
         else:
             try:
@@ -293,7 +293,7 @@ class WorkDirectory:
             remove(temporary)
         synchronise(temporary.parent)
 
-    def _make_way(self, name: str) -> None:
+    def make_way(self, name: str) -> None:
         """Give what somebody else has put here another name until the run is over."""
         path = self / name
         if path.exists() and not is_ours(path):
@@ -340,7 +340,7 @@ class WorkDirectory:
         self._run = self._run or min(runs)
         self._forget(MANIFEST)
         if is_ours(self.path / MANIFEST):
-            self._make_way(OVER)
+            self.make_way(OVER)
             with suppress(FileNotFoundError):
                 os.replace(self / MANIFEST, self / OVER)
             synchronise(self.path)
