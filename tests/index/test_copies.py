@@ -40,11 +40,17 @@ SIZES = ["usual", "small"]
 
 
 class Kinds:
-    """The same documents in each kind of index."""
+    """The same documents in an index in memory, in a file and in a database."""
 
-    def __init__(self, folder, address):
+    def __init__(self, database, folder, address):
+        self.database = database
         self.folder = folder
         self.address = address
+
+    def place(self):
+        """Return where a new index in the database may be."""
+        name = uuid.uuid4().hex
+        return f"{self.address}#{name}" if self.address else os.path.join(self.folder, name)
 
     def of(self, texts, gone, verify="exact"):
         memory = Index(0.6, verify=verify, **SMALL)
@@ -52,22 +58,23 @@ class Kinds:
         for number in gone:
             memory.remove(number)
         name = os.path.join(self.folder, uuid.uuid4().hex)
-        memory.save(f"{name}.file")
+        memory.save(name)
         yield "memory", memory
-        yield "file", Index.load(f"{name}.file", mmap=True)
-        for kind, location in (("sqlite", name), ("redis", f"{self.address}#{name}")):
-            with Index.open(location, 0.6, verify=verify, **SMALL) as index:
-                index.insert_many(range(len(texts)), texts)
-                with index.batch():
-                    for number in gone:
-                        index.remove(number)
-                yield kind, index
+        yield "file", Index.load(name, mmap=True)
+        with Index.open(self.place(), 0.6, verify=verify, **SMALL) as index:
+            index.insert_many(range(len(texts)), texts)
+            with index.batch():
+                for number in gone:
+                    index.remove(number)
+            yield self.database, index
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=["sqlite", "redis"])
 def kinds(tmp_path_factory, request):
-    address = request.getfixturevalue("redis_address")
-    return Kinds(os.fspath(tmp_path_factory.mktemp("copies")), address)
+    folder = os.fspath(tmp_path_factory.mktemp("copies"))
+    is_redis = request.param == "redis"
+    address = request.getfixturevalue("redis_address") if is_redis else None
+    return Kinds(request.param, folder, address)
 
 
 def answer_of(result):
@@ -121,10 +128,8 @@ def test_all_kinds_of_index_give_one_answer(kinds, sizes, verify, data):
     if verify == "exact":
         assert answers["memory"][0] == answer_of(plain)
     assert answers["file"] == answers["memory"]
-    assert answers["sqlite"] == answers["memory"]
-    assert answers["redis"] == answers["memory"]
-    assert unique["sqlite"] == unique["memory"]
-    assert unique["redis"] == unique["memory"]
+    assert answers[kinds.database] == answers["memory"]
+    assert unique[kinds.database] == unique["memory"]
 
 
 def test_copies_of_another_document_before_the_match(kinds):
@@ -179,16 +184,13 @@ def test_another_bucket_with_the_same_tag(kinds, monkeypatch):
     one, other = colliding_values()
     rows = np.random.default_rng(1).integers(0, 2**32, (401, 8), np.uint32)
     rows[:, 0], rows[400, 0] = one, other
-    name = os.path.join(kinds.folder, uuid.uuid4().hex)
-    for location in (name, f"{kinds.address}#{name}"):
-        with Index.open(location, 0.9, **given) as index:
-            index.insert_many(range(401), signatures=rows)
-            assert index.insert_unique(["new"], signatures=rows[400:]).tolist() == [False]
-            assert index.limited == 0
-            rows[400, 1:] ^= 1
-            assert index.insert_unique(["new"], signatures=rows[400:]).tolist() == [True]
-            assert index.limited == 0
-            rows[400, 1:] ^= 1
+    with Index.open(kinds.place(), 0.9, **given) as index:
+        index.insert_many(range(401), signatures=rows)
+        assert index.insert_unique(["new"], signatures=rows[400:]).tolist() == [False]
+        assert index.limited == 0
+        rows[400, 1:] ^= 1
+        assert index.insert_unique(["new"], signatures=rows[400:]).tolist() == [True]
+        assert index.limited == 0
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])
