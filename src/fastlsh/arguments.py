@@ -1,7 +1,8 @@
 """Checks of the arguments that public functions share, with one table of their bounds."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Set as AbstractSet
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -158,14 +159,24 @@ def check_parameter(value: Any, name: str) -> None:
         check_integer(value, name)
 
 
+def check_ordered(values: Any, name: str) -> Any:
+    """Return values whose order counts, those of an iterator as a list, or raise TypeError."""
+    views = (KeysView, ValuesView)
+    if isinstance(values, (AbstractSet, Mapping)) and not isinstance(values, views):
+        kind = type(values).__name__
+        wanted = f"list({name}.values())" if isinstance(values, Mapping) else "a list"
+        raise TypeError(f"{name} must have an order, got a {kind}: pass {wanted}")
+    is_listed = isinstance(values, (Iterator, *views)) and not hasattr(values, "__arrow_c_stream__")
+    return list(values) if is_listed else values
+
+
 def check_ids(ids: Any, n: int, name: str = "ids") -> Sequence[Any] | None:
     """Return the ids as a sequence of n, or raise."""
     if ids is None:
         return None
     if not isinstance(ids, Iterable):
         raise TypeError(f"{name} must be a collection of ids, got {type(ids).__name__}")
-    if isinstance(ids, (set, frozenset)):
-        raise TypeError(f"{name} must have an order, got a {type(ids).__name__}: pass a list")
+    ids = check_ordered(ids, name)
     if hasattr(ids, "to_pylist"):
         ids = ids.to_pylist()
     elif hasattr(ids, "tolist"):

@@ -1,6 +1,9 @@
 """Operations on arrays and values for which NumPy has none, or a slow one."""
 
+import math
 from bisect import bisect_left
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -120,6 +123,19 @@ def settled(numbers: NDArray[Any]) -> NDArray[Any]:
 def rounded(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return numbers to be added: of `EXACT` ones the nearest float64."""
     return numbers["near"] if numbers.dtype == EXACT else numbers
+
+
+def float_sum(values: Sequence[float]) -> float:
+    """Return the float that is nearest to the exact sum of numbers, whatever their order."""
+    try:
+        return math.fsum(values)
+    except OverflowError:  # only some of the numbers together may be too large
+        total = sum(map(Fraction, values))
+        if abs(total) < 2**1024 - 2**970:  # from here on, the nearest float would be 2**1024
+            return float(total)
+        return math.inf if total > 0 else -math.inf
+    except ValueError:  # infinite ones of both signs
+        return math.nan
 
 
 def numbers_of(values: NDArray[Any] | list[Any]) -> NDArray[Any]:

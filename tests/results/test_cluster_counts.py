@@ -1,6 +1,8 @@
 """Counts over clusters and further copies, against a walk through the documents by hand."""
 
 import datetime as dt
+from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -55,8 +57,8 @@ def test_as_by_hand(rows, outside, per_label, max_copies):
         own = members[name]
         assert sources[n] == len({labels[m] for m in own})
         assert result.cluster_size[n] == len(own) + name[0]
-        exact = sum(values[m] for m in own)
-        assert sums[n] == (exact if sums.dtype == np.int64 else pytest.approx(exact))
+        exact = sum(Fraction(values[m]) for m in own)
+        assert sums[n] == (exact if sums.dtype == np.int64 else float(exact))
     stay = result.further_copies(labels, per_label, max_copies)
     right = stay_by_hand(result, members, priority, labels, per_label, max_copies)
     assert set(np.flatnonzero(stay).tolist()) == right
@@ -96,6 +98,14 @@ def test_a_sum_of_very_large_numbers_is_infinite_without_a_warning():
     result = fastlsh.deduplicate(["a", "a", "b"], rule="equal")
     assert result.cluster_sum([1e308, 1e308, 1.0]).tolist() == [np.inf, np.inf, 1.0]
     assert np.isnan(result.cluster_sum([np.inf, -np.inf, 1.0])[0])
+
+
+def test_a_sum_of_floats_does_not_depend_on_the_order():
+    result = fastlsh.deduplicate(["a"] * 4, rule="equal")
+    for values in ([1e16, 1.0, 1.0, -1e16], [1e308, 1e308, -1e308, 5e-324], [0.1, 0.2, 0.3, 0.4]):
+        exact = float(sum(map(Fraction, values)))
+        for order in permutations(values):
+            assert result.cluster_sum(order).tolist() == [exact] * 4
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Counts over clusters: a kept document, and the documents that were removed because of it."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh.arrays import cumcount
+from fastlsh.arguments import check_ordered
+from fastlsh.arrays import cumcount, float_sum
 
 Numbers = NDArray[np.int64]
 
@@ -160,7 +162,8 @@ def check_labels(values: Any, n: int, name: str = "labels") -> NDArray[np.uint64
     """
     from fastlsh.io import label_hashes  # the readers, which programs without files do not need
 
-    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
+    values = check_ordered(values, name)
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         kind = type(values).__name__
         raise TypeError(f"{name} must be a value for each document, got one {kind}")
     are_integers = isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 1
@@ -188,6 +191,7 @@ def check_labels(values: Any, n: int, name: str = "labels") -> NDArray[np.uint64
 
 def check_numbers(values: ArrayLike, n: int, name: str) -> NDArray[Any]:
     """Return a number for each of n documents as int64 or float64, or raise."""
+    values = check_ordered(values, name)
     numbers = np.asarray(values)
     if (
         not isinstance(values, np.ndarray)
@@ -212,10 +216,9 @@ def check_numbers(values: ArrayLike, n: int, name: str) -> NDArray[Any]:
 def _sums(values: NDArray[Any], cluster: Numbers, n: int, name: str) -> NDArray[Any]:
     """Return the sum of each cluster; one of integers is exact, or too large: ValueError."""
     if values.dtype == np.float64:
-        sums = np.zeros(n)
-        with np.errstate(over="ignore", invalid="ignore"):  # the sum then says it
-            np.add.at(sums, cluster, values)
-        return sums
+        order = np.argsort(cluster, kind="stable")
+        ends = np.searchsorted(cluster[order], np.arange(n + 1)).tolist()
+        return np.array([float_sum(values[order[a:b]].tolist()) for a, b in pairwise(ends)])
     high, low = np.zeros((2, n), np.int64)
     np.add.at(high, cluster, values >> 32)
     np.add.at(low, cluster, values & 0xFFFFFFFF)

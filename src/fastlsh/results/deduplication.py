@@ -171,7 +171,7 @@ class Deduplication(Removal, Table):
         """Return the sum of a number of each document over its cluster, (n,).
 
         Documents of `against` have no number. Integers give int64, exact; other numbers give
-        float64.
+        the float64 that is nearest to the exact sum, whatever the order of the documents.
 
         Parameters
         ----------
