@@ -73,6 +73,11 @@ NAMED = [
     ({"shingler": "char"}, TypeError, "shingler must be a Shingler, got str"),
     ({"ids": 5}, TypeError, "ids must be a collection of ids, got int"),
     ({"ids": {"a", "b"}}, TypeError, "ids must have an order, got a set: pass a list"),
+    *[
+        ({name: value}, TypeError, f"{name} must have an order, got a {type(value).__name__}: pass")
+        for name in ("ids", "priority", "within")
+        for value in ({1, 2}, frozenset("ab"), {0: "a", 1: "b"})
+    ],
     ({"progress": 1}, TypeError, "progress must be True, False or a function, got 1"),
     ({"against_ids": 5}, TypeError, "against_ids must be a collection of ids, got int"),
     *[
@@ -98,6 +103,26 @@ NAMED = [
 def test_the_message_names_the_argument(function, options, error, message, texts):
     with pytest.raises(error, match=re.escape(message)):
         function(texts, **{"threshold": 0.8, **options})
+
+
+def test_values_whose_order_counts():
+    """That of a set is chance; a generator and the views of a dict have one."""
+    texts = ["some text", "some text"]
+    names, numbers = dict.fromkeys("ab"), {"a": 1, "b": 2}
+    result = deduplicate(texts, ids=names.keys(), priority=numbers.values(), within=iter("xx"))
+    assert (list(result.ids), result.kept.tolist()) == (["a", "b"], [False, True])
+    result = deduplicate(texts, priority=(n for n in (1, 2)))
+    assert result.kept.tolist() == [False, True]
+    assert result.cluster_sum(iter((1, 2))).tolist() == [3, 3]
+    calls = {
+        "texts": near_duplicates, "values": result.cluster_sum, "sources": result.cluster_sources,
+        "labels": result.further_copies,
+        "ids": lambda ids: Index().insert_many(ids, texts),
+    }  # fmt: skip
+    for name, call in calls.items():
+        for value in ({1, 2}, {0: "a", 1: "b"}):
+            with pytest.raises(TypeError, match=f"{name} must have an order, got a (set|dict): "):
+                call(value)
 
 
 def unread():

@@ -291,6 +291,11 @@ def test_empty_documents_stay():
         ({"priority": [1]}, "priority must hold one number for each of the 2"),
         ({"priority": ["a", "b"]}, "priority must hold one number"),
         ({"priority": [1.0, np.nan]}, "priority holds NaN, at document 1"),
+        ({"priority": [1e300, 10**400]}, "an integer that is too large to be compared exactly"),
+        (
+            {"priority": [0.5, 2**200 + 2**100]},
+            "an integer that is too large to be compared exactly",
+        ),
         ({"max_candidates": 0}, "max_candidates"),
         ({"against_ids": ["a"]}, "against_ids has 1 elements for 0"),
         ({"rule": "contains"}, "rule must be one of jaccard, contained, equal, got 'contains'"),

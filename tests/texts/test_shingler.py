@@ -90,6 +90,13 @@ def test_hashes_are_sorted_unique_uint64():
     assert hashes[0] < hashes[1]
 
 
+@pytest.mark.parametrize("unit", ["char", "word"])
+@pytest.mark.parametrize("name", ["normalize", "tokenizer"])
+def test_what_is_no_function(unit, name):
+    with pytest.raises(TypeError, match=f"{name} must be a function, got 5"):
+        Shingler(unit, **{name: 5})
+
+
 @pytest.mark.parametrize("unit", ["char", "word", "byte"])
 @pytest.mark.parametrize("text", ["", b"", None])
 def test_empty(unit, text):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastlsh.arguments import check_ordered
 from fastlsh.arrays import EXACT, numbers_of, plain_values, rounded
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
@@ -39,7 +40,8 @@ def check_priority(priority: ArrayLike, n: int) -> NDArray[Any]:
 
 
 def as_numbers(priority: ArrayLike) -> NDArray[Any]:
-    """Return priorities as an array that rounds none of them, if all are numbers."""
+    """Return priorities as an array that rounds none of them, if all are numbers, or raise."""
+    priority = check_ordered(priority, "priority")
     priorities = np.asarray(priority)
     is_array = isinstance(priority, np.ndarray) and priority.dtype != object
     if is_array or priorities.ndim != 1 or priorities.dtype.kind not in ("f", "O"):
@@ -52,7 +54,10 @@ def as_numbers(priority: ArrayLike) -> NDArray[Any]:
     try:
         return numbers_of(values)
     except OverflowError:
-        return priorities
+        raise ValueError(
+            "priority holds an integer that is too large to be compared exactly: give integers of"
+            " at most 116 bits, or floats alone"
+        ) from None
 
 
 def priority_order(

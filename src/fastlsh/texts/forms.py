@@ -1,12 +1,13 @@
 """A list, an array, an Arrow column: each gives the spans of a batch of its texts."""
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import ArrowColumn, Spans, TextColumn, TextColumns, merged, spans_of_list
+from fastlsh.arguments import check_ordered
 from fastlsh.parallel import batches
 from fastlsh.texts.pieces import Pieces
 from fastlsh.texts.token_ids import (
@@ -137,11 +138,7 @@ def as_texts(texts: Any) -> Texts:
             f"texts must be a collection of texts, got one {type(texts).__name__}: "
             "wrap it in a list"
         )
-    if isinstance(texts, (Mapping, Set)):
-        raise TypeError(
-            f"texts must have an order, got a {type(texts).__name__}: pass a list, "
-            "for instance list(texts.values())"
-        )
+    texts = check_ordered(texts, "texts")
     if isinstance(texts, _COLLECTIONS):
         return texts
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):

@@ -141,11 +141,11 @@ class Shingler:
         object.__setattr__(self, "size", check_integer(self.size, "size"))
         for name in FLAGS:
             object.__setattr__(self, name, bool(getattr(self, name)))
-        if self.tokenizer is not None and self.unit not in ("word", "token"):
-            raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
         for name in ("normalize", "tokenizer"):
             if not (getattr(self, name) is None or callable(getattr(self, name))):
                 raise TypeError(f"{name} must be a function, got {getattr(self, name)!r}")
+        if self.tokenizer is not None and self.unit not in ("word", "token"):
+            raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
         check_steps(self)
         check_key(self.key)
         for name in LISTS:
