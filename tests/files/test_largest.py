@@ -8,27 +8,30 @@ from hypothesis import strategies as st
 from combinations import every
 from fastlsh import deduplicate_files
 from fastlsh.files.disk import largest
-from fastlsh.files.disk.decide import FoundPair
 from report_page import Page, words
 from shards import rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
 
 
-def test_both_engines_show_the_same_clusters(tmp_path, monkeypatch):
+@pytest.mark.parametrize("n_known", [0, 12])
+def test_both_engines_show_the_same_clusters(tmp_path, monkeypatch, n_known):
     small_budget(monkeypatch)
-    inputs = write_shards(tmp_path, rows_of(3, 60), 2)
+    rows = rows_of(3, 60 + n_known)
+    inputs = write_shards(tmp_path, rows[n_known:], 2)
+    known = write_shards(tmp_path, rows[:n_known], 1, "known") if n_known else ()
     shown = []
     for engine in ("memory", "disk"):
         path = tmp_path / f"{engine}.html"
         result = deduplicate_files(
-            inputs, tmp_path / f"{engine}.jsonl", 0.7, engine=engine, report=path
+            inputs, tmp_path / f"{engine}.jsonl", 0.7, engine=engine, report=path, against=known
         )
         page = Page(path.read_text(encoding="utf-8"))
         shown.append(words(page.sections["The largest clusters"]))
         head = page.sections["Deduplication of 60 documents"]
         assert f"{result.n_removed:,} removed" in words(head)
     assert shown[0] == shown[1]
+    assert ("from the reference collection" in shown[0]) == bool(n_known)
 
 
 @pytest.mark.parametrize("against", every(2, [False, True], 1))
@@ -63,15 +66,15 @@ def test_the_counts_are_of_all_documents(tmp_path, monkeypatch, most, against):
 @given(st.lists(st.integers(-1, 4), max_size=40), st.integers(0, 3), st.integers(2, 30))
 @example([0, 1, 1], 0, 3)  # there is room for one of two clusters, and the larger one is the second
 def test_as_many_of_the_largest_as_there_is_room_for(chosen, known, most):
-    """Document i is removed for one that is not, if one was drawn for it."""
+    """Document i is removed for one that is not, if one was drawn for it; some are of `against`."""
     chosen = [-1] * 5 + chosen
     kept = {i for i, other in enumerate(chosen) if other < 0 or i < known}
     pairs = [(i, other) for i, other in enumerate(chosen) if i not in kept and other in kept]
-    proofs = np.array([(i, other, i / 100) for i, other in pairs], FoundPair)
+    own = len(chosen) - known
+    pairs = [(i - known, j - known if j >= known else own + j) for i, j in pairs]
     clusters = {}
     for removed, head in pairs:
-        if head >= known:
-            clusters.setdefault(head, []).append(removed)
+        clusters.setdefault(head, []).append(removed)
     room, expected = most, []
     for head in sorted(clusters, key=lambda head: (-len(clusters[head]), head)):
         room -= len(clusters[head]) + 1
@@ -81,7 +84,8 @@ def test_as_many_of_the_largest_as_there_is_room_for(chosen, known, most):
             break
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(largest, "MOST", most)
-        numbers, heads, similarity = largest._largest(proofs, known)
+        given = np.array(pairs, np.int64).reshape(-1, 2)
+        numbers, heads, similarity = largest._largest(given[:, 0], given[:, 1], given[:, 0] / 100)
     found = list(zip(numbers.tolist(), heads.tolist(), similarity.tolist(), strict=True))
     members = [(i, head, i / 100) for i, head in pairs if head in expected][:most]
     shown = {head for _, head, _ in members}

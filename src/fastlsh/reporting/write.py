@@ -136,9 +136,11 @@ def report_page(
 def largest_clusters_page(
     result: Deduplication,
     texts: Sequence[str],
+    against: Sequence[str],
     counts: RunCounts,
     *,
     ids: Sequence[Any],
+    against_ids: Sequence[Any],
     title: str,
     notes: Mapping[str, str],
     seconds: Mapping[str, float],
@@ -147,14 +149,15 @@ def largest_clusters_page(
 
     Parameters
     ----------
-    result, texts, ids
+    result, texts, against, ids, against_ids
         Of the documents of these clusters.
     counts
         Of the run.
     title, notes, seconds
         As for `report`.
     """
-    documents = ReportedDocuments(texts, None, ids, None, result.options["shingler"])
+    shingler = result.options["shingler"]
+    documents = ReportedDocuments(texts, against, ids, against_ids, shingler)
     others = [
         (
             "Documents not compared with every candidate",

@@ -33,14 +33,21 @@ def largest_page(
     Its counts are those of all documents. `decided` has the parameters of the decisions: ``keep``
     and ``max_candidates``.
     """
-    numbers, kept, similarity = _largest(proofs, summary.n_against)
-    index = np.searchsorted(numbers, kept)
     documents = summary.documents - summary.n_against
+    right = proofs["right"]
+    heads = np.where(right < summary.n_against, documents + right, right - summary.n_against)
+    removed = proofs["left"] - summary.n_against
+    shown, kept, similarity = _largest(removed, heads, proofs["similarity"])
+    own = int(np.searchsorted(shown, documents))
+    index = np.searchsorted(shown, kept)[:own]
+    numbers = np.where(shown < documents, shown + summary.n_against, shown - documents)
+    found = texts.texts(job.work.load(PARTS)[numbers], numbers)
+    names = texts.take(numbers)
     params = job.params
     result = Deduplication(
-        index,
-        np.full(len(numbers), -1),
-        similarity,
+        np.where(index < own, index, -1),
+        np.where(index < own, -1, index - own),
+        similarity[:own],
         threshold=params.threshold,
         rule=params.rule,
         containment=params.containment,
@@ -50,36 +57,39 @@ def largest_page(
             **params.removal_keywords,
         },
     )
-    right = proofs["right"]
     counts = RunCounts(
         documents, int((right < summary.n_against).sum()), np.array(proofs["similarity"]),
         np.unique(right, return_counts=True)[1], limited, summary.empty,
     )  # fmt: skip
-    shown = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
+    which = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
     return largest_clusters_page(
         result,
-        texts.texts(job.work.load(PARTS)[numbers], numbers),
+        found[:own],
+        found[own:],
         counts,
-        ids=texts.take(numbers),
+        ids=names[:own],
+        against_ids=names[own:],
         title=f"Deduplication of {documents:,} documents",
-        notes={"texts shown": shown, **notes},
+        notes={"texts shown": which, **notes},
         seconds=dict(seconds),
     )
 
 
 def _largest(
-    proofs: NDArray[Any], n_against: int
+    removed: NDArray[np.int64], heads: NDArray[np.int64], similarity: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the documents of the largest clusters, their kept ones, and the similarities."""
-    inside = proofs[proofs["right"] >= n_against]
-    heads, sizes = np.unique(inside["right"], return_counts=True)
+    """Return the documents of the largest clusters, their kept ones, and the similarities.
+
+    Documents are numbered as in memory: those of the inputs, and behind them those of `against`.
+    """
+    clusters, sizes = np.unique(heads, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     # The largest is shown in part if it is larger than the page.
     count = max(int(np.searchsorted(np.cumsum(sizes[order] + 1), MOST, "right")), 1)
-    chosen = np.sort(heads[order[:count]])
-    rows = inside[np.isin(inside["right"], chosen)][:MOST]
-    numbers = np.concatenate([unique(rows["right"]), rows["left"]])
-    kept = np.concatenate([unique(rows["right"]), rows["right"]])
-    similarity = np.concatenate([np.ones(len(numbers) - len(rows)), rows["similarity"]])
+    rows = np.flatnonzero(np.isin(heads, clusters[order[:count]]))[:MOST]
+    kept = unique(heads[rows])
+    numbers = np.concatenate([kept, removed[rows]])
+    kept = np.concatenate([kept, heads[rows]])
+    similarity = np.concatenate([np.ones(len(numbers) - len(rows)), similarity[rows]])
     order = np.argsort(numbers)
     return numbers[order], kept[order], similarity[order]
