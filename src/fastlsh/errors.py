@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from typing import Any
 
 __all__ = [
     "InputError",
@@ -86,7 +87,24 @@ class RoomError(InputError):
 
 
 class TooManyPairsError(ValueError):
-    """There are more pairs than `max_pairs` allows: use `deduplicate`, or raise the limit."""
+    """There are more pairs than `max_pairs` allows: use `deduplicate`, or raise the limit.
+
+    Attributes
+    ----------
+    document : int or None
+        The number of the document that the message names.
+    """
+
+    def __init__(self, message: str, document: int | None = None) -> None:
+        super().__init__(message)
+        self.document = document
+
+    def numbered(self, numbers: Any) -> "TooManyPairsError":
+        """Return the error of a part, given the numbers of its documents in the collection."""
+        if self.document is None:
+            return self
+        name, number = "document {}".format, int(numbers[self.document])
+        return TooManyPairsError(str(self).replace(name(self.document), name(number), 1), number)
 
 
 class LockedKeyError(ValueError):

@@ -91,7 +91,7 @@ def test_several_formats(run, shards):
         (["in", "-o", "in/kept.jsonl"], "in/kept.jsonl: the output would lie among the inputs"),
         (["in", "--recursive", "-o", "in/out/"], "in/out/a.jsonl: the output would lie among"),
         (["in/a.jsonl", "-o", "in"], "in/a.jsonl: the output is one of the inputs"),
-        (["in/a.jsonl", "in/a.jsonl", "-o", "out/"], "in/a.jsonl: its output would be out/a.jsonl"),
+        (["in/a.jsonl", "in/a.jsonl", "-o", "out/"], "in/a.jsonl: it is given twice, and both"),
         (["in/*.jsonl", "-o", "in/_SUCCESS/"], "in/_SUCCESS is a file, but must be"),
         (["in/*.jsonl", "-o", "p/", "--removed", "in/r.jsonl", "--against", "in"],
          "in/r.jsonl: the output would lie among the inputs of the directory in"),

@@ -201,7 +201,7 @@ def test_what_is_no_file_of_answers_is_refused_and_left(tmp_path, audit):
         ("{}", "is no answer with id, kept_id and duplicate"),
         ('{"id": "x", "kept_id": "y", "duplicate": 1}', "is no answer with"),
         ('{"id": [], "kept_id": "y", "duplicate": true}', "is no answer with"),
-        ("[1]", "list, not an object"),
+        ("[1]", "an array, not an object"),
         ("years of work", "not JSON: "),
         (other[:20], "not JSON: "),
         ("\xff", "not utf-8: "),

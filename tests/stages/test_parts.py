@@ -1,5 +1,7 @@
 """Parts of whole families, however they were gathered, answer what the whole collection does."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -280,8 +282,10 @@ def test_what_decisions_refuse(change, error, message):
 
 
 def test_too_many_pairs():
-    with pytest.raises(TooManyPairsError, match="max_pairs=0"):
-        find_pairs_of_part(TEXTS, [1, 2, 3], PARAMS, max_pairs=0)
+    for texts in (TEXTS, ["", *TEXTS[:1] * 2]):
+        with pytest.raises(TooManyPairsError, match=r"max_pairs=0.* document 2001") as caught:
+            find_pairs_of_part(texts, [1000, 2001, 3002], PARAMS, max_pairs=0)
+        assert pickle.loads(pickle.dumps(caught.value)).document == 2001
 
 
 def test_families_are_what_candidates_connect():

@@ -93,10 +93,12 @@ def _check_count(
         if found <= max_pairs:
             return
     _, size, row = totals[np.argmax(totals[:, 1])]
+    document = int(families.documents[row])
     raise TooManyPairsError(
         f"more than max_pairs={max_pairs:,} candidate pairs: {size:,} documents share a bucket "
-        f"with document {families.documents[row]}. Use deduplicate(), which is linear in the "
-        "number of documents, or raise max_pairs"
+        f"with document {document}. Use deduplicate(), which is linear in the "
+        "number of documents, or raise max_pairs",
+        document,
     )
 
 

@@ -59,7 +59,7 @@ def add_line_options(parser: argparse.ArgumentParser) -> None:
         "--drop-empty",
         action="store_const",
         const=True,
-        help="leave out rows whose text has become empty",
+        help="with --by line or paragraph: leave out rows whose text has become empty",
     )
     dedup_spans.add_span_options(group)
 

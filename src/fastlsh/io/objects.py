@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastlsh.io.blocks import Delimited, read_blocks
-from fastlsh.io.errors import listed, pyarrow, reading
+from fastlsh.io.errors import listed, not_json, pyarrow, reading
 from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.record_texts import kind_of
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import open_arrow, open_utf8
 
@@ -65,10 +66,9 @@ def _json_rows(source: Source) -> Iterator[tuple[int, Row]]:
         except RecursionError:
             raise source.error("nested too deeply", number) from None
         except ValueError as error:
-            array = "; an array is not JSON lines" if line.startswith("[") else ""
-            raise source.error(f"not JSON: {error}{array}", number) from None
+            raise source.error(not_json(error, line), number) from None
         if not isinstance(row, dict):
-            raise source.error(f"{type(row).__name__}, not an object", number)
+            raise source.error(f"{kind_of(row)}, not an object", number)
         yield number, row
 
 

@@ -177,6 +177,8 @@ def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -
         path = filesystems.joined(folder, name)
         other = taken.setdefault(path, source)
         if other is not source:
+            if other.path == source.path:
+                raise source.error(f"it is given twice, and both would be written to {path}")
             raise source.error(f"its output would be {path}, and so would that of {other.path}")
         plan.append(Output((number,), path, kind, compression))
     for path in taken:

@@ -198,7 +198,8 @@ def with_copies(
         raise TooManyPairsError(
             f"{total:,} pairs are more than max_pairs={max_pairs:,}: {copies[largest]:,} documents "
             f"are identical to document {largest}. Use deduplicate(), which is linear in the "
-            "number of documents, or raise max_pairs"
+            "number of documents, or raise max_pairs",
+            largest,
         )
     members = np.argsort(first, kind="stable")  # grouped by original
     start = np.zeros(len(first) + 1, np.int64)

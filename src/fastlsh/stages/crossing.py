@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.candidates import RowBlocks, between, split_codes
+from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
@@ -118,9 +119,12 @@ def find_crossing_of_part(
     signed = sign(collection, params, options)
     signed.groups = groups_of(within, len(collection))
     count = int(np.searchsorted(number, n_against))
-    document, against, similarity = find_crossing(
-        collection, signed, count, max_pairs, params, options, best=best
-    )
+    try:
+        document, against, similarity = find_crossing(
+            collection, signed, count, max_pairs, params, options, best=best
+        )
+    except TooManyPairsError as error:
+        raise error.numbered(number) from None
     estimate = None
     if estimates:
         pairs = (document, against)

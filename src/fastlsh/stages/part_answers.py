@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh.arguments import check_integer
 from fastlsh.arrays import cumcount
 from fastlsh.candidates import check_signatures, split_codes
+from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import RunOptions, batches, mapped_in, run
 from fastlsh.parameters import SearchParams, check_pair_params, check_params
 from fastlsh.sets import estimate_jaccard
@@ -187,8 +188,7 @@ def find_pairs_of_part(
     TypeError, ValueError
         As `decide_part`.
     TooManyPairsError
-        There are more pairs than `max_pairs`; they are counted before they take memory. The
-        message numbers documents from the beginning of the part.
+        There are more pairs than `max_pairs`; they are counted before they take memory.
 
     Notes
     -----
@@ -207,7 +207,10 @@ def find_pairs_of_part(
     collection, number = check_part(texts, numbers)
     signed = _signed(collection, batch, params, options)
     signed.groups = groups_of(within, len(collection))
-    code, similarity = find_pairs(collection, signed, max_pairs, params, options)
+    try:
+        code, similarity = find_pairs(collection, signed, max_pairs, params, options)
+    except TooManyPairsError as error:
+        raise error.numbered(number) from None
     left, right = split_codes(code)
     estimate = None
     if estimates:

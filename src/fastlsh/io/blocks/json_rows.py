@@ -7,7 +7,7 @@ from typing import Any
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.columns import LABEL
 from fastlsh.io.blocks.json_columns import names_of
-from fastlsh.io.errors import listed
+from fastlsh.io.errors import listed, not_json
 from fastlsh.io.record_texts import kind_of, text_of_members
 from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import words_of_list
@@ -61,11 +61,7 @@ class JsonRows:
         except RecursionError:
             raise self.source.error("nested too deeply", row) from None
         except ValueError as error:
-            # Some messages of the module end with the preposition of a place already.
-            reason = f"not JSON: {getattr(error, 'msg', str(error)).removesuffix(' at')}"
-            column = f" at column {error.colno}" if hasattr(error, "colno") else ""
-            array = "; an array is not JSON lines" if raw.startswith("[") else ""
-            raise self.source.error(reason + column + array, row) from None
+            raise self.source.error(not_json(error, raw), row) from None
         if not isinstance(value, dict):
             raise self.source.error(f"{kind_of(value)}, not an object", row)
         return value
