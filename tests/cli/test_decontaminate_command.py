@@ -44,6 +44,17 @@ def test_documents_go(run, files, tmp_path):
     ]
 
 
+def test_characters_are_looked_for_without_words(run, files, tmp_path):
+    """The unit takes no `--words`, and the default of the task is for words alone."""
+    train, evals = files
+    given = ("decontaminate", train, "--evals", evals, "--unit", "char", "--size", "20")
+    hits = tmp_path / "hits.tsv"
+    status, _, err = run(*given, "-o", tmp_path / "clean.jsonl", "--hits", hits)
+    assert (status, texts(tmp_path / "clean.jsonl")) == (0, [ROWS[0]["text"]])
+    assert hits.read_text().splitlines()[1].split("\t")[:3] == ["b", str(evals), "q1"]
+    assert err[-1] == "fastlsh: 1 row written, 1 left out"
+
+
 def test_a_run_that_is_interrupted_goes_on(run, files, tmp_path):
     train, evals = files
     output = ("-o", tmp_path / "c.jsonl", "--memory", "300M", "--work")

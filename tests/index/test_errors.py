@@ -122,7 +122,7 @@ def test_unknown_ids(backend):
 
 def test_limits(backend):
     index = filled(backend, verify="signature")
-    for limit in (0, -1, 1.5, "1"):
+    for limit in (0, -1, 1.5, "1", True, False, np.True_):
         for call in (index.query, index.query_many):
             with pytest.raises(ValueError, match="limit must be an integer of at least 1"):
                 call([TEXT], limit=limit)
