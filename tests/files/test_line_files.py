@@ -13,7 +13,7 @@ import fastlsh
 import oracle_lines
 from combinations import covering, every
 from fastlsh import InputError, Shingler, deduplicate_line_files
-from fastlsh.files import estimate
+from fastlsh.files import cutting, estimate
 from fastlsh.files.disk import decide
 from killed_runs import ended_again_and_again
 from report_page import Page, words
@@ -76,6 +76,7 @@ def both(folder, inputs, output="kept.jsonl", by="line", **keywords):
 def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, cut):
     shards, threads = cut
     small_budget(monkeypatch, **sizes)
+    monkeypatch.setattr(cutting, "AT_ONCE", 7)
     rows = rows_of(1, 50)
     inputs = write_shards(tmp_path, rows, shards)
     result, files = both(tmp_path, inputs, by=by, threads=threads)

@@ -150,6 +150,18 @@ def test_parquet_is_written_within_the_memory(tmp_path, threads):
     assert megabytes < 256
 
 
+@pytest.mark.slow
+def test_a_row_of_very_many_lines(tmp_path):
+    lines = 2_000_000
+    path = tmp_path / "in.jsonl"
+    text = "\n".join(f"{n % 1000:x}" for n in range(lines))
+    path.write_text(json.dumps({"text": text}) + "\n", encoding="utf-8")
+    out = tmp_path / "k.jsonl"
+    status, megabytes, said = peak("dedup", path, "-o", out, "--by", "line", "--engine", "disk")
+    assert status == 0, said
+    assert megabytes < LIMIT + 20 * lines / 1e6  # as the documentation says, for each line
+
+
 READERS = ["jsonl", "csv", "txt", "parquet", "arrow"]
 JOBS = {
     "dedup": ["dedup", "-o", "k"],

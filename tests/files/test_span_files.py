@@ -143,6 +143,7 @@ def test_hostile_collections(tmp_path, monkeypatch, seed):
     rows = [{"id": n, "text": hostile_text(draw, base)} for n in range(draw.randrange(1, 30))]
     length = draw.choice([1, 3, 8, 21, 55, 120])
     monkeypatch.setattr(cutting, "STRETCH", draw.choice([10, 1 << 18]))
+    monkeypatch.setattr(cutting, "AT_ONCE", [5, 1 << 18][seed % 2])
     threads = draw.choice([1, 2])
     both(tmp_path, write_shards(tmp_path, rows, 2), length=length, threads=threads)
 
@@ -234,6 +235,7 @@ def test_hostile_words(tmp_path, monkeypatch, seed, collide):
     draw = random.Random(seed)
     small_budget(monkeypatch, **draw.choice(SIZES))
     monkeypatch.setattr(cutting, "STRETCH", draw.choice([3, 1 << 18]))
+    monkeypatch.setattr(cutting, "AT_ONCE", [5, 1 << 18][seed % 2])
     if collide:
         monkeypatch.setattr(word_units, "HASH_BITS", 1)
     base = "".join(draw.choices("abcdefgh", k=200))

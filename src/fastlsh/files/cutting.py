@@ -1,5 +1,6 @@
 """What is numbered in a run on disk: documents, or the lines or paragraphs of documents."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -7,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Spans
+from fastlsh.errors import InputError
 from fastlsh.io import Block, BlockDocuments, Rest, take
+from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Anchors, piece_keys, unit_anchors
 from fastlsh.texts import (
@@ -23,6 +26,9 @@ from fastlsh.texts import (
 
 STRETCH = 1 << 18
 """Units of a text in which the contexts begin that are gathered in one text."""
+
+AT_ONCE = 1 << 16
+"""Pieces that are gathered together: of one long row, there may be very many."""
 
 OF_WORD = 8
 """Times the memory of a character that a word takes."""
@@ -176,7 +182,9 @@ def rest_of(
     if kept.all():
         return Rest(np.ones(len(documents), np.bool_), {})
     pieces = cutting.pieces(documents)
-    texts = texts_without(pieces.texts, pieces.bounds[~kept], cutting.by)
+    plain, removed = pieces.texts, pieces.bounds[~kept]
+    del pieces  # of one long text, there may be no memory for all of them
+    texts = texts_without(plain, removed, cutting.by)
     rows = np.ones(len(documents), np.bool_)
     if drop_empty:
         rows[[number for number, text in texts.items() if not text]] = False
@@ -199,8 +207,9 @@ def wanted_of(
     cutting: Cutting | None,
     part: NDArray[np.int32],
     contexts: NDArray[np.int64] | None,
-) -> Wanted | None:
-    """Return what is gathered of a block; None if its file has changed.
+    changed: InputError,
+) -> Iterator[Wanted]:
+    """Yield what is gathered of a block: at most `AT_ONCE` pieces, or the documents, at a time.
 
     Parameters
     ----------
@@ -210,11 +219,15 @@ def wanted_of(
         int32, by document or piece: the part that each is gathered in; -1: in none.
     contexts
         Of passages, the bounds of the pieces.
+    changed
+        Is raised if the file has changed.
     """
-    numbers = np.flatnonzero(part >= 0)
     if cutting is None:
-        documents = block.documents(part >= 0)
-        return Wanted(documents, numbers, None) if len(documents) == len(numbers) else None
+        numbers, documents = np.flatnonzero(part >= 0), block.documents(part >= 0)
+        if len(documents) != len(numbers):
+            raise changed
+        yield Wanted(documents, numbers, None)
+        return
     documents = block.documents()
     pieces: Pieces | None
     if contexts is not None and isinstance(cutting, SpanCutting):
@@ -222,15 +235,30 @@ def wanted_of(
     else:
         pieces = cutting.pieces(documents)
     if pieces is None or len(pieces) != len(part):
-        return None
-    follows = cutting.follows(pieces)[numbers]
+        raise changed
+    for start, stop in batches(len(part), AT_ONCE):
+        numbers = start + np.flatnonzero(part[start:stop] >= 0)
+        if len(numbers):
+            yield _wanted_pieces(documents, cutting, pieces, part, numbers)
+
+
+def _wanted_pieces(
+    documents: BlockDocuments,
+    cutting: Cutting,
+    pieces: Pieces,
+    part: NDArray[np.int32],
+    numbers: NDArray[np.int64],
+) -> Wanted:
+    """Return pieces of documents, by their numbers, as documents."""
+    chosen = pieces.chosen(numbers)
+    follows = cutting.follows(chosen)
     follows[1:] &= (np.diff(numbers) == 1) & (np.diff(part[numbers]) == 0)
     follows[:1] = False
     heads = np.flatnonzero(~follows)
-    bounds = pieces.bounds[numbers[heads]]
-    bounds[:, 2] = pieces.bounds[numbers[np.append(heads[1:], len(numbers)) - 1], 2]
+    bounds = chosen.bounds[heads]
+    bounds[:, 2] = chosen.bounds[np.append(heads[1:], len(numbers)) - 1, 2]
     owners = bounds[:, 0]
-    documents = BlockDocuments(
+    stretches = BlockDocuments(
         pieces.at(bounds).column(), take(documents.ids, owners), documents.rows[owners]
     )
-    return Wanted(documents, numbers[heads], np.ascontiguousarray(bounds[:, 1:]))
+    return Wanted(stretches, numbers[heads], np.ascontiguousarray(bounds[:, 1:]))

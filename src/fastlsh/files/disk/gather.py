@@ -3,7 +3,7 @@
 from binascii import crc32
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import exact
-from fastlsh.files.cutting import SpanCutting, wanted_of
+from fastlsh.files.cutting import SpanCutting, Wanted, wanted_of
 from fastlsh.files.disk.encoded import encoded_texts
 from fastlsh.files.disk.gathered import ROWS, STRETCHES, TEXTS, Stretch, row_of, texts_name
 from fastlsh.files.disk.identities import as_json
@@ -32,12 +32,14 @@ DONE = "gathered.json"
 
 
 class _Pieces(NamedTuple):
-    """What a block adds."""
+    """What a block adds, or some of it."""
 
-    record: BlockRecord
     numbers: NDArray[np.int64]
     """The documents."""
     ids: list[bytes]
+    """Their ids as JSON; that of pieces of one document that follow each other is there once."""
+    copies: list[int]
+    """How many have each of the ids."""
     bounds: NDArray[np.int64] | None
     parts: dict[int, tuple[bytes, memoryview]]
     """Of each part, the records of its texts, and the texts."""
@@ -68,10 +70,11 @@ def gather_runs(job: Job) -> None:
             ):
                 folder.mkdir()
                 with _run_writer(folder, job, wide) as writer:
-                    for pieces in found:
-                        writer.add(pieces)
+                    for record, together in found:
+                        for pieces in together:
+                            writer.add(pieces)
                         if wide == 1:
-                            tell(job.sources[pieces.record.source], pieces.record.extent)
+                            tell(job.sources[record.source], record.extent)
                         yield
 
     run(gather, batches(len(runs), 1), wide, tell.by_parts(len(runs)) if wide > 1 else None)
@@ -137,7 +140,7 @@ def _width(job: Job, runs: Sequence[SignedRun]) -> int:
 
 def _of_run(
     job: Job, parts: NDArray[np.int32], run: SignedRun, threads: int
-) -> Generator[_Pieces, None, None]:
+) -> Generator[tuple[BlockRecord, Iterable[_Pieces]], None, None]:
     """Yield what each block of a run with a document in a family adds."""
     wanted = [
         (first, record)
@@ -145,30 +148,27 @@ def _of_run(
         if (parts[first : first + record.documents] >= 0).any()
     ]
     stored = StoredContexts(job, run) if isinstance(job.cutting, SpanCutting) else None
-    return ordered_map(
-        reread_signed_blocks(job, wanted),
-        lambda item: _pieces(job, parts, stored, *item),
-        threads, alone=lambda item: job.is_large(item[1].source, item[1].extent),
-    )  # fmt: skip
+
+    def is_alone(item: tuple[int, BlockRecord, Block]) -> bool:
+        return job.is_large(item[1].source, item[1].extent)
+
+    def taken(item: tuple[int, BlockRecord, Block]) -> tuple[BlockRecord, Iterable[_Pieces]]:
+        first, record, block = item
+        source, part = job.sources[record.source], parts[first : first + record.documents]
+        contexts = None if stored is None else stored.of_block(first, record)
+        changed = source.error("changed during the run")
+        found = wanted_of(block, job.cutting, part, contexts, changed)
+        pieces = (_pieces(job, part, first, source.path, each) for each in found)
+        return record, pieces if is_alone(item) else [*pieces]
+
+    return ordered_map(reread_signed_blocks(job, wanted), taken, threads, is_alone)
 
 
-def _pieces(
-    job: Job,
-    parts: NDArray[np.int32],
-    stored: StoredContexts | None,
-    first: int,
-    record: BlockRecord,
-    block: Block,
-) -> _Pieces:
-    """Take the documents in families out of a block."""
-    part = parts[first : first + record.documents]
-    contexts = None if stored is None else stored.of_block(first, record)
-    wanted = wanted_of(block, job.cutting, part, contexts)
-    if wanted is None:
-        raise job.sources[record.source].error("changed during the run")
+def _pieces(job: Job, parts: NDArray[np.int32], first: int, path: str, wanted: Wanted) -> _Pieces:
+    """Return what is gathered of a block, sorted by part."""
     documents, own, bounds = wanted
-    part, numbers = part[own], first + own
-    ids = _ids(documents, job.sources[record.source].path)
+    part, numbers = parts[own], first + own
+    ids, copies = _ids(documents, path)
     order = np.argsort(part, kind="stable")
     encoded, sizes_of_texts, strict = encoded_texts(documents.texts, order)
     texts = memoryview(encoded)
@@ -189,16 +189,15 @@ def _pieces(
         int(part[order[start]]): (rows[start:stop].tobytes(), texts[ends[start] : ends[stop]])
         for start, stop in pairwise(edges)
     }
-    return _Pieces(record, numbers, ids, bounds, of_parts, strict)
+    return _Pieces(numbers, ids, copies, bounds, of_parts, strict)
 
 
-def _ids(documents: BlockDocuments, path: str) -> list[bytes]:
-    """Return the ids as JSON; those of the pieces of one document are one object."""
+def _ids(documents: BlockDocuments, path: str) -> tuple[list[bytes], list[int]]:
+    """Return the ids as JSON, and how many documents have each; pieces of one document share it."""
     rows = documents.rows  # ascending: of one long row, there may be very many
     heads = np.flatnonzero(np.diff(rows, prepend=-1))
     ids = as_json(take(documents.ids, heads), path, rows[heads])
-    many = np.diff(np.append(heads, len(rows))).tolist()
-    return [each for each, count in zip(ids, many, strict=True) for _ in range(count)]
+    return ids, np.diff(np.append(heads, len(rows))).tolist()
 
 
 def _checksum(pieces: Iterable[bytes | memoryview]) -> int:
@@ -246,10 +245,11 @@ class _RunWriter:
         self._strict = True
 
     def add(self, pieces: _Pieces) -> None:
-        """Take what a block adds."""
+        """Take what a block adds, or some of it."""
         self._numbers.append(pieces.numbers)
-        self._sizes.append(np.array([len(each) for each in pieces.ids], np.int64))
-        self._ids.write(b"".join(pieces.ids))
+        sizes = np.array([len(each) for each in pieces.ids], np.int64)
+        self._sizes.append(np.repeat(sizes, pieces.copies))
+        self._ids.writelines(chain.from_iterable(map(repeat, pieces.ids, pieces.copies)))
         if pieces.bounds is not None:
             self._bounds.append(pieces.bounds)
         for part, texts in pieces.parts.items():

@@ -60,13 +60,13 @@ def run_on_disk(
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             counts = piece_counts(job)
-            begin, end = texts.bounds(proofs["left"]).T
-            lengths = end - begin
-            characters = int(lengths.sum())
             limited = limited_documents(job, linked)
             left = PieceRemainder(kept, summary.n_against, cutting, drop_empty)
             write_stage(job, targets, left)
             with writing_outputs(job, targets, left) as together:
+                begin, end = texts.bounds(proofs["left"]).T
+                lengths = end - begin
+                characters = int(lengths.sum())
                 if targets.removed is not None:
                     columns = span_columns(
                         Lookup(texts, proofs["left"]), begin, end, Lookup(texts, proofs["right"]),
@@ -82,6 +82,7 @@ def run_on_disk(
                     )
                     page = removal_page(run, summary.skipped, notes, clock)
                     write_text(targets.report, page, together)
+                del begin, end, lengths  # the rows, which are written next, need the memory
         found = Found(
             summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
             *_changed(counts, kept), limited,
