@@ -70,16 +70,23 @@ class InputError(ValueError):
 class LongRowError(InputError):
     """A row has more bytes than the caller can take; its `size` says how many.
 
-    `what` is "row", or "page" of a Parquet file, whose rows are decoded together.
+    `what` is "row", or "page" of a Parquet file, whose rows are decoded together. `goes_on`: the
+    row was not read to its end, for it comes through a pipe and may have none.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], size: int, row: int | None = None, what: str = "row"
+        self,
+        path: str | os.PathLike[str],
+        size: int,
+        row: int | None = None,
+        what: str = "row",
+        goes_on: bool = False,
     ) -> None:
-        super().__init__(path, f"the {what} has {size:,} bytes", row)
-        self.args = (path, size, row, what)
+        super().__init__(path, f"the {what} has {'at least ' * goes_on}{size:,} bytes", row)
+        self.args = (path, size, row, what, goes_on)
         self.size = size
         self.what = what
+        self.goes_on = goes_on
 
 
 class RoomError(InputError):

@@ -178,10 +178,11 @@ def test_lines(tmp_path, monkeypatch, limit):
         assert out.read_bytes() == (tmp_path / "s.jsonl").read_bytes()
 
 
-def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch):
+@pytest.mark.parametrize("group", [None, "id"])
+def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch, group):
     small_budget(monkeypatch, run=10)
     paths = write(tmp_path / "in", "jsonl")
-    keywords = {"engine": "disk", "work": tmp_path / "work", "limit": 22}
+    keywords = {"engine": "disk", "work": tmp_path / "work", "limit": 22, "group": group}
     fastlsh.deduplicate_files(
         paths, tmp_path / "whole.jsonl", **{**keywords, "work": tmp_path / "w"}
     )
@@ -330,6 +331,69 @@ def test_a_large_batch_behind_the_limit(tmp_path, monkeypatch):
         fastlsh.deduplicate_files(
             paths[0], tmp_path / "k.arrow", against=paths[1], limit=2, **keywords
         )
+
+
+def grouped(scattered):
+    """Return rows of seven documents, of which one is bad."""
+    sizes = [1, 4, 1, 25, 3, 1, 9]
+    rows = [{"g": g, "text": f"{g} has row {n}"} for g in range(7) for n in range(sizes[g])]
+    if scattered:
+        random.Random(1).shuffle(rows)
+    return [*rows[:3], None, *rows[3:]]
+
+
+def up_to_document(rows, limit):
+    """Return the rows before the first one of a document behind the limit."""
+    begun = set()
+    for number, row in enumerate(rows):
+        begun |= {row["g"]} if row else set()
+        if len(begun) > limit:
+            return rows[:number]
+    return rows
+
+
+def write_grouped(folder, rows):
+    """Write rows to three files, of which those without a row are left out."""
+    folder.mkdir()
+    paths = []
+    for number, part in enumerate((rows[:6], rows[6:20], rows[20:])):
+        if part:
+            paths.append(folder / f"{number}.jsonl")
+            lines = [json.dumps(row) if row else "bad" for row in part]
+            paths[-1].write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return paths
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("scattered", [False, True])
+@pytest.mark.parametrize("limit", every(6, [2, 4, 1, 5, 7, 99], 1))
+def test_the_rows_of_a_document_are_not_cut(tmp_path, monkeypatch, engine, scattered, limit):
+    """If they follow each other; else, the inputs end before a document behind the limit."""
+    small_budget(monkeypatch, block=200)
+    rows = grouped(scattered)
+    files = write_grouped(tmp_path / "all", rows)
+    keywords = {"group": "g", "engine": engine, "on_error": "skip"}
+    short = write_grouped(tmp_path / "short", up_to_document(rows, limit))
+    kept = []
+    for inputs, more in ((files, {"limit": limit}), (short, {})):
+        out = tmp_path / f"kept-{len(kept)}"
+        result = fastlsh.deduplicate_files(inputs, f"{out}/", **keywords, **more)
+        assert result.documents == min(limit, 7)
+        kept.append(contents(out))
+    assert kept[0] == kept[1]
+    found = fastlsh.near_duplicate_files(files, tmp_path / "p.tsv", limit=limit, **keywords)
+    assert found.documents == min(limit, 7)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_a_pipe_is_read_to_the_last_row_of_a_document(tmp_path):
+    rows = [{"g": n // 500, "text": f"row {n} of a document"} for n in range(5_000)]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    pipe = Pipe(tmp_path / "in.jsonl", data)
+    out = tmp_path / "k.jsonl"
+    fastlsh.deduplicate_files(tmp_path / "in.jsonl", out, limit=2, group="g")
+    assert out.read_bytes() == data[: len("".join(json.dumps(row) + "\n" for row in rows[:1000]))]
+    assert pipe.end() < len(data)
 
 
 def compressed(data, compression):

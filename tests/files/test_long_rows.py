@@ -1,7 +1,10 @@
 """Rows that are long for the memory: they fit, or one line says which it is and what would do."""
 
 import json
+import os
 import re
+import threading
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +13,13 @@ import pytest
 from combinations import covering, every
 from fastlsh import (
     InputError,
+    decontaminate_files,
     deduplicate_files,
     deduplicate_line_files,
     near_duplicate_files,
 )
 from fastlsh.errors import LongRowError
+from fastlsh.files import contamination_job
 from fastlsh.files.budget import (
     BASE,
     PER_BATCH,
@@ -75,6 +80,57 @@ def test_a_row_that_is_too_long_is_named(tmp_path, monkeypatch, threads, place):
     expected = deduplicate_files(inputs, tmp_path / "m.jsonl", engine="memory")
     assert (tmp_path / "m.jsonl").read_bytes() == (tmp_path / "k.jsonl").read_bytes()
     assert expected.n_kept == done.n_kept
+
+
+@contextmanager
+def endless_pipe(path):
+    """Give a named pipe into which a thread writes the same bytes for as long as they are read."""
+    os.mkfifo(path)
+
+    def write():
+        with suppress(BrokenPipeError), open(path, "wb", buffering=0) as file:
+            while True:
+                file.write(bytes(1 << 16))
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    yield path
+    writer.join(30)
+    assert not writer.is_alive()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+@pytest.mark.parametrize("job", ["memory", "disk", "limit", "decontaminate"])
+@pytest.mark.parametrize("suffix", every(3, ["jsonl", "csv", "txt"], 1))
+def test_an_endless_row_of_a_pipe_is_refused(tmp_path, monkeypatch, suffix, job):
+    limited(monkeypatch, row=20_000)
+    for module in ("budget", "reading", "estimate"):
+        monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 20_000)
+    with endless_pipe(tmp_path / f"in.{suffix}") as path:
+        said = r"row has at least [\d.]+ KB, and with 315 MB .* may have 20 KB: give at least"
+        keywords = {"memory": "300M"}
+        if job == "decontaminate":
+            monkeypatch.setattr(contamination_job, "PER_ROW", (300 << 20) // 20_000)
+            said = said.replace("20 KB", r"[\d.]+ KB")
+            items = tmp_path / "items.jsonl"
+            items.write_text(json.dumps({"text": text_of(200)}), encoding="utf-8")
+            run, keywords["evals"] = decontaminate_files, items
+        else:
+            run = deduplicate_files
+            keywords |= {"engine": "disk"} if job == "disk" else {"engine": "memory"}
+            keywords |= {"limit": 3} if job == "limit" else {}
+        with pytest.raises(InputError, match=said):
+            run(path, output=tmp_path / f"k.{suffix}", **keywords)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "txt"])
+def test_an_endless_row_that_is_not_copied(tmp_path, suffix):
+    with endless_pipe(tmp_path / "in") as path:
+        with pytest.raises(LongRowError, match=r"row has at least .* bytes") as caught:
+            list(read_blocks(Source(str(path), suffix, None, Options()), 1000, max_row=30_000))
+        assert caught.value.goes_on
+        assert caught.value.size > 30_000
 
 
 def test_several_long_rows_are_worked_on_one_after_the_other(tmp_path, monkeypatch):

@@ -66,6 +66,11 @@ def least_memory(size: int, each: int) -> str:
     return f"{-(-(BASE + size * each) >> 20) + 1}M"
 
 
+def longest_row(memory: int) -> int:
+    """Return how many bytes a row may have."""
+    return max((memory - BASE) // PER_ROW, SMALLEST)
+
+
 def too_long(error: LongRowError, memory: int, max_row: int) -> InputError:
     """Return an error that says how much memory a too long row needs.
 
@@ -78,10 +83,11 @@ def too_long(error: LongRowError, memory: int, max_row: int) -> InputError:
     """
     of_page = error.what == "page"
     most = PAGES * max_row if of_page else max_row
+    size = f"{'at least ' * error.goes_on}{amount(error.size)}"
     return InputError(
         error.path,
-        f"the {error.what} has {amount(error.size)}, and with {amount(memory)} of memory a"
-        f" {error.what} may have {amount(most)}: give at least"
+        f"the {error.what} has {size}, and with {amount(memory)} of memory a {error.what} may have"
+        f" {amount(most)}: give at least"
         f' memory="{least_memory(error.size, PER_PAGE if of_page else PER_ROW)}"'
         f"{', or write the file in smaller pages' if of_page else ''}",
         error.row,

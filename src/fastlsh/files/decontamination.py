@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fastlsh.evaluation import ContaminationRecall, recall_of_items
@@ -12,6 +13,7 @@ from fastlsh.files.contamination_run import result_of_stage, run_decontamination
 from fastlsh.files.disk.staged import StageDoneError
 from fastlsh.files.evaluation_items import ItemFiles, read_items
 from fastlsh.files.plan import OutputPlan
+from fastlsh.files.reading import is_all_read
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     EngineOptions,
@@ -156,7 +158,7 @@ def decontaminate_files(
         EngineOptions.of(engine="memory" if place is None else "disk", memory=memory, work=work),
         stage=stage,
     )
-    with _readable(paths(inputs), read, place) as readable:
+    with _readable(paths(inputs), read, place, engine.memory) as readable:
         mixed = output is None or is_folder_output(output)
         sources = expand(readable, read.format, read, recursive=read.recursive, mixed=mixed)
         check_used(read, sources)
@@ -267,10 +269,15 @@ def _workplace(
 
 
 @contextmanager
-def _readable(inputs: list[str], read: ReadOptions, place: Workplace | None) -> Iterator[list[str]]:
+def _readable(
+    inputs: list[str], read: ReadOptions, place: Workplace | None, memory: int
+) -> Iterator[list[str]]:
     """Give files that can be read twice; another process, later, cannot read a pipe again."""
     if place is not None:
         yield inputs
         return
-    with spooled_inputs(inputs, read.format, lambda _: None, twice=True) as readable:
+    is_enough = partial(is_all_read, read, memory)
+    with spooled_inputs(
+        inputs, read.format, lambda _: None, twice=True, is_enough=is_enough
+    ) as readable:
         yield readable

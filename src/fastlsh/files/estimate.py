@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from fastlsh.errors import InputError
-from fastlsh.files.budget import BASE, PER_BATCH, PER_ROW, stored_bytes
+from fastlsh.files.budget import BASE, PER_BATCH, longest_row, stored_bytes
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import Engine, Request
 from fastlsh.io import BlockDocuments, Source, expanded, identity, largest_batch, read_blocks
@@ -222,11 +222,6 @@ def estimate_of(request: Request, sources: list[Source], first_input: int) -> Es
 def _size(source: Source) -> int:
     file = identity(source)
     return 0 if file is None else file.size
-
-
-def longest_row(memory: int) -> int:
-    """Return how many bytes a row may have."""
-    return max((memory - BASE) // PER_ROW, LOOK)
 
 
 def _measured(sources: list[Source]) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from fastlsh.errors import InputError, RoomError
 from fastlsh.files.budget import Budget
 from fastlsh.files.estimate import choose, estimate_of, sampled
-from fastlsh.files.reading import ReadBudget
+from fastlsh.files.reading import ReadBudget, is_all_read
 from fastlsh.files.requests import Engine, EngineOptions, Path, Request
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH
@@ -254,7 +254,11 @@ def changing_over(
         return run(request)
     tell = request.engine.on_message
     files = [*request.inputs, *request.against]
-    is_enough = None if request.read.limit is None else request.is_behind_limit
+
+    def is_enough(path: str, line: int) -> bool:
+        read = request.read_against if path in request.against else request.read
+        return is_all_read(read, request.engine.memory, path, line, request.group)
+
     with spooled_inputs(
         files, request.read.format, tell, twice=twice, is_enough=is_enough
     ) as readable:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypedDict
@@ -11,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_choice
-from fastlsh.errors import InputError
 from fastlsh.files.budget import LEAST, parse_memory
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.free_memory import free_memory
@@ -29,7 +27,6 @@ from fastlsh.io import (
     is_folder_output,
     is_remote,
     is_written_in_place,
-    read_blocks,
 )
 from fastlsh.keyed import KEY_FILE
 from fastlsh.keywords import made, taken
@@ -185,9 +182,6 @@ class FileRemovalKeywords(RemovalKeywords, FileKeywords, total=False):
 SHARED = (SearchParams.of, ReadOptions, EngineOptions.of, RunOptions.of)
 """Where the keyword arguments of functions on files are described."""
 
-LONGEST_IN_PIPE = 1 << 26
-"""Bytes of a row: of a pipe with a longer row, everything is copied, in little memory."""
-
 READ_ONLY_INSIDE = frozenset({"priority", "counts", "labels", "tokens", "editable"})
 """The fields of `ReadOptions` that follow from other arguments."""
 
@@ -293,23 +287,6 @@ class Request:
         return expand(
             self.against, options.format, options, recursive=options.recursive, mixed=True
         )
-
-    def is_behind_limit(self, path: str) -> bool:
-        """Whether the copied beginning of a pipe goes on behind the limit.
-
-        The last row may be cut off: it shows only that the one before it is complete.
-        """
-        if self.read.limit is None or path in self.against:
-            return False
-        count, options = 0, self.read
-        with suppress(InputError):  # cut off; or it is raised where the rows are read
-            (source,) = expand(path, options.format, options, mixed=True)
-            for block in read_blocks(source, max_row=LONGEST_IN_PIPE):
-                found = block.documents()
-                count += len(found) + (0 if options.on_error == "skip" else len(found.bad))
-                if count > self.read.limit:
-                    return True
-        return False
 
     def run_paths(self, sources: list[Source], before: list[Source]) -> RunPaths:
         """Return what a run reads, for a check of the other paths against it.

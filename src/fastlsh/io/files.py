@@ -97,7 +97,7 @@ def spooled_inputs(
     tell: Callable[[str], None],
     *,
     twice: bool,
-    is_enough: Callable[[str], bool] | None = None,
+    is_enough: Callable[[str, int], bool] | None = None,
 ) -> Iterator[list[str]]:
     """Copy those inputs that are pipes and must be read more than once to temporary files.
 
@@ -112,7 +112,7 @@ def spooled_inputs(
     twice : bool
         Whether all of them are read again; tables, and what is given twice, are in any case.
     is_enough : callable, optional
-        Whether what has been copied of a pipe is all that will be read of it.
+        As for `filesystems.spooled`.
 
     Yields
     ------

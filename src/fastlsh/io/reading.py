@@ -70,6 +70,7 @@ def read_files(
     max_row: int | None = None,
     all_columns: bool = True,
     room: Room | None = None,
+    group: str | None = None,
 ) -> Collection:
     """Read files into one collection of documents.
 
@@ -97,6 +98,8 @@ def read_files(
         As in `read_blocks`.
     room : Room, optional
         What the documents may take; RoomError if they need more.
+    group : str, optional
+        As for `Limit`.
 
     Raises
     ------
@@ -105,7 +108,8 @@ def read_files(
     """
     sources = expand(inputs, options.format, options, recursive=options.recursive, mixed=mixed)
     strict = options.on_error == "fail"
-    reader = _Reader(sources, strict, uniform, progress, max_row, all_columns, room, options.limit)
+    limit = Limit(options.limit, group)
+    reader = _Reader(sources, strict, uniform, progress, max_row, all_columns, room, limit)
     for part, blocks, error in ordered_map(reader.pieces(), _parsed, thread_count(threads)):
         reader.take(part, blocks)
         if error is not None:
@@ -166,16 +170,16 @@ class _Reader:
         strict: bool,
         uniform: bool,
         progress: ProgressOption | None,
-        max_row: int | None = None,
-        all_columns: bool = True,
-        room: Room | None = None,
-        limit: int | None = None,
+        max_row: int | None,
+        all_columns: bool,
+        room: Room | None,
+        limit: Limit,
     ) -> None:
         self._parts = [InputFile(source) for source in sources]
         self._strict = strict
         self._limits: dict[str, Any] = {"max_row": max_row, "all_columns": all_columns}
         self._room = room
-        self._limit = Limit(limit)
+        self._limit = limit
         self._uniform = uniform
         self._tell = ByteProgress("reading", sources, progress)
         self._in_arrow = all(source.format in COLUMNAR for source in sources)

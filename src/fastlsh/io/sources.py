@@ -158,7 +158,8 @@ class ReadOptions(Options):
         its end always raises.
     limit
         How many documents are read, the first ones, for a trial; rows that are left out do not
-        count. Files behind the last one are not read.
+        count. Files behind the last one are not read. Of rows that are one document together,
+        reading ends before the first row of another document.
     """
 
     format: str | None = None

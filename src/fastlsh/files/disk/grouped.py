@@ -23,12 +23,11 @@ from fastlsh.files.disk.gathered import GatheredTexts, texts_name
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import (
-    HALF,
     SIGNED,
-    RunKeys,
     SignedRun,
     drop_keys,
     finished_runs,
+    groups_and_sizes,
 )
 from fastlsh.files.disk.write import Remainder
 from fastlsh.files.run.arrays import complete, new_array, save_array
@@ -151,7 +150,7 @@ def _numbered(job: Job, runs: list[SignedRun], numbers: NDArray[np.int64]) -> ND
     """
     count = -(-len(numbers) // job.budget.rows)
     begin = runs[0].first
-    of_run = [(run.first - begin, *_groups_and_sizes(job, run)) for run in runs]
+    of_run = [(run.first - begin, *groups_and_sizes(job, run)) for run in runs]
     for index in range(count):
         rows, groups = [], []
         for first, every, _ in of_run:
@@ -176,12 +175,6 @@ def _numbered(job: Job, runs: list[SignedRun], numbers: NDArray[np.int64]) -> ND
     for first, every, of_texts in of_run:
         np.add.at(sizes, numbers[first : first + len(every)], of_texts + between * (of_texts > 0))
     return sizes
-
-
-def _groups_and_sizes(job: Job, run: SignedRun) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the hash of the group of each row of a run, and the bytes of its text."""
-    low, high, size, much = RunKeys(job, run).rows(0, 4).astype(np.uint64)
-    return high << HALF | low, (much << HALF | size).view(np.int64)
 
 
 def _check_lengths(

@@ -16,6 +16,7 @@ from fastlsh.files.disk.signed_runs import (
     SignedRun,
     check_number,
     finished_runs,
+    groups_and_sizes,
     runs_of_inputs,
     runs_of_unit,
     units_of,
@@ -267,7 +268,10 @@ def _limit(job: Job) -> Limit:
     """Return how many documents are still wanted."""
     if job.limit is None:
         return Limit(None)
-    runs = runs_of_inputs(job)
+    runs, group = runs_of_inputs(job), job.request.group
+    if group is not None:
+        begun = {each for run in runs for each in groups_and_sizes(job, run)[0].tolist()}
+        return Limit(job.limit - len(begun), group, begun)
     if job.cutting is None:
         done = sum(run.documents for run in runs)
     else:

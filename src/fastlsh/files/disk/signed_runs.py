@@ -353,6 +353,12 @@ def narrowed(bounds: NDArray[np.int64]) -> NDArray[Any]:
     return found.astype(np.min_scalar_type(int(found.max(initial=0))))
 
 
+def groups_and_sizes(job: Job, run: SignedRun) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the hash of the group of each row of a run, and the bytes of its text."""
+    low, high, size, much = RunKeys(job, run).rows(0, 4).astype(np.uint64)
+    return high << HALF | low, (much << HALF | size).view(np.int64)
+
+
 class StoredContexts:
     """Where the contexts of the documents of a run are."""
 

@@ -225,7 +225,7 @@ def read_both(
     others = Collection()
     if request.against:
         others = budget.read(request.against, request.read_against, mixed=True, **how)
-    collection = budget.read(request.inputs, request.read, **together, **how)
+    collection = budget.read(request.inputs, request.read, group=request.group, **together, **how)
     if request.search.shingler.unit == "token":  # that of an index
         collection.texts = ids_of_words(collection.texts)
     return collection, others

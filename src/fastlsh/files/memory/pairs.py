@@ -27,7 +27,9 @@ def run_pairs(
     """Read the files, find all pairs, and write them."""
     with clock("reading"):
         how = threads_and_progress(request.run)
-        collection = budget.read(request.inputs, request.read, mixed=True, **how)
+        collection = budget.read(
+            request.inputs, request.read, mixed=True, group=request.group, **how
+        )
         if request.group is not None:
             collection, _ = grouped(collection, request.read.join_with)
     search = request.search
@@ -62,7 +64,9 @@ def run_matches(
     with clock("reading"):
         how = threads_and_progress(request.run)
         others = budget.read(request.against, request.read_against, mixed=True, **how)
-        collection = budget.read(request.inputs, request.read, mixed=True, **how)
+        collection = budget.read(
+            request.inputs, request.read, mixed=True, group=request.group, **how
+        )
         if request.group is not None:
             collection, _ = grouped(collection, request.read.join_with)
             others, _ = grouped(others, request.read.join_with)

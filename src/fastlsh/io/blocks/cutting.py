@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fastlsh.errors import LongRowError
+from fastlsh.io import filesystems
 from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
 from fastlsh.io.blocks.lines import LF, Indices, Lines
@@ -164,19 +165,21 @@ def _check_length(
     source: Source, stream: Stream, data: Bytes, lines: Lines, row: int, max_row: int
 ) -> None:
     """Raise LongRowError if a row has more than `max_row` bytes; the last one may go on."""
-    size = np.diff(lines.bounds, append=len(data))
+    edges = np.append(lines.bounds, len(data))
+    size = np.diff(edges)
     if int(size.max()) <= max_row:
         return
     line = int(np.argmax(size > max_row))
     long = int(size[line])
-    if line == len(lines):  # no line feed yet
+    goes_on = edges[line + 1] == len(data) and not filesystems.has_end(source.path)
+    if line == len(lines) and not goes_on:  # no line feed yet
         buffer = np.empty(1 << 20, np.uint8)
         while count := stream.fill(buffer.data):
             ends = np.flatnonzero(buffer[:count] == LF)
             long += int(ends[0]) if len(ends) else count
             if len(ends):
                 break
-    raise LongRowError(source.path, long, row + lines.line(line))
+    raise LongRowError(source.path, long, row + lines.line(line), goes_on=bool(goes_on))
 
 
 def _pieces(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import LongRowError
+from fastlsh.io import filesystems
 from fastlsh.io.blocks.added import json_tails
 from fastlsh.io.blocks.checks import checksum
 from fastlsh.io.blocks.contract import (
@@ -95,9 +96,10 @@ def read_text_blocks(
             data = stream.read() if max_row is None else _read(stream, max_row + 1)
             if max_row is not None and len(data) > max_row:
                 size = len(data)
-                while piece := stream.read(_PIECE):
+                ends = filesystems.has_end(source.path)
+                while ends and (piece := stream.read(_PIECE)):
                     size += len(piece)
-                raise LongRowError(source.path, size)
+                raise LongRowError(source.path, size, goes_on=not ends)
         yield TextBlock(source, data)
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from fastlsh.io.filesystems import local, remote
 from fastlsh.io.filesystems.contents import Identity, Listing, is_left_out, sorted_paths
 from fastlsh.io.filesystems.remote import check_writable, is_remote
-from fastlsh.io.filesystems.spool import STANDARD, is_piped, real, spooled
+from fastlsh.io.filesystems.spool import STANDARD, has_end, is_piped, real, spooled
 from fastlsh.io.filesystems.upload import Upload
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "canonical",
     "check_writable",
     "exists",
+    "has_end",
     "identity",
     "is_folder",
     "is_left_out",

@@ -24,6 +24,8 @@ class CopiedInput(str):
 
     copy: str | None
     """Where the copy is; None: it is there no longer."""
+    is_whole = False
+    """Whether all of the pipe has been copied."""
 
 
 def real(path: str) -> str:
@@ -41,6 +43,11 @@ def is_piped(path: str) -> bool:
     if file == STANDARD:
         return True
     return os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file)
+
+
+def has_end(path: str) -> bool:
+    """Whether the end of a file can be read: that of a pipe, only if it has been copied."""
+    return path.is_whole if isinstance(path, CopiedInput) else not is_piped(path)
 
 
 def open_file(path: str) -> io.BufferedReader:
@@ -71,7 +78,7 @@ def _check_open(path: str) -> None:
 def spooled(
     paths: list[str],
     tell: Callable[[str], None],
-    is_enough: Callable[[str], bool] | None = None,
+    is_enough: Callable[[str, int], bool] | None = None,
 ) -> Iterator[dict[str, CopiedInput]]:
     """Copy what comes through pipes to temporary files, so that it can be read again and again.
 
@@ -82,7 +89,8 @@ def spooled(
     tell : callable
         Is called with a message about what is copied.
     is_enough : callable, optional
-        Whether what has been copied of a pipe is all that will be read of it.
+        Whether what has been copied of a pipe is all that will be read of it; takes the copied
+        input, and how many bytes the last line has.
 
     Yields
     ------
@@ -105,7 +113,8 @@ def spooled(
                     copied[path] = CopiedInput(path)
                     copied[path].copy = unnamed if os.path.exists(unnamed) else copy.name
                     stack.callback(setattr, copied[path], "copy", None)
-                    _copy(pipe, copy, is_enough and partial(is_enough, copied[path]))
+                    enough = is_enough and partial(is_enough, copied[path])
+                    copied[path].is_whole = _copy(pipe, copy, enough)
             except OSError as error:
                 reason = f"{error.strerror} in {tempfile.gettempdir()}, where TMPDIR puts its copy"
                 raise OSError(error.errno, reason, _name(path)) from error
@@ -113,18 +122,21 @@ def spooled(
 
 
 def _copy(
-    pipe: io.BufferedReader, copy: io.BufferedWriter, is_enough: Callable[[], bool] | None
-) -> None:
-    """Copy a pipe; ask whether it is enough each time that the copy has doubled."""
-    copied = asked = 0
+    pipe: io.BufferedReader, copy: io.BufferedWriter, is_enough: Callable[[int], bool] | None
+) -> bool:
+    """Copy a pipe; return whether to its end, as each time that the copy has doubled is asked."""
+    copied = asked = line = 0
     while piece := pipe.read(_PIECE):
         copied += copy.write(piece)
+        end = piece.rfind(b"\n")
+        line = len(piece) - end - 1 + (line if end < 0 else 0)
         if is_enough is not None and copied >= 2 * asked:
             copy.flush()
-            if is_enough():
-                return
+            if is_enough(line):
+                return False
             asked = copied
     copy.flush()
+    return True
 
 
 @contextmanager
