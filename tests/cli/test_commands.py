@@ -195,7 +195,10 @@ def test_against(run, three):
     Path("more").mkdir()
     Path("more/one.txt").write_text(ONE)
     arguments = ["-o", "b.jsonl", "--removed", "gone.jsonl", "-q"]
-    assert run("dedup", three, "--against", "known.jsonl", "more", *arguments) == (0, "", [])
+    said = "fastlsh: warning: every document of the inputs is removed because of --against: "
+    status, out, err = run("dedup", three, "--against", "known.jsonl", "more", *arguments)
+    assert (status, out, len(err)) == (0, "", 1)
+    assert err[0].startswith(said)
     assert rows("b.jsonl") == []
     gone = {row["id"]: row["kept_id"] for row in rows("gone.jsonl")}
     assert gone == {

@@ -68,6 +68,13 @@ DEDUP = [
     ("a.jsonl -o key.jsonl --key-file key", "key.jsonl: -o names the same file as --key-file: key"),
     ("a.jsonl -o o.jsonl --removed key --key-file key", "--removed names the same file as --key"),
     ("a.jsonl -o o.jsonl --log key --key-file key", "key: --log names the same file as --key-file"),
+    # A collection that is compared with itself.
+    ("a.jsonl -o o.jsonl --against a.jsonl", "a.jsonl: it is one of the inputs and also one of"),
+    ("a.jsonl -o o.jsonl --against ./in/../link.jsonl", "--against, as ./in/../link.jsonl, so"),
+    ("in -o o/ --against in/c.jsonl", "in/c.jsonl: it is one of the inputs and also one of the"),
+    ("i?/*.jsonl -o o.jsonl --against b.jsonl in", "in/c.jsonl: it is one of the inputs"),
+    ("b.jsonl -o o.jsonl --by line --against hard.jsonl", "files of --against, as hard.jsonl, so"),
+    ("b.jsonl -o o.jsonl --by span --against hard.jsonl", "files of --against, as hard.jsonl, so"),
     # What is written twice.
     ("a.jsonl -o o.jsonl --log o.jsonl", "o.jsonl: --log names the same file as -o"),
     ("a.jsonl -o dangling.jsonl --removed new.jsonl", "--removed names the same file as -o: dang"),
@@ -134,6 +141,10 @@ def test_names_that_differ_in_case_only(files, run, monkeypatch, ignored, folder
         ("index query i.ix a.jsonl -o i.ix", "INDEX names the same file as -o"),
         ("index query i.ix a.jsonl -o i.ix-journal", "-o names a file of INDEX"),
         ("index query i.ix a.jsonl -o key --key-file key", "-o names the same file as --key-file"),
+        ("pairs a.jsonl b.jsonl --against link.jsonl", "a.jsonl: it is one of the inputs and also"),
+        ("audit a.jsonl --removed r.tsv --page p.html --against a.jsonl", "one of the inputs and"),
+        ("decontaminate a.jsonl --evals link.jsonl -o o.jsonl", "files of --evals, as link.jsonl"),
+        ("decontaminate a.jsonl --evals a.jsonl --self-test", "a.jsonl: it is one of the inputs"),
         ("evaluate a.jsonl --json key --key-file key", "--json names the same file as --key-file"),
         ("evaluate a.jsonl --missed - --json /dev/stdout", "--missed names the same file as"),
         ("explain a.jsonl 0 1 --html key --key-file key", "--html names the same file as"),
@@ -157,6 +168,7 @@ def test_other_commands(files, run, arguments, said):
         ({"output": "o.jsonl", "removed": "o.jsonl"}, "removed names the same file as output"),
         ({"output": "key.jsonl"}, "output names the same file as key: key"),
         ({"output": "o.jsonl", "work": "in", "against": "in"}, "against lies in the work"),
+        ({"output": "o.jsonl", "against": "link.jsonl"}, "one of the files of against, as link"),
     ],
 )
 @pytest.mark.parametrize("function", [deduplicate_files, deduplicate_line_files])
@@ -183,7 +195,7 @@ def test_pairs_in_python(files):
 @pytest.mark.parametrize(
     "arguments",
     [
-        "dedup a.jsonl link.jsonl -o o.jsonl --id text --against a.jsonl in",
+        "dedup a.jsonl link.jsonl -o o.jsonl --id text --against in",
         "dedup a.jsonl -o o.jsonl --removed r.tsv --log log --work w --engine disk",
         "dedup a.jsonl -o x/ --removed r.tsv --work x/w --engine disk",
         "dedup a.jsonl -o o.jsonl --removed r.tsv --work o.jsonl.w --log o.jsonl.work",

@@ -120,9 +120,10 @@ def test_pairs_of_repositories(tmp_path, monkeypatch, engine):
     assert found.n_pairs > 3
     assert (tmp_path / "pairs.tsv").read_text() == (tmp_path / "plain.tsv").read_text()
     some = {"threshold": 0.7, "best": True}
-    near_duplicate_files(plain, tmp_path / "plain.tsv", against=plain, **some)
+    known, old = (shutil.copy(each, f"{each}.old.jsonl") for each in (plain, path))
+    near_duplicate_files(plain, tmp_path / "plain.tsv", against=known, **some)
     shutil.rmtree(tmp_path / "work", ignore_errors=True)
-    run(path, tmp_path / "pairs.tsv", against=path, group="repo", **some)
+    run(path, tmp_path / "pairs.tsv", against=old, group="repo", **some)
     assert (tmp_path / "pairs.tsv").read_text() == (tmp_path / "plain.tsv").read_text()
 
 
@@ -246,11 +247,12 @@ def test_awkward_rows_give_the_same_bytes(tmp_path, monkeypatch, seed, more):
 
 @pytest.mark.parametrize("lines", every(2, [["[1]"], []]))
 def test_no_row_at_all(tmp_path, lines):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(line + "\n" for line in lines))
+    path, known = tmp_path / "in.jsonl", tmp_path / "known.jsonl"
+    for each in (path, known):
+        each.write_text("".join(line + "\n" for line in lines))
     for engine in ENGINES:
         result = engine_of(engine, tmp_path / "work")(
-            deduplicate_files, path, tmp_path / f"{engine}.jsonl", against=path, group="repo",
+            deduplicate_files, path, tmp_path / f"{engine}.jsonl", against=known, group="repo",
             on_error="skip", removed=tmp_path / f"{engine}.tsv",
         )  # fmt: skip
         assert (result.documents, result.skipped) == (0, 2 * len(lines))

@@ -155,8 +155,9 @@ def test_what_comes_behind_is_not_looked_at(tmp_path):
 @pytest.mark.parametrize("engine", ["memory", "disk"])
 def test_the_reference_collection_has_no_limit(tmp_path, engine):
     paths = write(tmp_path / "in", "jsonl")
+    known = write(tmp_path / "known", "jsonl")[1:]
     result = fastlsh.deduplicate_files(
-        paths[:2], tmp_path / "k.jsonl", against=paths[1:], limit=12, engine=engine
+        paths[:2], tmp_path / "k.jsonl", against=known, limit=12, engine=engine
     )
     assert result.documents == 12
     texts = [row["text"] for row in ROWS]
@@ -483,9 +484,10 @@ def test_a_pipe_of_reference_documents_is_read_to_its_end(tmp_path):
     paths = write(tmp_path / "in", "jsonl")
     data = texts_of_pipe("jsonl", 2_000).replace(b"bad\n", b"", 1) + paths[0].read_bytes()
     pipe = Pipe(tmp_path / "known.jsonl", data)
-    result = fastlsh.deduplicate_files(
-        paths[0], tmp_path / "k.jsonl", against=tmp_path / "known.jsonl", limit=5
-    )
+    with pytest.warns(UserWarning, match="every document of the inputs is removed"):
+        result = fastlsh.deduplicate_files(
+            paths[0], tmp_path / "k.jsonl", against=tmp_path / "known.jsonl", limit=5
+        )
     texts = [row["text"] for row in ROWS]
     assert result.n_kept == fastlsh.deduplicate(texts[:5], against=texts[:10]).n_kept < 5
     assert pipe.end() == len(data)

@@ -2,15 +2,26 @@
 
 import csv
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 from combinations import covering
-from fastlsh import Index, deduplicate_files, deduplicate_line_files
+from fastlsh import (
+    Index,
+    deduplicate_files,
+    deduplicate_line_files,
+    deduplicate_span_files,
+)
 from fastlsh.files import deduplicate_with_index
 from files import put_rows
 
 HERE = ["a line that only the inputs have, twice", "a line of the reference collection alone"]
+
+
+def rows(path):
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 def table(path):
@@ -53,6 +64,25 @@ def test_which_collection_the_kept_document_is_in(collections, engine, suffix, b
     else:
         deduplicate_line_files("in.jsonl", "kept.jsonl", by, **shared)
     assert table(name) == [(1, 0, True), (2, 0, False)]
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_one_warning_if_the_reference_collection_leaves_nothing(collections, engine):
+    shutil.copy("in.jsonl", "copy.jsonl")
+    for function, name, more in (
+        (deduplicate_files, "document", {}),
+        (deduplicate_files, "document", {"copies_per": ("text", 1)}),
+        (deduplicate_line_files, "line", {}),
+        (deduplicate_span_files, "document", {"min_length": 30, "keep_least": 1}),
+    ):
+        with pytest.warns(UserWarning, match="because of against=") as said:
+            function("in.jsonl", "k.jsonl", against="copy.jsonl", engine=engine, **more)
+        (message,) = [str(each.message) for each in said]
+        assert message.startswith(f"every {name} of the inputs is removed because of against=")
+        assert rows("k.jsonl") == [] or name == "line"
+    put_rows("more.jsonl", *rows("in.jsonl"), {"id": 9, "text": "quite another text"})
+    deduplicate_files("more.jsonl", "k.jsonl", against="copy.jsonl", engine=engine)
+    assert [row["id"] for row in rows("k.jsonl")] == [9]
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])

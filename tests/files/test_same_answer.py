@@ -253,6 +253,7 @@ JOBS = [
     ("job", "bad", "threads"),
     covering(JOBS, ['{"id": null, "text": "x"}', "{", '{"text": 5}'], [1, 2]),
 )
+@pytest.mark.filterwarnings("ignore:every .* of the inputs is removed:UserWarning")
 def test_the_first_bad_row_is_named(tmp_path, monkeypatch, job, bad, threads):
     """Of several, the one of against; the rows that are left out are told in the same order."""
     small_budget(monkeypatch)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastlsh.errors import InputError
+from fastlsh.errors import InputError, warn_caller
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.requests import Request
 from fastlsh.io import Collection
@@ -19,6 +19,19 @@ def counts_of(*collections: Collection) -> dict[str, Any]:
         "repeated_ids": sum(each.repeated_ids for each in collections),
         "slow_rows": sum(each.slow_rows for each in collections),
     }
+
+
+def warn_if_none_left(request: Request, found: int, left: int, name: str = "document") -> None:
+    """Warn if each of the documents, lines or passages of a run occurs in `against`.
+
+    The first one that no other document of the inputs can have removed is always among them.
+    """
+    if request.against and found and not left:
+        warn_caller(
+            f"every {name} of the inputs is removed because of against=: check that these files"
+            " are not a copy of the inputs",
+            UserWarning,
+        )
 
 
 def shared_fields(request: Request, reason: str, clock: Stopwatch) -> dict[str, Any]:

@@ -205,6 +205,7 @@ def evaluate_decontamination_files(
     options = made(RunOptions.of, keywords)
     read = made(ReadOptions, keywords)
     items = read_items(paths(evals), fields, item_id, read)
+    _run_paths(paths(inputs), None, items, read).check()
     most = min(params.sample, SELF_TEST)
     first = replace(read, limit=min(most, read.limit or most))
     collection = read_files(inputs, first, mixed=True, threads=options.threads)
@@ -212,6 +213,16 @@ def evaluate_decontamination_files(
         plain_strings(collection.texts), items.items, params, options, item_ids=items.ids,
         trials=trials, seed=seed,
     )  # fmt: skip
+
+
+def _run_paths(
+    inputs: list[str], sources: list[Source] | None, items: ItemFiles, read: ReadOptions
+) -> RunPaths:
+    """Return what a run reads, for a check of its paths."""
+    run_paths = RunPaths(format=read.format, recursive=read.recursive)
+    run_paths.reads(None, inputs, sources)
+    run_paths.reads("evals", [source.path for source in items.sources], items.sources)
+    return run_paths
 
 
 def _targets(
@@ -224,9 +235,7 @@ def _targets(
     convert_to: str | None,
     engine: EngineOptions,
 ) -> OutputPlan | None:
-    run_paths = RunPaths(format=read.format, recursive=read.recursive)
-    run_paths.reads(None, inputs, sources)
-    run_paths.reads("evals", [source.path for source in items.sources], items.sources)
+    run_paths = _run_paths(inputs, sources, items, read)
     if output is None:
         assert hits is not None
         run_paths.writes("hits", hits)

@@ -6,7 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice
-from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
+from fastlsh.files.counts import (
+    counts_of,
+    counts_of_summary,
+    shared_fields,
+    warn_if_none_left,
+)
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
 from fastlsh.files.plan import OutputPlan, changing_over, plan_removal
@@ -188,10 +193,12 @@ def deduplicate_files(
         index = IndexOutput(os.fspath(save_index), index_texts)
         request = replace(request, saves_ids=True)
     tables = (convert_to, removed, clusters, report)
-    return changing_over(
+    result = changing_over(
         lambda request: _deduplicated(request, output, tables, index, removal),
         request, os.fspath(output), twice=True,
     )  # fmt: skip
+    warn_if_none_left(request, result.documents, result.n_kept)
+    return result
 
 
 def _deduplicated(

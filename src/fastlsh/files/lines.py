@@ -4,7 +4,12 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice, check_integer
-from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
+from fastlsh.files.counts import (
+    counts_of,
+    counts_of_summary,
+    shared_fields,
+    warn_if_none_left,
+)
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.disk.lines import run_on_disk
 from fastlsh.files.memory.documents import notes as notes_of
@@ -94,10 +99,12 @@ def deduplicate_line_files(
     params = piece_params(threshold, **taken(SearchParams.of, keywords))
     request = Request.of(inputs, against, params, keywords, cutting=cutting)
     tables = (convert_to, removed, None, report)
-    return changing_over(
+    result = changing_over(
         lambda request: _deduplicated(request, cutting, output, tables, drop_empty, max_candidates),
         request, os.fspath(output), twice=True,
     )  # fmt: skip
+    warn_if_none_left(request, result.spans, result.n_kept, by)
+    return result
 
 
 def _deduplicated(

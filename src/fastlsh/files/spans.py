@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any
 
-from fastlsh.files.counts import counts_of, counts_of_summary
+from fastlsh.files.counts import counts_of, counts_of_summary, warn_if_none_left
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.spans import run_on_disk
 from fastlsh.files.estimate import first_documents
@@ -110,10 +110,12 @@ def deduplicate_span_files(
     search = SearchParams.of(shingler=plain, rule="equal")
     request = Request.of(inputs, against, search, keywords, cutting=cutting)
     tables = (convert_to, removed, None, report)
-    return changing_over(
+    result = changing_over(
         lambda request: _deduplicated(request, cutting, output, tables, rules, annotate),
         request, os.fspath(output), twice=True,
     )  # fmt: skip
+    warn_if_none_left(request, result.documents, result.written)
+    return result
 
 
 def _check_tokenizer(job: Job, shingler: Shingler) -> None:

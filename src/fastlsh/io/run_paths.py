@@ -14,6 +14,9 @@ from fastlsh.io.sources import Source
 
 Path = str | os.PathLike[str]
 
+_INPUTS, _OTHERS = "one of the inputs", "one of the files of"
+"""What a path of a collection is called if it is another path, too."""
+
 
 class _Used(NamedTuple):
     path: str
@@ -66,7 +69,7 @@ class RunPaths:
             return
         if sources is None:
             sources = expand(given, self._format, recursive=self._recursive, mixed=True)
-        phrase = "one of the inputs" if name is None else f"one of the files of {name}"
+        phrase = _INPUTS if name is None else f"{_OTHERS} {name}"
         self._read += [
             _Used(each.path, name or "the input", "the file", phrase) for each in sources
         ]
@@ -109,9 +112,11 @@ class RunPaths:
         Raises
         ------
         InputError
-            A file would be written twice, or written and read; an output would be among the inputs
-            of a directory; or something would lie in the work directory, or inside a file.
+            A file would be written twice, or written and read; an input is also a file of the other
+            collection; an output would be among the inputs of a directory; or something would lie
+            in the work directory, or inside a file.
         """
+        self._check_collections()
         read = {self._identities.of(each.path, standard=0): each for each in reversed(self._read)}
         read.pop(None, None)
         written: dict[object, _Used] = {}
@@ -131,6 +136,23 @@ class RunPaths:
             self._check_above(each, written)
         if self._work is not None:
             self._check_work(self._work)
+
+    def _check_collections(self) -> None:
+        """Raise if a file is compared with itself: all of its documents would be found in it."""
+        same = self._identities.of
+        inputs = {
+            same(each.path, standard=0): each for each in self._read if each.phrase == _INPUTS
+        }
+        inputs.pop(None, None)
+        for each in self._read if inputs else ():
+            found = inputs.get(same(each.path, standard=0))
+            if found is not None and each.phrase.startswith(_OTHERS):
+                where = "" if found.path == each.path else f", as {each.path}"
+                raise InputError(
+                    found.path,
+                    f"it is one of the inputs and also {each.phrase}{where}, so that all of its"
+                    " documents would be found: leave it out of one of the two",
+                )
 
     def _check_folders(self, each: _Used) -> None:
         """Raise if a file would be read as an input another time."""
