@@ -190,6 +190,23 @@ def test_keep(run):
         assert [row["id"] for row in rows("b.jsonl")] == [kept]
 
 
+def test_the_summary_counts_further_copies(run):
+    rows = [{"site": site, "text": ONE} for site in ("a", "a", "b", "b", "b")]
+    put("a.jsonl", *rows, {"site": "a", "text": OTHER})
+    for options, kept, said in (
+        (["--copies-per", "site", "1"], 3, ["1 near-duplicate kept by --copies-per"]),
+        (["--max-copies", "4"], 5, ["3 near-duplicates kept by --max-copies"]),
+        (["--copies-per", "site", "2", "--max-copies", "3"], 4,
+         ["2 near-duplicates kept by --max-copies and --copies-per"]),
+        (["--max-copies", "1"], 2, []),
+        ([], 2, []),
+    ):  # fmt: skip
+        status, _, err = run("dedup", "a.jsonl", "-o", "b.jsonl", *options)
+        assert status == 0
+        assert f"fastlsh: {kept} kept, {6 - kept} removed" in "\n".join(err)
+        assert [line for line in err if "near-dup" in line] == [f"fastlsh: {each}" for each in said]
+
+
 def test_against(run, three):
     put("known.jsonl", {"id": "other", "text": OTHER})
     Path("more").mkdir()

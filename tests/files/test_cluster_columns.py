@@ -63,7 +63,7 @@ def everywhere(folder, inputs, output="all.jsonl", **keywords):
     }
     written = {name: contents(folder / name) for name in ways}
     assert written["memory"] == written["disk"] == written["stages"]
-    assert len({result.n_kept for result in results.values()}) == 1
+    assert len({(each.n_kept, each.further_copies) for each in results.values()}) == 1
     return results["disk"], folder / "disk"
 
 
@@ -134,6 +134,8 @@ def test_copies_for_each_value(tmp_path, most, per, more):
         row["id"] for row in rows if row["id"] in stay
     ]
     assert result.n_kept == len(stay) > plain.n_kept
+    assert result.further_copies == result.n_kept - plain.n_kept
+    assert plain.further_copies == 0
     removed = rows_in(place / "removed.jsonl")
     assert removed == [proof for name, proof in proofs.items() if name not in stay]
     assert len(removed) == result.n_removed

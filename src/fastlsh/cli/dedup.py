@@ -7,7 +7,7 @@ from fastlsh import deduplicate_files
 from fastlsh.cli import dedup_index, dedup_lines
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
 from fastlsh.cli.job_plans import print_plan, search_jobs
-from fastlsh.cli.messages import summarise, warn_of_limits, warn_of_rows
+from fastlsh.cli.messages import plural, summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import (
     RULE,
     add_against_option,
@@ -19,6 +19,7 @@ from fastlsh.cli.options import (
     check_rule_options,
     integer,
     option_of,
+    options_given,
     reading_keywords,
     search_keywords,
 )
@@ -102,8 +103,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("COL", "N"),
         nargs=2,
         action=_CopiesPer,
-        help="write up to N documents of each cluster for each value of a column, so that no source"
-        " loses all its documents; with --max-copies, a document must be allowed by both",
+        help="of each cluster, write up to N documents for each value of a column; a document of"
+        " --against counts for every value; with --max-copies, a document must be allowed by both",
     )
     parser.add_argument(
         "--keep",
@@ -200,7 +201,14 @@ def run(arguments: argparse.Namespace) -> None:
         keywords,
         f"{result.n_kept:,} kept, {result.n_removed:,} removed"
         f" (duplicate ratio {result.duplicate_ratio:.4f})",
+        *_further_copies(arguments, result.further_copies),
     )
+
+
+def _further_copies(arguments: argparse.Namespace, count: int) -> list[str]:
+    """Return a line about near-duplicates that were not removed, if there are any."""
+    options = " and ".join(options_given(arguments, ("max_copies", "copies_per")))
+    return [f"{plural(count, 'near-duplicate')} kept by {options}"] if count else []
 
 
 def _refuse_similarity(arguments: argparse.Namespace) -> None:

@@ -126,8 +126,8 @@ def deduplicate_files(
         count as well. By default 1, and any number with `copies_per`.
     copies_per
         (column, n): of each cluster, the first n documents by priority are written for each value
-        of this column, so that no source loses all of its documents. A document of `against` counts
-        for every value. With `max_copies`, a document is written if both allow it: fewer than n
+        of this column. So no source loses all of its documents because of another one, but any may
+        because of `against`: a document there counts for every value. With `max_copies`, a document is written if both allow it: fewer than n
         with its value, and fewer than `max_copies` in all, were written before it.
     max_candidates
         As in `deduplicate`.
@@ -224,7 +224,7 @@ def _deduplicated(
     documents = summary.documents - summary.n_against
     return FileDeduplication(
         documents=documents, n_kept=documents - work_done.removed, empty=summary.empty,
-        limited=work_done.limited, engine="disk", **counts_of_summary(summary),
+        limited=work_done.limited, further_copies=work_done.further_copies, engine="disk", **counts_of_summary(summary),
         **shared_fields(request, choice.reason, clock), outputs=targets.outputs(summary.files),
     )  # fmt: skip
 
@@ -243,8 +243,9 @@ def run_in_memory(
     result, written, *read = in_memory.run_deduplication(
         request, budget, targets, removal, notes, clock, index
     )
+    n_kept = int(written.sum())
     return FileDeduplication(
-        documents=result.documents, n_kept=int(written.sum()), empty=result.empty,
-        limited=result.limited, engine="memory", **counts_of(*read),
+        documents=result.documents, n_kept=n_kept, empty=result.empty, limited=result.limited,
+        further_copies=n_kept - int(result.kept.sum()), engine="memory", **counts_of(*read),
         **shared_fields(request, reason, clock), outputs=targets.outputs(read[0].files_read),
     )  # fmt: skip

@@ -52,6 +52,9 @@ class FileDeduplication(Removal, FileResult):
         The number of documents in the inputs, of those kept, and of those without a shingle.
     limited : int
         How many documents were kept without being compared with every candidate.
+    further_copies : int
+        How many near-duplicates of a kept document were kept, too, by `max_copies` and
+        `copies_per`.
     outputs : list of str
         The files with the kept rows.
     threshold : float
@@ -71,6 +74,7 @@ class FileDeduplication(Removal, FileResult):
     n_kept: int
     empty: int
     limited: int
+    further_copies: int
     outputs: list[str]
     threshold: float
     params: LSHParams

@@ -66,6 +66,7 @@ class Deduplicated(NamedTuple):
     summary: Summary
     removed: int
     limited: int
+    further_copies: int
 
 
 class PairsFound(NamedTuple):
@@ -166,7 +167,8 @@ def run_deduplication(
                     )  # fmt: skip
                     write_text(targets.report, page, together)
         outputs = targets.all_outputs(summary.files)
-        return ended(job, Deduplicated(summary, len(goes), limited), outputs)
+        further_copies = len(proofs) - len(goes)
+        return ended(job, Deduplicated(summary, len(goes), limited, further_copies), outputs)
 
 
 @staged_run(PairsFound)
