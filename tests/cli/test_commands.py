@@ -133,7 +133,13 @@ def test_repeated_ids_are_kept_with_a_warning(run):
     status, out, err = run("pairs", "a.jsonl", "-q")
     assert status == 0
     assert table(out)[1:] == [["x", "x", "1.000000"]] * 3
-    assert err == ["fastlsh: warning: documents that repeat the id of an earlier one: 2"]
+    said = "fastlsh: warning: documents that repeat the id of an earlier one: "
+    assert err == [said + "2, such as 'x' in a.jsonl"]
+    put("b.jsonl", {"id": 7, "text": OTHER}, {"text": OTHER})
+    put("c.jsonl", {"id": 7, "text": ONE})
+    for command in (["pairs"], ["dedup", "-o", "kept.jsonl"], ["evaluate"]):
+        err = run(command[0], "b.jsonl", "c.jsonl", *command[1:], "-q")[2]
+        assert err == [said + "1, such as 7 in b.jsonl, c.jsonl"]
 
 
 def test_skipped_rows_are_told(run):

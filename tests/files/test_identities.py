@@ -38,6 +38,13 @@ def test_repeated_ids_are_counted_as_a_set_counts_them(ids):
     different = len({each for each in named if each == each}) + sum(e != e for e in named)
     hashes = np.sort(identity_hashes(ids))
     assert repetitions([hashes], 1000) == len(named) - different
+    found = Ids()
+    for path, some in (("a", ids[::2]), ("b", ids[1::2])):
+        found.add(path, some, np.arange(len(some)))
+    shown = found.repeated_example()
+    assert bool(shown) == (len(named) > different)
+    possible = [f"{each!r} in {files}" for each in named for files in ("a", "b", "a, b")]
+    assert not shown or shown in possible
 
 
 @given(

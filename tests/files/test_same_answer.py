@@ -38,7 +38,7 @@ def both(folder, inputs, output="kept.jsonl", **keywords):
     assert written == same
     for name in (
         "documents", "n_kept", "empty", "limited", "skipped", "skipped_reasons", "repeated_ids",
-        "slow_rows", "threshold", "params",
+        "repeated_example", "slow_rows", "threshold", "params",
     ):  # fmt: skip
         assert getattr(memory, name) == getattr(disk, name), name
     assert not (folder / "work").exists()

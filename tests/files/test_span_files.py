@@ -75,7 +75,8 @@ def both(folder, inputs, length=40, output="kept.jsonl", **keywords):
     for name in (
         "documents", "written", "changed", "dropped", "n_removed", "characters", "common",
         "min_length",
-        "skipped", "skipped_reasons", "repeated_ids", "slow_rows",
+        "skipped", "skipped_reasons", "repeated_ids", "repeated_example",
+        "slow_rows",
     ):  # fmt: skip
         assert getattr(memory, name) == getattr(disk, name), name
     assert not (folder / "work").exists()

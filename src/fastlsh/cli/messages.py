@@ -57,7 +57,10 @@ def warn_of_rows(found: Collection | FileResult) -> None:
     """Warn of rows that were left out and of ids that stand for several documents."""
     warn_of_skipped(found)
     if repeated := found.repeated_ids:
-        warnings.warn(f"documents that repeat the id of an earlier one: {repeated}", stacklevel=2)
+        example = found.repeated_example and f", such as {found.repeated_example}"
+        warnings.warn(
+            f"documents that repeat the id of an earlier one: {repeated}{example}", stacklevel=2
+        )
 
 
 def warn_of_skipped(found: Collection | FileResult | FileDecontamination) -> None:

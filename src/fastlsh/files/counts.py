@@ -13,10 +13,12 @@ def counts_of(*collections: Collection) -> dict[str, Any]:
     """Return what results tell of the rows in memory, of the inputs and then of `against`."""
     # As documents are numbered: those of `against` are the first ones.
     reasons = [str(reason) for each in collections[::-1] for reason in each.skipped_reasons]
+    examples = (each.repeated_example for each in collections[::-1])
     return {
         "skipped": sum(each.skipped for each in collections),
         "skipped_reasons": reasons[:10],
         "repeated_ids": sum(each.repeated_ids for each in collections),
+        "repeated_example": next(filter(None, examples), ""),
         "slow_rows": sum(each.slow_rows for each in collections),
     }
 
@@ -48,5 +50,6 @@ def counts_of_summary(summary: Summary) -> dict[str, Any]:
         "skipped": summary.skipped,
         "skipped_reasons": [str(InputError(*reason)) for reason in summary.reasons],
         "repeated_ids": summary.repeated,
+        "repeated_example": summary.repeated_example,
         "slow_rows": summary.slow,
     }

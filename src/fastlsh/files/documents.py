@@ -127,8 +127,9 @@ def deduplicate_files(
     copies_per
         (column, n): of each cluster, the first n documents by priority are written for each value
         of this column. So no source loses all of its documents because of another one, but any may
-        because of `against`: a document there counts for every value. With `max_copies`, a document is written if both allow it: fewer than n
-        with its value, and fewer than `max_copies` in all, were written before it.
+        because of `against`: a document there counts for every value. With `max_copies`, a document
+        is written if both allow it: fewer than n with its value, and fewer than `max_copies` in
+        all, were written before it.
     max_candidates
         As in `deduplicate`.
 
@@ -224,7 +225,8 @@ def _deduplicated(
     documents = summary.documents - summary.n_against
     return FileDeduplication(
         documents=documents, n_kept=documents - work_done.removed, empty=summary.empty,
-        limited=work_done.limited, further_copies=work_done.further_copies, engine="disk", **counts_of_summary(summary),
+        limited=work_done.limited, further_copies=work_done.further_copies, engine="disk",
+        **counts_of_summary(summary),
         **shared_fields(request, choice.reason, clock), outputs=targets.outputs(summary.files),
     )  # fmt: skip
 

@@ -21,6 +21,8 @@ class FileResult:
         A line for each of the first ten of them.
     repeated_ids : int
         How many documents have the id of an earlier one.
+    repeated_example : str
+        One of these ids, and the files that have it, for messages.
     slow_rows : int
         How many rows of JSON lines the json module had to read, because they are unusual: this
         takes far longer than the reader for all others.
@@ -36,6 +38,7 @@ class FileResult:
     skipped: int
     skipped_reasons: list[str]
     repeated_ids: int
+    repeated_example: str
     slow_rows: int
     engine: str
     reason: str

@@ -32,7 +32,7 @@ from fastlsh.io.filesystems import STANDARD, Identity, absolute, exists, is_remo
 from fastlsh.io.formats import COLUMNAR, SPLIT
 from fastlsh.io.identities import are_integers as are_integer_ids
 from fastlsh.io.identities import identity_hashes, label_hashes
-from fastlsh.io.ids import Ids
+from fastlsh.io.ids import Ids, ids_with
 from fastlsh.io.journal import journal_path
 from fastlsh.io.local_file import give_name
 from fastlsh.io.locks import try_lock
@@ -126,6 +126,7 @@ __all__ = [
     "give_name",
     "identity",
     "identity_hashes",
+    "ids_with",
     "is_divisible",
     "is_folder_output",
     "is_remote",

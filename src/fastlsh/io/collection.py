@@ -101,6 +101,11 @@ class Collection:
         """The number of documents whose id an earlier one has."""
         return self.ids.repeated()
 
+    @property
+    def repeated_example(self) -> str:
+        """One of these ids, and the files that have it."""
+        return self.ids.repeated_example() if self.repeated_ids else ""
+
     def find(self, wanted: str) -> int:
         """Return the only document whose id is written so; ValueError if there is none."""
         found = [number for number, each in enumerate(self.ids) if str(each) == wanted]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import TextColumn, TextColumns, text_hashes
 from fastlsh.errors import InputError
 from fastlsh.io.columns import as_list, take
+from fastlsh.io.identities import Hashes, identity_hashes, label_hashes
 from fastlsh.io.row_sizes import value_sizes
 from fastlsh.parallel import batches
 
@@ -27,6 +28,21 @@ _PLAIN = {"int64", "int32", "uint32", "string", "large_string"}
 """Types of Arrow whose values are texts or integers of 64 bits."""
 
 _VIEWS = {"string_view", "binary_view"}
+
+
+MOST_FILES = 3
+"""Files that a message names."""
+
+
+def ids_with(
+    ids: Any, rows: NDArray[np.int64], hashes: Hashes
+) -> tuple[list[Any], NDArray[np.int64]]:
+    """Return those ids of a block that have some of the `identity_hashes`, and their rows."""
+    names = [] if ids is None else as_list(ids)
+    named = [i for i, name in enumerate(names) if name is not None and name == name]
+    chosen = np.isin(label_hashes([names[i] for i in named]), hashes)
+    positions = np.array(named, np.int64)[chosen]
+    return [names[i] for i in positions.tolist()], rows[positions]
 
 
 def sizes_of(values: list[Any]) -> NDArray[np.int64]:
@@ -181,6 +197,23 @@ class Ids(Sequence[Any]):
             return 0
         doubtful = self.take(np.flatnonzero(np.isin(hashes, twice)))
         return len(doubtful) - len(set(doubtful))
+
+    def repeated_example(self) -> str:
+        """Return the repeated id with the lowest hash, and the files that have it, or ""."""
+        hashes = [identity_hashes(piece.ids) for piece in self._pieces]
+        in_order = np.sort(np.concatenate([np.empty(0, np.uint64), *hashes]))
+        twice = in_order[1:][in_order[1:] == in_order[:-1]]
+        found = [
+            (name, piece.path)
+            for piece, own in zip(self._pieces, hashes, strict=True)
+            if len(twice) and twice[0] in own
+            for name in ids_with(piece.ids, piece.rows, twice[:1])[0]
+        ]
+        if not found:
+            return ""
+        files = list(dict.fromkeys(path for _, path in found))
+        more = " and other files" if len(files) > MOST_FILES else ""
+        return f"{found[0][0]!r} in {', '.join(files[:MOST_FILES])}{more}"
 
     def check_different(self, reason: str) -> None:
         """Raise InputError, with its row and the reason, if an earlier document has an id, too."""

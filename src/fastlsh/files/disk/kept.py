@@ -13,7 +13,7 @@ from fastlsh.files.disk.signed_runs import BlockRecord, runs_of_inputs
 from fastlsh.files.disk.sorted_keys import repeated_values
 from fastlsh.files.run.job import Job
 from fastlsh.files.saved_index import DIFFERENT, Added
-from fastlsh.io import Ids, as_list, label_hashes
+from fastlsh.io import Ids, ids_with
 
 DOUBTFUL = 1000
 """Repeated hashes of ids that are looked at: with so many, some ids are repeated indeed."""
@@ -38,14 +38,8 @@ def check_different_ids(job: Job, summary: Summary) -> None:
         if not len(doubtful):
             return
         documents = block.documents()
-        if documents.ids is None:
-            continue
-        names = as_list(documents.ids)
-        named = [i for i, name in enumerate(names) if name is not None and name == name]
-        chosen = np.isin(label_hashes([names[i] for i in named]), doubtful)
-        positions = np.array(named, np.int64)[chosen]
-        some = [names[i] for i in positions.tolist()]
-        ids.add(job.sources[record.source].path, some, documents.rows[positions])
+        some, rows = ids_with(documents.ids, documents.rows, doubtful)
+        ids.add(job.sources[record.source].path, some, rows)
         ids.check_different(DIFFERENT)
 
 

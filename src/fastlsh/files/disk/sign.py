@@ -3,8 +3,11 @@
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import PER_BATCH, least_memory, too_long
@@ -21,7 +24,7 @@ from fastlsh.files.disk.signed_runs import (
     runs_of_unit,
     units_of,
 )
-from fastlsh.files.disk.sorted_keys import repetitions
+from fastlsh.files.disk.sorted_keys import repeated_values, repetitions
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.repair import (
     BROKEN,
@@ -37,10 +40,13 @@ from fastlsh.io import (
     Block,
     BlockExtent,
     ByteRange,
+    Ids,
     Limit,
     Source,
+    ids_with,
     largest_batch,
     read_blocks,
+    reread_blocks,
     with_row_of_file,
 )
 from fastlsh.parallel import amount, batches, ordered_map, run
@@ -51,6 +57,8 @@ from fastlsh.texts import as_texts
 REASONS = 10
 """So many bad rows are described."""
 SAMPLE = 4096
+READ_AGAIN = 3
+"""Runs that are read again for the files of a repeated id."""
 OF_DECOMPRESSOR = 1 << 26
 """Bytes of memory for which a compressed file is read beside others, with its window."""
 WITH_COLUMNS = ("csv", "tsv", *COLUMNAR)
@@ -69,6 +77,8 @@ class Summary(NamedTuple):
     reasons: list[tuple[str, str, int | None]]
     repeated: int
     """Documents with the id of an earlier one."""
+    repeated_example: str
+    """One of these ids, and the files that have it."""
     runs: list[int]
     """How many runs each unit has."""
     integers: bool
@@ -81,7 +91,7 @@ class Summary(NamedTuple):
     """Rows of JSON lines that the json module has read."""
 
 
-NOTHING = Summary(0, 0, 0, 0, [], 0, [], False, 0, 0, 0)
+NOTHING = Summary(0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0)
 """Of a stage that does not end the run."""
 
 
@@ -337,18 +347,23 @@ def _summary(job: Job) -> Summary:
     names = [run.name for unit in units for run in unit]
     runs = [job.work.read(f"{name}/blocks.json") for name in names]
     blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
+    signed = finished_runs(job)
     bad = sum(len(rows) for run in runs for *_, rows, _ in run["blocks"])
     reasons = [
         (path, reason, row and row + counted.next_row - run["next_row"])
-        for run, counted in zip(runs, finished_runs(job), strict=True)
+        for run, counted in zip(runs, signed, strict=True)
         for path, reason, row in run["reasons"]
     ]
     first = sum(run["blocks"][0][0] < job.first_input for run in runs)  # of `against`
     stop = max((source + 1 for source, _ in blocks), default=job.first_input)
     identities = [job.work.load(f"{name}/identities.npy") for name in names]
     # Each collection by itself, as in memory.
-    repeated = [
-        repetitions(part, job.budget.rows) for part in (identities[:first], identities[first:])
+    collections = [slice(0, first), slice(first, None)]
+    repeated = [repetitions(identities[part], job.budget.rows) for part in collections]
+    examples = [
+        _repeated_example(job, signed[part], identities[part])
+        for part, count in zip(collections, repeated, strict=True)
+        if count
     ]
     documents = sum(n for _, n in blocks)
     check_number(documents)
@@ -359,12 +374,34 @@ def _summary(job: Job) -> Summary:
         skipped=bad,
         reasons=reasons[:REASONS],
         repeated=sum(repeated),
+        repeated_example=next(iter(examples), ""),
         runs=list(map(len, units)),
         integers=documents > 0 and all(run["integers"] for run in runs),
         text=sum(size for run in runs for *_, size in run["blocks"]),
         files=stop - job.first_input,
         slow=sum(run["slow"] for run in runs),
     )
+
+
+def _repeated_example(
+    job: Job, runs: Sequence[SignedRun], identities: Sequence[NDArray[np.uint64]]
+) -> str:
+    """Return what `Ids.repeated_example` does; few of the runs that have the id are read again."""
+    lowest = next(each[:1] for each in repeated_values([*identities], job.budget.rows) if len(each))
+    have = [
+        run
+        for run, hashes in zip(runs, identities, strict=True)
+        if lowest[0] in hashes[hashes.searchsorted(lowest[0]) :][:1]
+    ]
+    ids = Ids()
+    blocks = [record for run in have[:READ_AGAIN] for record in run.blocks]
+    for number, records in groupby(blocks, lambda record: record.source):
+        source, found = job.sources[number], list(records)
+        extents, bad = [each.extent for each in found], [row for each in found for row in each.bad]
+        for block in reread_blocks(source, extents, bad, all_columns=False):
+            documents = block.documents()
+            ids.add(source.path, *ids_with(documents.ids, documents.rows, lowest))
+    return ids.repeated_example()
 
 
 def _check_whole(job: Job, files: range, runs: list[SignedRun]) -> None:
