@@ -16,6 +16,7 @@ from fastlsh.cli.options import (
     add_search_options,
     add_texts_option,
     add_within_option,
+    against_keywords,
     check_rule_options,
     integer,
     option_of,
@@ -175,7 +176,7 @@ def run(arguments: argparse.Namespace) -> None:
         result = deduplicate_files(
             arguments.inputs,
             arguments.output,
-            against=arguments.against,
+            **against_keywords(arguments),
             group=arguments.group,
             priority=arguments.priority,
             convert_to=arguments.convert_to,

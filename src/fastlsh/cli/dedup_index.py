@@ -11,8 +11,8 @@ from fastlsh.index import shown
 
 REFUSED = (
     "group",
-    "stage", "part", "against", "save_index", "max_copies", "copies_per", "work",
-    "keep_work", "restart", "within", "texts",
+    "stage", "part", "against", "against_text", "against_id", "save_index", "max_copies",
+    "copies_per", "work", "keep_work", "restart", "within", "texts",
 )  # fmt: skip
 
 

@@ -6,7 +6,14 @@ from typing import Any
 from fastlsh import FileSpanDeduplication, deduplicate_span_files
 from fastlsh.cli.engines import engine_keywords, watched
 from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, says_stage, warn_of_rows
-from fastlsh.cli.options import SEARCH, integer, option_of, options_given, reading_keywords
+from fastlsh.cli.options import (
+    SEARCH,
+    against_keywords,
+    integer,
+    option_of,
+    options_given,
+    reading_keywords,
+)
 from fastlsh.cli.shingling import span_shingler, text
 
 TEXT_OPTIONS = ("tokenizer",)
@@ -78,13 +85,12 @@ def run(arguments: argparse.Namespace) -> None:
     for option in options_given(arguments, REFUSED):
         raise ValueError(f"{option} has no effect with --by span, and cannot be given")
     given = {name: getattr(arguments, name) for name in ("min_length", "threads", *OPTIONS)}
-    reading = reading_keywords(arguments)
+    reading = {**reading_keywords(arguments), **against_keywords(arguments)}
     del reading["split"]
     with watched(arguments) as watch:
         result = deduplicate_span_files(
             arguments.inputs,
             arguments.output,
-            against=arguments.against,
             shingler=span_shingler(arguments),
             convert_to=arguments.convert_to,
             removed=arguments.removed,

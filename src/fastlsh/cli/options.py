@@ -94,6 +94,23 @@ def add_against_option(parser: argparse.ArgumentParser, use: str) -> None:
     parser.add_argument(
         "--against", metavar="FILE", nargs="+", action="extend", default=[], help=use
     )
+    parser.add_argument(
+        "--against-text",
+        metavar="COL",
+        action="append",
+        help="column of the texts in the files of --against (default: as --text); may be given"
+        " several times",
+    )
+    parser.add_argument(
+        "--against-id",
+        metavar="COL",
+        help="column of the ids in the files of --against (default: as --id)",
+    )
+
+
+def against_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of `add_against_option`, as keyword arguments of the API."""
+    return {name: getattr(arguments, name) for name in ("against", "against_text", "against_id")}
 
 
 def add_within_option(parser: argparse.ArgumentParser) -> None:

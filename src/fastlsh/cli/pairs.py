@@ -11,6 +11,7 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     add_within_option,
+    against_keywords,
     integer,
     option_of,
     reading_keywords,
@@ -90,7 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
         result = near_duplicate_files(
             arguments.inputs,
             arguments.output,
-            against=arguments.against,
+            **against_keywords(arguments),
             best=arguments.best,
             exact=arguments.exact,
             estimates=arguments.estimates,

@@ -13,7 +13,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.errors import InputError
 from fastlsh.evaluation import Precision, Removals
 from fastlsh.files.data_sets import DataSets, each_block
-from fastlsh.files.requests import READ_ONLY_INSIDE, Path, paths
+from fastlsh.files.requests import READ_ONLY_INSIDE, AgainstOptions, Path, paths
 from fastlsh.html import shortened
 from fastlsh.io import (
     BlockDocuments,
@@ -28,7 +28,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.texts import as_texts
 
 if TYPE_CHECKING:
-    from fastlsh.io import ReadKeywords
+    from fastlsh.files.requests import AgainstKeywords
     from fastlsh.keywords import Unpack
 
 COLUMNS = (("id",), ("kept_id",), ("jaccard", "containment"), ("against", ""), ("start", ""))
@@ -169,7 +169,7 @@ def answers_of(pairs: Sequence[AuditPair], path: Path) -> tuple[list[bool | None
     return [given.get(pair) for pair in sample], others
 
 
-@shares(ReadOptions, without=READ_ONLY_INSIDE)
+@shares(ReadOptions, AgainstOptions, without=READ_ONLY_INSIDE)
 def audit_files(
     inputs: Paths,
     removed: Path,
@@ -178,7 +178,7 @@ def audit_files(
     source: str | None = None,
     sample: int = 400,
     seed: int = 1,
-    **keywords: "Unpack[ReadKeywords]",
+    **keywords: "Unpack[AgainstKeywords]",
 ) -> Audit:
     """Draw a sample of the removals of a run, with both texts of each, to be judged.
 
@@ -247,7 +247,8 @@ def audit_files(
         raise InputError(
             table, "names documents of a reference collection: give it, too (against=)"
         )
-    texts = [_texts(files, read, own), _texts(others, read, outside)]
+    read_against = made(AgainstOptions, keywords).reading(read)
+    texts = [_texts(files, read, own), _texts(others, read_against, outside)]
     pairs = [
         AuditPair(
             row, str(name), str(kept), _number(value), _text(table, texts[0], name),

@@ -45,12 +45,14 @@ from fastlsh.search import check_countable, check_data_sets, overlap_of_texts
 from fastlsh.stages import MOST_DATA_SETS, characters_of
 from fastlsh.texts import as_texts
 
+NOT_OF_DATA_SETS = {"limit", "against_text", "against_id"}
+
 if TYPE_CHECKING:
     from fastlsh.files.requests import FilePairKeywords
     from fastlsh.keywords import Unpack
 
 
-@shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | {"limit"})
+@shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | NOT_OF_DATA_SETS)
 def overlap_files(
     inputs: Paths,
     output: Path | None = None,

@@ -154,6 +154,28 @@ def check_stage_memory(memory: int | str | None) -> None:
         )
 
 
+@dataclass(frozen=True)
+class AgainstOptions:
+    """Which columns the files of the reference collection have, where their names differ.
+
+    Parameters
+    ----------
+    against_text
+        The column of the texts in the files of `against`, or several of them; by default `text`.
+    against_id
+        The column of the ids in the files of `against`; by default `id`.
+    """
+
+    against_text: str | Sequence[str] | None = None
+    against_id: str | None = None
+
+    def reading(self, read: ReadOptions) -> ReadOptions:
+        """Return how these files are read, given how the inputs are."""
+        text = read.text if self.against_text is None else self.against_text
+        name = read.id if self.against_id is None else self.against_id
+        return replace(read, text=text, id=name, reference=True)
+
+
 class EngineKeywords(TypedDict, total=False):
     """The keyword arguments of `EngineOptions.of`, for type checkers."""
 
@@ -167,7 +189,14 @@ class EngineKeywords(TypedDict, total=False):
     part: tuple[int, int] | None
 
 
-class FileKeywords(ReadKeywords, EngineKeywords, RunKeywords, total=False):
+class AgainstKeywords(ReadKeywords, total=False):
+    """How the inputs and a reference collection are read, for type checkers."""
+
+    against_text: str | Sequence[str] | None
+    against_id: str | None
+
+
+class FileKeywords(AgainstKeywords, EngineKeywords, RunKeywords, total=False):
     """The shared keyword arguments of functions on files, for type checkers."""
 
 
@@ -179,10 +208,10 @@ class FileRemovalKeywords(RemovalKeywords, FileKeywords, total=False):
     """The shared keyword arguments of `deduplicate_files`, for type checkers."""
 
 
-SHARED = (SearchParams.of, ReadOptions, EngineOptions.of, RunOptions.of)
+SHARED = (SearchParams.of, ReadOptions, AgainstOptions, EngineOptions.of, RunOptions.of)
 """Where the keyword arguments of functions on files are described."""
 
-READ_ONLY_INSIDE = frozenset({"priority", "counts", "labels", "tokens", "editable"})
+READ_ONLY_INSIDE = frozenset({"priority", "counts", "labels", "tokens", "editable", "reference"})
 """The fields of `ReadOptions` that follow from other arguments."""
 
 
@@ -216,6 +245,8 @@ class Request:
     """The column of the groups: only documents of the same one are compared; None: all are."""
     group: str | None = None
     """The column of the documents: rows with the same value are one; None: each row is one."""
+    columns: AgainstOptions = AgainstOptions()
+    """The columns of the reference collection that have other names."""
     saves_ids: bool = False
     """Whether an index gets the ids of the inputs, so that it must be able to have them."""
 
@@ -242,6 +273,9 @@ class Request:
             The fields of `READ_ONLY_INSIDE`.
         """
         read["editable"] = cutting is not None
+        for column in ("against_text", "against_id"):
+            if keywords.get(column) is not None and not paths(against):
+                raise ValueError(f"{column}= names a column of the files of against: give against=")
         if group is not None:
             _check_group(keywords, within, read)
             read["id"] = group
@@ -253,14 +287,15 @@ class Request:
         return cls(
             paths(inputs), paths(against), search, made(ReadOptions, {**keywords, **read}),
             made(EngineOptions.of, keywords), made(RunOptions.of, keywords), cutting,
-            within, group,
+            within, group, made(AgainstOptions, keywords),
         )  # fmt: skip
 
     @property
     def read_against(self) -> ReadOptions:
         """How the reference collection is read: with no other column than that of the groups."""
         labels = tuple(name for name in (self.within, self.group) if name is not None)
-        return replace(self.read, priority=None, counts=(), labels=labels, limit=None)
+        plain = replace(self.read, priority=None, counts=(), labels=labels, limit=None)
+        return self.columns.reading(plain)
 
     def groups(self, labels: Mapping[str, NDArray[np.uint64]]) -> NDArray[np.uint64] | None:
         """Return the column of the groups among those that were read; None: there is none."""
@@ -319,8 +354,9 @@ class Request:
 
 def _check_group(keywords: Mapping[str, Any], within: str | None, read: Mapping[str, Any]) -> None:
     """Raise ValueError if rows of one document are to be read with columns of their own."""
-    if keywords.get("id") is not None:
-        raise ValueError("group= names the documents: leave out id=")
+    for name in ("id", "against_id"):
+        if keywords.get(name) is not None:
+            raise ValueError(f"group= names the documents: leave out {name}=")
     for name, given in (("within", within), ("priority", read.get("priority"))):
         if given is not None:
             raise ValueError(f"group= and {name}= cannot be given together: rows would differ")

@@ -10,12 +10,12 @@ from fastlsh.files.estimate import first_documents
 from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.spans import run_in_memory
 from fastlsh.files.plan import changing_over, plan_removal
-from fastlsh.files.requests import READ_ONLY_INSIDE, EngineOptions, FileKeywords, Path, Request
+from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, FileKeywords, Path, Request
 from fastlsh.files.results import FileSpanDeduplication
 from fastlsh.files.run.job import Job
-from fastlsh.io import Paths, ReadOptions
+from fastlsh.io import Paths
 from fastlsh.keywords import made, shares
-from fastlsh.parallel import RunOptions, Stopwatch
+from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.search import check_length
 from fastlsh.stages import CutKeywords, CutRules
@@ -33,9 +33,7 @@ class FileSpanKeywords(CutKeywords, FileKeywords, total=False):
     """The shared keyword arguments of `deduplicate_span_files`, for type checkers."""
 
 
-@shares(
-    CutRules.of, ReadOptions, EngineOptions.of, RunOptions.of, without=READ_ONLY_INSIDE | {"split"}
-)
+@shares(CutRules.of, *SHARED[1:], without=READ_ONLY_INSIDE | {"split"})
 def deduplicate_span_files(
     inputs: Paths,
     output: Path,

@@ -33,7 +33,7 @@ def check_roles(options: Options, sources: Sequence[Source]) -> None:
     files = [each for each in sources if _has_messages(each) and identity(each) is not None]
     for source in files[:: max(len(files) // LOOKS, 1)][:LOOKS]:
         with suppress(InputError):  # it is raised where the file is read
-            seen |= _roles(next(read_blocks(source, LOOK)), options)
+            seen |= _roles(next(read_blocks(source, LOOK)), source.options)
         if wanted <= seen:
             return
     everywhere = _all_roles(files, options, seen)
@@ -55,7 +55,7 @@ def _all_roles(files: Sequence[Source], options: Options, seen: set[str]) -> Ite
     for source in files:
         with suppress(InputError):
             for block in read_blocks(source):
-                found = _roles(block, options)
+                found = _roles(block, source.options)
                 seen |= found
                 yield found
 

@@ -1,12 +1,13 @@
 """One file of a collection, and how it is read."""
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
 from fastlsh.errors import InputError, warn_caller
 from fastlsh.io import filesystems
+from fastlsh.io.errors import listed
 from fastlsh.io.formats import COLUMNAR, FORMATS, SPLIT
 
 _DELIMITED = ("csv", "tsv")
@@ -33,6 +34,7 @@ class Options:
     labels: tuple[str, ...] = ()
     tokens: bool = False
     editable: bool = False
+    reference: bool = False
     split: str | None = None
 
     def fits(self, name: str, number: float) -> bool:
@@ -145,6 +147,8 @@ class ReadOptions(Options):
     tokens
         Whether the documents are lists of token ids, in Parquet, Arrow or JSON lines. Each becomes
         a text of its ids as decimal numbers, a space between them.
+    reference
+        Whether the files are those of ``against``, whose columns may have other names.
     split
         "lines" or "paragraphs": the part of a plain text that is a document; blank lines are none,
         and end paragraphs. By default the whole file is one.
@@ -223,6 +227,14 @@ class Source:
     def delimiter(self) -> str:
         """What divides the columns of CSV and TSV."""
         return self.options.delimiter or ("\t" if self.format == "tsv" else ",")
+
+    def missing(self, kind: str, name: str, there: Collection[str]) -> str:
+        """Return the reason why a column (or key) cannot be read, and which ones there are."""
+        given, advice = self.options, ""
+        if given.reference and name in (*given.texts(), given.id):
+            option = "against_id=" if name == given.id else "against_text="
+            advice = f"; {option} names the column of the files of against"
+        return f"no {kind} {name!r} (there is: {listed([*map(repr, there)])}){advice}"
 
     def error(self, reason: str, row: int | None = None) -> InputError:
         """Return (not raise) the error that names this file."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fastlsh.io.arrays import check_column
-from fastlsh.io.errors import listed, pyarrow
+from fastlsh.io.errors import pyarrow
 from fastlsh.io.record_texts import are_messages
 from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import are_lists_of_ids
@@ -110,7 +110,7 @@ class TableColumns:
             if kind is None:
                 break
         if kind is None:
-            raise self.source.error(f"no column {name!r} (there is: {listed([*map(repr, names)])})")
+            raise self.source.error(self.source.missing("column", name, names))
         return name
 
     def _error(self, name: str, wanted: str) -> Exception:

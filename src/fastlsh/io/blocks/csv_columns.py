@@ -3,7 +3,6 @@
 import csv
 import math
 
-from fastlsh.io.errors import listed
 from fastlsh.io.record_texts import joined
 from fastlsh.io.sources import Source
 
@@ -104,7 +103,5 @@ class Columns:
         if count > 1:
             raise self.source.error(f"{count} columns are named {name!r}", row)
         if count == 0:
-            raise self.source.error(
-                f"no column {name!r} (there is: {listed([*map(repr, names)])})", row
-            )
+            raise self.source.error(self.source.missing("column", name, names), row)
         return names.index(name)

@@ -93,9 +93,7 @@ class JsonRows:
         inner: Any = value
         for name in key.split("."):
             if not isinstance(inner, dict) or name not in inner:
-                raise self.source.error(
-                    f"no key {key!r} (there is: {listed([*map(repr, value)])})", row
-                )
+                raise self.source.error(self.source.missing("key", key, value), row)
             inner = inner[name]
         return inner
 
