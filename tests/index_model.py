@@ -18,6 +18,7 @@ class Model:
         self.threshold, self.bands, self.rows, self.verify = threshold, bands, rows, verify
         self.documents = {}
         self.limited = 0
+        self.match = None
         self._buckets = {}
 
     def __deepcopy__(self, memo):
@@ -50,8 +51,10 @@ class Model:
         }
         chosen = sorted(shared, key=lambda n: (-shared[n], -equal[n], place[n]))[:max_candidates]
         limited |= len(shared) > max_candidates
-        similarities = [self.similarity(document, self.documents[n]) for n in chosen]
-        new = all(similarity < self.threshold for similarity in similarities)  # NaN: they are alike
+        similarities = {n: self.similarity(document, self.documents[n]) for n in chosen}
+        alike = [n for n, s in similarities.items() if not s < self.threshold]  # NaN: they are
+        self.match = min(alike, key=place.get, default=None)
+        new = not alike
         if new:
             self.insert(name, document)
             self.limited += limited

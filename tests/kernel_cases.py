@@ -263,6 +263,7 @@ def query_of_texts():
 def unique_of_texts():
     return tables_of_texts().insert_unique, {
         **texts_asked(), "own": 4, "limit": 2, "fresh": np.zeros(4, UINT8),
+        "matches": np.zeros(4, INT64),
         "reader": _kernels.TextReader(0, 5),
     }  # fmt: skip
 
@@ -689,6 +690,7 @@ CASES = {
             "BandTables.append": inserted,
             "BandTables.insert_unique": lambda: {
                 **asked(), "own": 3, "limit": 2, "fresh": np.zeros(3, UINT8),
+                "matches": np.zeros(3, INT64),
             },
             "BandTables.switch": lambda: {
                 "first": 3, "gone": np.array([1]), "limited": 1,

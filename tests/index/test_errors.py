@@ -234,6 +234,7 @@ def test_kernel_calls():
     for wrong in (
         {"last": 3},
         {"last": 2, "fresh": np.zeros(2, np.uint8)},
+        {"last": 2, "matches": np.zeros(2, np.int64)},
         {"first": 2, "last": 1},
         {"own": 3},
         {"own": -1},

@@ -14,7 +14,7 @@ import strategies
 from combinations import covering, every
 from fastlsh import Index, Shingler, deduplicate
 from fastlsh.index.memory import arrays, queries
-from index_model import Model
+from index_model import KINDS, Model
 
 pytestmark = strategies.few_letters
 VERIFY = ["signature", "exact", "none"]
@@ -120,6 +120,36 @@ def test_the_slow_model_says_the_same(isa, verify, most, monkeypatch):
     assert in_parts(index, texts, (50,), most) == expected
     assert index.limited == model.limited
     assert model.limited or verify == "none"
+
+
+@pytest.mark.parametrize(
+    ("verify", "backend", "most"), covering(VERIFY, [*KINDS, "redis"], [1, 3, 1000]),
+    indirect=["backend"],
+)  # fmt: skip
+def test_the_first_document_that_is_alike_is_named(backend, verify, most):
+    texts = [*crowd(100, 3), None]
+    texts += [text and text + draw for text, draw in zip(texts, "xyz" * 40, strict=False)]
+    truth = oracle.Oracle(texts, size=4, num_perm=8)
+    sets = [set(map(oracle.window_hash, shingles)) for shingles in truth.sets]
+    model = Model(0.7, 4, 2 if verify == "none" else 1, verify)
+    new, matches = [], []
+    for d, document in enumerate(zip(truth.signatures, sets, strict=True)):
+        new.append(model.insert_unique(f"d{d}", document, most))
+        matches.append(model.match)
+    parameters = {"num_perm": 8, "bands": 4, "rows": model.rows, "shingler": Shingler(size=4)}
+    with backend(0.7, verify=verify, **parameters) as index:
+        for start, stop in ((0, 60), (60, len(texts))):
+            names = [f"d{d}" for d in range(start, stop)]
+            found = index.insert_unique(
+                names, texts[start:stop], max_candidates=most, with_matches=True
+            )
+            assert found[0].tolist() == new[start:stop]
+            assert found[1] == matches[start:stop]
+    assert len(set(matches)) > 10
+    expected = deduplicate(texts, 0.7, verify=verify, max_candidates=most, **parameters)
+    if verify != "none" and not expected.limited:
+        kept = expected.kept_index.tolist()
+        assert matches == [None if kept[d] == d else f"d{kept[d]}" for d in range(len(texts))]
 
 
 @pytest.mark.parametrize("verify", ["signature", "exact"])

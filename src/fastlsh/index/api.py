@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -679,6 +679,20 @@ class Index:
         names = names_of(ids, documents)
         self._change(lambda backend: backend.add(names, documents, on_known))
 
+    # fmt: off
+    @overload
+    def insert_unique(
+        self, ids: Iterable[Hashable], texts: Iterable[Any] | None = ..., *,
+        signatures: NDArray[np.uint32] | None = ..., max_candidates: int = ...,
+        with_matches: Literal[False] = ...,
+    ) -> NDArray[np.bool_]: ...
+    @overload
+    def insert_unique(
+        self, ids: Iterable[Hashable], texts: Iterable[Any] | None = ..., *,
+        signatures: NDArray[np.uint32] | None = ..., max_candidates: int = ...,
+        with_matches: Literal[True],
+    ) -> tuple[NDArray[np.bool_], list[Any]]: ...
+    # fmt: on
     def insert_unique(
         self,
         ids: Iterable[Hashable],
@@ -686,7 +700,8 @@ class Index:
         *,
         signatures: NDArray[np.uint32] | None = None,
         max_candidates: int = 1000,
-    ) -> NDArray[np.bool_]:
+        with_matches: bool = False,
+    ) -> Any:
         """Insert, in order, each document that resembles no document in the index.
 
         A document is also compared with the earlier ones of the same call, so a stream can be
@@ -702,12 +717,19 @@ class Index:
             The most documents that one is compared with: those with the most shared bands, then
             the most equal minima, then the earliest. `limited` counts the documents for which this
             limit, or a bucket with more than 64 documents, left out a comparison.
+        with_matches
+            Whether to return, too, which document each of the others duplicates. This takes longer,
+            because the first one is looked for and not any one.
 
         Returns
         -------
         ndarray of bool, shape (n,)
             True for a document that was new and has been inserted, as is every one without a
             shingle.
+        list
+            Only with `with_matches`: for each document that was not inserted, the id of the first
+            document in the index, among those that it was compared with, that it resembles; None
+            for a document that was inserted.
 
         Raises
         ------
@@ -728,11 +750,15 @@ class Index:
         [True, True, False]
         >>> list(index)
         [1, 2]
+        >>> index.insert_unique([4], ["another text"], with_matches=True)[1]
+        [2]
         """
         max_candidates = check_integer(max_candidates, "max_candidates")
         documents = read_documents(self._settings, texts, signatures)
         names = names_of(ids, documents)
-        return self._change(lambda backend: backend.add_unique(names, documents, max_candidates))
+        given = names, documents, max_candidates, with_matches
+        new, matches = self._change(lambda backend: backend.add_unique(*given))
+        return (new, matches) if with_matches else new
 
     def remove(self, id: Hashable) -> None:  # noqa: A002
         """Remove a document.

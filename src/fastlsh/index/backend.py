@@ -89,9 +89,12 @@ class Backend(Protocol):
         """Add documents; if an id exists already, "raise" or "replace" the old document."""
 
     def add_unique(
-        self, names: list[Any], documents: IndexDocuments, max_candidates: int
-    ) -> NDArray[np.bool_]:
-        """Add, in order, the documents that are similar to none; return which ones."""
+        self, names: list[Any], documents: IndexDocuments, max_candidates: int, with_matches: bool
+    ) -> tuple[NDArray[np.bool_], list[Any]]:
+        """Add, in order, the documents that are similar to none; return which ones.
+
+        If they are asked for, also the ids of the first documents that the others are similar to.
+        """
 
     def discard(self, name: Hashable) -> bool:
         """Remove a document if it exists, and return whether it did."""

@@ -199,10 +199,10 @@ class DatabaseBackend:
             part[:, 1] = numbers[part[:, 1].astype(np.int64)]
         return part, counts
 
-    def _tables(self, documents: IndexDocuments) -> Memory:
-        """Return tables in memory with some documents, which are numbered from 0."""
+    def _tables(self, documents: IndexDocuments, names: list[Any] | None = None) -> Memory:
+        """Return tables in memory with some documents; their ids are numbers from 0 by default."""
         tables = Memory(self.settings)
-        tables.insert(list(range(documents.n)), documents, {})
+        tables.insert(list(range(documents.n)) if names is None else names, documents, {})
         return tables
 
     def add(self, names: list[Any], documents: IndexDocuments, on_known: str) -> None:
@@ -220,11 +220,12 @@ class DatabaseBackend:
             raise
 
     def add_unique(
-        self, names: list[Any], documents: IndexDocuments, max_candidates: int
-    ) -> NDArray[np.bool_]:
-        """Add, in order, the documents that are similar to none; return which ones."""
+        self, names: list[Any], documents: IndexDocuments, max_candidates: int, with_matches: bool
+    ) -> tuple[NDArray[np.bool_], list[Any]]:
+        """Add, in order, the documents that are similar to none: see `Backend`."""
         self.store.check(names)
         fresh = np.zeros(documents.n, np.uint8)
+        matches: list[Any] = []
         with Transaction(_Counting(self, self.store.writing())):
             check_new(self.store.find, names, UNIQUE_OTHERWISE)
             first, size = 0, ASKED
@@ -236,14 +237,17 @@ class DatabaseBackend:
                 if deciding is None:
                     size = (last - first) // 2
                     continue
-                fresh[first:last] = self._tables(deciding[1]).insert_unique(
-                    list(range(-1, first - last - 1, -1)), some, max_candidates
+                known = self.store.take(deciding[0]) if with_matches else None
+                tables = self._tables(deciding[1], known)
+                fresh[first:last], found = tables.insert_unique(
+                    names[first:last], some, max_candidates, with_matches
                 )
+                matches += found
                 new = np.flatnonzero(fresh[first:last])
                 self.store.insert([names[first + position] for position in new], some.take(new))
                 first, size = last, min(2 * size, ASKED)
             self.limited += int((fresh == 2).sum())
-        return fresh.astype(np.bool_)
+        return fresh.astype(np.bool_), matches
 
     def discard(self, name: Hashable) -> bool:
         """Remove a document if it exists, and return whether it did."""

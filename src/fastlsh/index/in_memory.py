@@ -232,23 +232,25 @@ class Memory:
         self._show(first, names, replaced)
 
     def add_unique(
-        self, names: list[Any], documents: IndexDocuments, max_candidates: int
-    ) -> NDArray[np.bool_]:
-        """Add, in order, the documents that are similar to none; return which ones."""
+        self, names: list[Any], documents: IndexDocuments, max_candidates: int, with_matches: bool
+    ) -> tuple[NDArray[np.bool_], list[Any]]:
+        """Add, in order, the documents that are similar to none: see `Backend`."""
         check_new(self._known, names, UNIQUE_OTHERWISE)
-        fresh = self.insert_unique(names, documents, max_candidates)
+        fresh, matches = self.insert_unique(names, documents, max_candidates, with_matches)
         self.tidy()
-        return fresh.astype(np.bool_)
+        return fresh.astype(np.bool_), matches
 
     def insert_unique(
-        self, names: list[Any], documents: IndexDocuments, max_candidates: int
-    ) -> NDArray[np.uint8]:
+        self, names: list[Any], documents: IndexDocuments, max_candidates: int, with_matches: bool
+    ) -> tuple[NDArray[np.uint8], list[Any]]:
         """Add the documents that are like none, in order; return which are, uint8 (n,).
 
-        2: like none of those that could be compared, which were not all candidates.
+        2: like none of those that could be compared, which were not all candidates. Also returns,
+        if asked to, the ids that the others are like; None for those that were added.
         """
         kernel, settings = self.kernel, self.settings
         fresh = np.zeros(documents.n, np.uint8)
+        matches = np.full(documents.n, -1, np.int64) if with_matches else None
         own = kernel.n
         reader = self._threads.reader()
         for start, stop in batches(documents.n, BLOCK):
@@ -256,12 +258,17 @@ class Memory:
             self._wasted += kernel.insert_unique(
                 documents.signatures, documents.contents, documents.offsets, start, stop, own,
                 settings.verify, settings.threshold, min(max_candidates, MAX_DOCUMENTS), fresh,
-                reader,
+                reader, matches,
             )  # fmt: skip
         self._threads.put_back(reader)
         new = [name for name, is_new in zip(names, fresh, strict=True) if is_new]
         self._show(own, new, {}, limited=int((fresh == 2).sum()))
-        return fresh
+        return fresh, [] if matches is None else self.ids_at(matches)
+
+    def ids_at(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some numbers; None for -1."""
+        found = iter(self.ids.take(numbers[numbers >= 0].tolist()))
+        return [next(found) if number >= 0 else None for number in numbers.tolist()]
 
     def discard(self, name: Hashable) -> bool:
         """Remove a document if it exists, and return whether it did."""

@@ -159,6 +159,7 @@ cdef class BandTables(TableMemory):
         self, const uint32_t[:, ::1] signatures not None, const uint64_t[::1] hashes,
         const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last, Py_ssize_t own, int mode,
         double threshold, Py_ssize_t limit, uint8_t[::1] fresh not None, TextReader reader=None,
+        int64_t[::1] matches=None,
     ):
         """Append those that are like none in the tables, in order; return the removed ones met.
 
@@ -178,19 +179,24 @@ cdef class BandTables(TableMemory):
         fresh
             uint8 (m,), written: 0 = is like one, 1 = is new and appended, 2 = likewise, but could
             not be compared with every candidate.
+        matches
+            int64 (m,), written: the number of the first candidate that it is like; -1: none is.
         """
         cdef Stream stream
         cdef bint done = False
-        cdef Memory parts[2]
+        cdef Memory parts[3]
         cdef Py_ssize_t before
         cdef Question question = self.asked(
             signatures, hashes, offsets, first, last, mode, threshold, reader
         )
         parts[0] = memory_of(fresh, "fresh")
-        parts[1] = memory_of(offsets, "offsets")
-        check_apart(parts, 2, 1, "fresh and offsets")
+        parts[1] = memory_of(matches, "matches")
+        parts[2] = memory_of(offsets, "offsets")
+        check_apart(parts, 3, 2, "fresh, matches and offsets")
         if fresh.shape[0] != signatures.shape[0]:
             raise ValueError("fresh needs one element per document")
+        if matches is not None and matches.shape[0] != signatures.shape[0]:
+            raise ValueError("matches needs one element per document")
         if not 0 <= own <= self.t.n:
             raise ValueError(f"own is {own} of {self.t.n}")
         if limit < 1:
@@ -202,6 +208,8 @@ cdef class BandTables(TableMemory):
             return 0
         memset(&stream, 0, sizeof(Stream))
         stream.fresh = &fresh[0]
+        if matches is not None:
+            stream.matches = &matches[0]
         stream.first = first
         stream.own = <uint32_t> own
         cdef Desk desk = new_desk(&self.t, AHEAD + 1)

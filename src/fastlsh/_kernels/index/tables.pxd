@@ -122,6 +122,7 @@ cdef struct Answers:
 cdef struct Stream:
     # Documents of which only those are inserted that are like no other.
     uint8_t* fresh              # of each document
+    int64_t* matches            # of each document, the first that it is like; NULL: any will do
     Py_ssize_t first            # the document that is next
     Py_ssize_t place            # of this document on the desk
     Py_ssize_t held             # documents on the desk

@@ -2,9 +2,9 @@
 # What keep.pxi does with documents that are linked beforehand, to the same limits.
 # While the limit cannot leave out a candidate, which of them is compared first does not matter,
 # only whether one is alike: so each is compared once it is found, and most copies are known by
-# the first. With lookups.pxi, slices.pxi, tables.pxi and walks.pxi.
+# the first. Where the first that is alike is asked for, all are found before. With lookups.pxi, slices.pxi, tables.pxi and walks.pxi.
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport qsort
 
 from fastlsh._kernels.common.debug cimport check
@@ -22,13 +22,14 @@ cdef enum:
 
 
 cdef bint takes_all(const Tables* t, const Stream* stream) noexcept nogil:
-    # Whether all candidates are compared, however many there are in the bands to come.
+    # Whether all candidates are compared, however many there are in the bands to come, and in any
+    # order.
     cdef Py_ssize_t most = stream.n
     cdef Py_ssize_t b
     for b in range(stream.band, t.count):
         if stream.heads[b] != NO_CHAIN and stream.heads[b] != DAMAGED:
             most += REMEMBERED if stream.heads[b] & MORE else 1
-    return most <= stream.candidates.limit
+    return stream.matches == NULL and most <= stream.candidates.limit
 
 
 cdef inline bint is_gathered(
@@ -191,6 +192,8 @@ cdef bint insert_some(
             stream.fresh[stream.first] = UNSURE if stream.limited else FRESH
         else:
             stream.fresh[stream.first] = KNOWN
+        if stream.matches != NULL:
+            stream.matches[stream.first] = -1 if known == NO_CHAIN else <int64_t> known
         stream.band = stream.n = stream.compared = 0
         stream.limited = False
         stream.place += 1
