@@ -95,12 +95,44 @@ def test_the_signer_pickles_to_the_same_bytes():
     assert hasher.hash(pickle.loads(once)) == one
 
 
+def divided(dataset, reference, **options):
+    """Deduplicate three splits of a dataset, one of which has rows selected."""
+    parts = {"train": range(120), "more": range(200, 300), "test": range(120, 200)}
+    splits = {name: dataset.select(rows) for name, rows in parts.items()}
+    splits["more"] = dataset.filter(lambda row: row["id"] >= 200, load_from_cache_file=False)
+    return deduplicate(datasets.DatasetDict(splits), 0.6, reference=reference, **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"keep": "longest"}])
+def test_splits_without_what_the_reference_has(dataset, options):
+    found = divided(dataset, "test", **options)
+    assert isinstance(found, datasets.DatasetDict)
+    assert list(found) == ["train", "more", "test"]
+    assert found["test"]["id"][:] == list(range(120, 200))
+    others = [*range(120), *range(200, 300)]
+    texts = [TEXTS[number] for number in others]
+    expected = fastlsh.deduplicate(texts, 0.6, against=TEXTS[120:200], ids=others, **options)
+    left = [number for number, kept in zip(others, expected.kept.tolist(), strict=True) if kept]
+    assert found["train"]["id"][:] + found["more"]["id"][:] == left
+    assert found["train"].features == dataset.features
+    both = divided(dataset, ("more", "test"), **options)
+    assert both["more"]["id"][:] == list(range(200, 300))
+    against = [*TEXTS[200:], *TEXTS[120:200]]
+    expected = fastlsh.deduplicate(TEXTS[:120], 0.6, against=against, **options)
+    assert both["train"]["id"][:] == expected.selected.tolist()
+    assert 0 < len(both["train"]) < 120
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda d: deduplicate(d, text="body"), ValueError, "no column 'body'; it has id, text"),
         (lambda d: deduplicate(d, 1.5), ValueError, "threshold must be"),
         (lambda d: deduplicate(datasets.DatasetDict(train=d)), TypeError, "DatasetDict of 'train'"),
+        (lambda d: deduplicate(d, reference="test"), ValueError, "reference names splits"),
+        (lambda d: divided(d, "dev"), ValueError, "no split 'dev'; there is train, more, test"),
+        (lambda d: divided(d, ("train", "more", "test")), ValueError, "names all splits"),
+        (lambda d: divided(d, "test", against=["x"]), ValueError, "cannot be given together"),
         (lambda d: deduplicate(TEXTS), TypeError, "must be a Dataset or an Iter.* got list"),
         (lambda d: deduplicate(d.to_iterable_dataset(), 2), ValueError, "threshold must be"),
         (

@@ -1,7 +1,11 @@
 """What the main functions return."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fastlsh import LSHParams, Pairs, deduplicate, near_duplicates
 
@@ -318,3 +322,25 @@ def test_notebooks_show_the_first_rows(pairs, deduplication):
     assert many.count("<tr>") == 12
     assert "<td colspan=6>...</td>" in many
     assert deduplicate([])._repr_html_().count("<tr>") == 1
+
+
+@given(
+    st.integers(1, 30).flatmap(
+        lambda n: st.tuples(
+            st.just(n), st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)))
+        )
+    )
+)
+def test_components_are_what_pairs_connect(drawn):
+    documents, edges = drawn
+    edges = sorted({(min(edge), max(edge)) for edge in edges if edge[0] != edge[1]})
+    expected = list(range(documents))  # the slow way: the first one goes along each pair
+    for _ in range(documents):
+        for left, right in edges:
+            expected[left] = expected[right] = min(expected[left], expected[right])
+    sides = np.array(edges, np.int64).reshape(-1, 2)
+    pairs = Pairs(sides[:, 0], sides[:, 1], np.ones(len(edges)), documents=documents)
+    with mock.patch("fastlsh.results.pairs.STEP", 3):
+        found = pairs.components()
+    assert found.dtype == np.int64
+    assert found.tolist() == expected

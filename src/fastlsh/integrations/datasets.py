@@ -8,7 +8,8 @@ This needs ``pip install datasets``. ``fastlsh.deduplicate`` itself also accepts
 dataset, which `text_column` returns without a copy.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fastlsh.index import Index
 from fastlsh.integrations.arrow import signatures_to_arrow
 from fastlsh.search import deduplicate as deduplicate_texts
 from fastlsh.signatures import MinHasher
+from fastlsh.texts import Texts, as_texts, joined
 
 __all__ = ["add_signatures", "deduplicate", "text_column"]
 
@@ -43,18 +45,29 @@ def text_column(dataset: Any, text: str = "text") -> Any:
     return dataset.with_format("arrow")[text][:]
 
 
-def deduplicate(dataset: Any, threshold: float = 0.8, *, text: str = "text", **options: Any) -> Any:
+def deduplicate(
+    dataset: Any,
+    threshold: float = 0.8,
+    *,
+    text: str = "text",
+    reference: str | Sequence[str] = (),
+    **options: Any,
+) -> Any:
     """Return a dataset without its near-duplicates.
 
     Parameters
     ----------
     dataset
-        A Dataset, or an IterableDataset, which is deduplicated while it is read: each row is
-        compared with the rows kept before it.
+        A Dataset; an IterableDataset, which is deduplicated while it is read: each row is compared
+        with the rows kept before it; or, with `reference`, a DatasetDict.
     threshold
         As in `fastlsh.deduplicate`.
     text
         The column of texts; None counts as an empty document.
+    reference
+        The splits of a DatasetDict that the others must not resemble, such as
+        ``("test", "validation")``: they come back as they are. The other splits lose the rows that
+        resemble a row of these, or of each other; they are one collection, in their order.
     **options
         For a Dataset, the options of `fastlsh.deduplicate`. For an IterableDataset, those of
         `Index` and `batch_size`, the number of rows that are looked up at a time (1000 by default;
@@ -63,14 +76,14 @@ def deduplicate(dataset: Any, threshold: float = 0.8, *, text: str = "text", **o
 
     Returns
     -------
-    datasets.Dataset or datasets.IterableDataset
+    datasets.Dataset, datasets.IterableDataset or datasets.DatasetDict
         The kept rows, in order, with all columns. For a stream, these are the rows that
         ``fastlsh.deduplicate(keep="first")`` keeps; each pass over it starts from scratch.
 
     Raises
     ------
     TypeError, ValueError
-        An argument is unsuitable, or `dataset` is a DatasetDict; pass one of its splits instead.
+        An argument is unsuitable, or `dataset` is a DatasetDict, and no split is the reference.
 
     Examples
     --------
@@ -79,9 +92,14 @@ def deduplicate(dataset: Any, threshold: float = 0.8, *, text: str = "text", **o
     >>> deduplicate(dataset)["text"][:]
     ['some text', 'another text']
     """
-    from datasets import IterableDataset
+    from datasets import DatasetDict, IterableDataset
 
+    names = (reference,) if isinstance(reference, str) else tuple(reference)
+    if names and isinstance(dataset, DatasetDict):
+        return _without_reference(dataset, names, threshold, text, options)
     _check(dataset, text)
+    if names:
+        raise ValueError("reference names splits of a DatasetDict, which `dataset` is not")
     if not isinstance(dataset, IterableDataset):
         result = deduplicate_texts(text_column(dataset, text), threshold, **options)
         return dataset.select(result.selected)
@@ -97,6 +115,33 @@ def deduplicate(dataset: Any, threshold: float = 0.8, *, text: str = "text", **o
     kept = IterableDataset.from_generator(_fresh, features=dataset.features, gen_kwargs=asked)
     shown = dataset._formatting
     return kept if shown is None else kept.with_format(shown.format_type)
+
+
+def _without_reference(
+    dataset: Any, reference: tuple[str, ...], threshold: float, text: str, options: dict[str, Any]
+) -> Any:
+    """Return a DatasetDict whose other splits have nothing of those of the reference."""
+    for name in reference:
+        if name not in dataset:
+            raise ValueError(f"there is no split {name!r}; there is {', '.join(dataset)}")
+    others = [name for name in dataset if name not in reference]
+    if not others:
+        raise ValueError("reference names all splits, so that none can lose rows")
+    if "against" in options:
+        raise ValueError("reference and against cannot be given together")
+    against, texts = (_texts_of(dataset, names, text) for names in (reference, others))
+    kept = deduplicate_texts(texts, threshold, against=against, **options).kept
+    ends = np.cumsum([len(dataset[name]) for name in others])
+    rows = dict(zip(others, np.split(kept, ends[:-1]), strict=True))
+    return type(dataset)({
+        name: split.select(np.flatnonzero(rows[name])) if name in rows else split
+        for name, split in dataset.items()
+    })  # fmt: skip
+
+
+def _texts_of(dataset: Any, splits: Sequence[str], text: str) -> Texts:
+    """Return the texts of some splits, one behind the other."""
+    return reduce(joined, (as_texts(text_column(dataset[name], text)) for name in splits))
 
 
 def _fresh(
@@ -198,7 +243,10 @@ def _check(dataset: Any, column: str, *, streams: bool = True) -> None:
 
     if isinstance(dataset, (DatasetDict, IterableDatasetDict)):
         splits = ", ".join(map(repr, dataset))
-        raise TypeError(f"dataset must be one split, got {type(dataset).__name__} of {splits}")
+        raise TypeError(
+            f"dataset must be one split, got {type(dataset).__name__} of {splits}; `deduplicate`"
+            " takes a whole DatasetDict if reference= names the splits that stay as they are"
+        )
     if not isinstance(dataset, (Dataset, IterableDataset) if streams else Dataset):
         kinds = "a Dataset or an IterableDataset" if streams else "a Dataset"
         raise TypeError(f"dataset must be {kinds}, got {type(dataset).__name__}")

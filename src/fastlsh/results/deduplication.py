@@ -290,6 +290,10 @@ class Deduplication(Removal, Table):
     def clusters(self, *, singletons: bool = False) -> list[list[Any]]:
         """Return each kept document, followed by those that were removed because of it.
 
+        The clusters are stars: each removed document is near the kept one, and may also be near a
+        document of another cluster. To divide documents so that no two near-duplicates are apart,
+        use `Pairs.components`.
+
         Parameters
         ----------
         singletons

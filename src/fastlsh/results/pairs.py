@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh import _kernels
 from fastlsh.banding import LSHParams
+from fastlsh.parallel import batches
 from fastlsh.results.arrow import Column
 from fastlsh.results.proofs import named
 from fastlsh.results.table import RowTable
@@ -69,6 +71,26 @@ class Pairs(RowTable):
         """The ids of the right documents; their numbers if no ids were given."""
         return named(self.right, self.ids)
 
+    def components(self) -> NDArray[np.int64]:
+        """Return the connected component of each document.
+
+        Documents that pairs connect, directly or through others, are one component: if no component
+        is divided, both documents of each pair are on the same side of a split.
+
+        Returns
+        -------
+        ndarray of int64, shape (documents,)
+            The number of the first document of its component: of a document without pairs, its own.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> texts = ["one text here", "another one", "one text here!"]
+        >>> fastlsh.near_duplicates(texts).components().tolist()
+        [0, 1, 0]
+        """
+        return components_of(self.left, self.right, self.documents)
+
     def __len__(self) -> int:
         return len(self.left)
 
@@ -91,3 +113,18 @@ class Pairs(RowTable):
             columns["left_id"] = named(left, self.ids)
             columns["right_id"] = named(right, self.ids)
         return columns
+
+
+STEP = 1 << 20
+"""Pairs that are worked on at a time."""
+
+
+def components_of(
+    left: NDArray[np.int64], right: NDArray[np.int64], documents: int
+) -> NDArray[np.int64]:
+    """Return the first document of the connected component of each document; see `Pairs`."""
+    first = np.arange(documents, dtype=np.int32)
+    for start, stop in batches(len(left), STEP):
+        _kernels.unite(first, *(side[start:stop].astype(np.int32) for side in (left, right)))
+    _kernels.families(first)
+    return first.astype(np.int64)

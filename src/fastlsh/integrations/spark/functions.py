@@ -151,6 +151,10 @@ def proofs(df: Any, threshold: float = 0.8, **options: Any) -> Any:
 def clusters(df: Any, threshold: float = 0.8, **options: Any) -> Any:
     """Return each kept document of `df` that has near-duplicates, and the ids removed for it.
 
+    The clusters are stars: each removed document is near the kept one, and may also be near a
+    document of another cluster. To divide documents so that no two near-duplicates are apart, find
+    the connected components of all pairs (`near_duplicates`) instead.
+
     Parameters
     ----------
     df, threshold
