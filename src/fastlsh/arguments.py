@@ -29,6 +29,7 @@ INTEGERS = {
     "documents": Bounds(0, 2**31 - 1),
     "partitions": Bounds(1, 2**31 - 1),
     "max_pairs": Bounds(0),
+    "most": Bounds(0),
     "max_candidates": Bounds(1),
     "max_copies": Bounds(1),
     "copies_per": Bounds(1),

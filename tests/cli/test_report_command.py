@@ -103,7 +103,41 @@ def test_a_page_about_pairs_with_other_files(run):
     shown = words(seen.sections["The most similar pairs"])
     assert shown.count(" from the reference collection") == len(out.splitlines()) - 1 == 8
     assert "id-0 and id-1 from the reference collection 1.0000" in shown
-    assert "the same set of shingles" in shown
+    assert shown.count("both texts are identical") == 2
+
+
+def test_pairs_in_pages_and_by_file(run):
+    names = []
+    for name, texts in (("a.txt", TEXTS * 2), ("b.txt", TEXTS[:3])):
+        Path(name).write_text("\n".join(texts))
+        names.append(name)
+    how = ["--threshold", "0.7", "--split", "lines", "--report", "r.html"]
+    _, out, _ = run("pairs", *names, *how)
+    pairs = [line.split("\t") for line in out.splitlines()[1:]]
+    assert len(pairs) > 50
+    seen = page()
+    shown = words(seen.sections["The most similar pairs"])
+    assert "Pairs 1 to 50 a.txt" in shown
+    assert f"Pairs 51 to {len(pairs)} a.txt" in shown
+    order = sorted(pairs, key=lambda pair: -float(pair[2]))
+    places = [shown.index(f"{a} and {b} {float(s):.4f}") for a, b, s in order]
+    assert places == sorted(places)
+    assert "not shown" not in shown
+    table = {tuple(row[:2]): row[2:] for row in seen.tables["Pairs by file"][1:]}
+    counts = [sum(a[0] == x and b[0] == y for a, b, _ in pairs) for x, y in ("aa", "ab", "bb")]
+    files = [("a.txt", "a.txt"), ("a.txt", "b.txt"), ("b.txt", "b.txt")]
+    assert [int(table[each][0]) for each in files] == counts
+    run("pairs", *names, *how, "--threshold", "1")
+    of_equal = sum(map(len, TEXTS)), 2 * sum(map(len, TEXTS[:3]))
+    table = {tuple(row[:2]): row[2:] for row in page().tables["Pairs by file"][1:]}
+    assert table == {
+        each: [str(count), f"{size:,}"]
+        for each, count, size in zip(files, (5, 6), of_equal, strict=False)
+    }
+    run("pairs", *names, *how, "--most", "2", "-o", "pairs.tsv")
+    shown = words(page().sections["The most similar pairs"])
+    assert shown.count("both texts are identical") == 2
+    assert f"{len(pairs) - 2} other pairs are not shown: pairs.tsv has all pairs." in shown
 
 
 def test_no_pairs_and_refusals(run):

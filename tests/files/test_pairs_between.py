@@ -138,7 +138,14 @@ def test_exact_pairs_that_do_not_fit_into_the_memory(tmp_path):
 @pytest.mark.parametrize(
     ("keywords", "reason"),
     [
-        ({"best": True}, "best=True names the best match in another collection: give against="),
+        ({"best": True}, "best=True chooses pairs with another collection: give against="),
+        ({"one_to_one": True}, "one_to_one=True chooses pairs with another collection"),
+        ({"one_to_one": True, "best": True, "against": "a.jsonl"}, "in two ways: give one"),
+        ({"components": "c.tsv", "against": "a.jsonl"}, "components= divides one collection"),
+        ({"columns": "n", "group": "g"}, "group= makes documents of several rows"),
+        ({"columns": ["n", "id"]}, "the table has id_a and id_b"),
+        ({"most": 3}, "most= is the number of pairs in a report"),
+        ({"most": -1, "report": "r.html"}, "most must be at least 0"),
         ({"exact": True, "against": "a.jsonl"}, "exact=True finds the pairs of one collection"),
         ({"exact": True, "estimates": True}, "exact=True makes no signatures"),
         ({"report": "a.html", "engine": "disk"}, "report= works in memory only"),

@@ -17,6 +17,7 @@ from fastlsh.reporting.differences import (
     KNOWN,
     LONGEST,
     SHOWN,
+    around_shared,
     beginning,
     differences,
     own,
@@ -171,3 +172,25 @@ def test_what_differs_behind_separators_alone_is_shown():
         found = differences(kept, other, Shingler("word", 3, **cut))
         assert "beta" in plain(found.here), cut
         assert "alpha" in plain(found.there), cut
+
+
+@pytest.mark.parametrize("shingler", [Shingler(), Shingler("word", 2), Shingler("byte", 7)])
+@pytest.mark.parametrize("before", [3_000, 3 * COMPARED])
+def test_a_text_is_cut_around_what_is_shared(shingler, before):
+    shared = " ".join(f"ours{number}ö" for number in range(190))  # less than is shown
+    texts = [f"{name * 2} " * (before // 9) + shared for name in ("mine", "your")]
+    texts[0] += " the end" * 500
+    if shingler.unit == "byte":
+        texts = [text.encode() for text in texts]
+    for text, other in (texts, texts[::-1]):
+        found = around_shared(text, other, shingler)
+        plain = re.sub("<[^>]*>", "", found).replace("\u2026", "").strip()
+        assert shared[12:-3] in plain  # the first word may be in the piece before
+        assert len(plain) <= 2_000
+        assert found.startswith(' <span class="gap">')
+        marks = re.findall("<mark>(.*?)</mark>", found)
+        assert marks or text is texts[1]  # which ends with what is shared
+        assert not any("ours9" in mark for mark in marks)
+    assert re.sub("<[^>]*>", "", around_shared(texts[0][:99], texts[1], shingler)).startswith(
+        "mine"
+    )

@@ -48,7 +48,7 @@ def add_input_options(
         help=r"what stands between the columns, or the messages, of a text (default: \n)",
     )
     group.add_argument(
-        "--roles", metavar="R", type=_comma_separated,
+        "--roles", metavar="R", type=comma_separated,
         help="roles of which messages are read, separated by commas (default: all)",
     )  # fmt: skip
     group.add_argument(
@@ -330,7 +330,8 @@ def _escaped(value: str) -> str:
     return text(value).replace("\\n", "\n").replace("\\t", "\t")
 
 
-def _comma_separated(text: str) -> list[str]:
+def comma_separated(text: str) -> list[str]:
+    """Return the names that commas separate."""
     return [each.strip() for each in text.split(",")]
 
 

@@ -12,6 +12,7 @@ from fastlsh.cli.options import (
     add_search_options,
     add_within_option,
     against_keywords,
+    comma_separated,
     integer,
     option_of,
     reading_keywords,
@@ -45,6 +46,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --against: only the most similar document for each input document",
     )
     parser.add_argument(
+        "--one-to-one",
+        action="store_true",
+        help="with --against: each document of both sides in one pair at most, the pairs with the"
+        " highest similarity first",
+    )
+    parser.add_argument(
+        "--columns",
+        metavar="COL,...",
+        type=comma_separated,
+        default=[],
+        help="add columns of the rows of both documents to the table: title as title_a and title_b",
+    )
+    parser.add_argument(
+        "--components",
+        metavar="FILE",
+        help="id and component of every document: the id of the first document of those that pairs"
+        " connect, for splits that have no near-duplicates on both sides (.tsv .csv .jsonl"
+        " .parquet)",
+    )
+    parser.add_argument(
         "--exact",
         action="store_true",
         help="find every pair, without bands; in memory, for up to a few hundred thousand"
@@ -63,7 +84,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         metavar="FILE",
-        help="write a page with the similarities and the most similar pairs (.html); in memory",
+        help="write a page with the similarities, the pairs by file and the most similar pairs"
+        " (.html); in memory",
+    )
+    parser.add_argument(
+        "--most", metavar="N", type=integer, help="pairs that the report shows (default: 1000)"
     )
     add_engine_options(parser)
 
@@ -93,6 +118,10 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.output,
             **against_keywords(arguments),
             best=arguments.best,
+            one_to_one=arguments.one_to_one,
+            columns=arguments.columns,
+            components=arguments.components,
+            most=arguments.most,
             exact=arguments.exact,
             estimates=arguments.estimates,
             report=arguments.report,

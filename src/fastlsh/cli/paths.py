@@ -17,7 +17,9 @@ from fastlsh.io import (
 )
 from fastlsh.keyed import KEY_FILE
 
-WRITTEN = ("removed", "hits", "clusters", "report", "html", "json", "missed", "plot", "page")
+WRITTEN = (
+    "removed", "hits", "clusters", "components", "report", "html", "json", "missed", "plot", "page",
+)  # fmt: skip
 
 
 def check_paths(arguments: argparse.Namespace) -> None:

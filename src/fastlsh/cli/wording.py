@@ -12,7 +12,7 @@ _UNMISTAKABLE = (
     "empty_words", "keep_work", "min_length", "drop_empty", "stop_words",
     "min_share", "min_run", "max_items", "boilerplate_share", "boilerplate_documents", "min_piece",
     "max_pieces", "item_id", "max_copies", "copies_per", "max_share", "merge_gap", "keep_least",
-    "join_with", "save_index", "against_text", "against_id",
+    "join_with", "save_index", "against_text", "against_id", "one_to_one",
 )  # fmt: skip
 """Names that are no words of English: options wherever they stand."""
 _WORDS = (
@@ -26,7 +26,8 @@ _WORDS = (
 _WITH_EQUALS = (
     "format", "work", "restart", "recursive", "key", "quotes", "header", "on_known", "steepest",
     "against", "best", "exact", "estimates", "report", "annotate",
-    "source", "count", "clusters", "within", "group", "search", "rule", "containment",
+    "source", "count", "clusters", "columns", "components", "most", "within", "group", "search",
+    "rule", "containment",
 )  # fmt: skip
 _OTHERS = {
     "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",

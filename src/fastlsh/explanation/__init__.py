@@ -4,13 +4,14 @@ from fastlsh.explanation.compare import explain
 from fastlsh.explanation.data import MatchingSpan
 from fastlsh.explanation.result import Explanation
 from fastlsh.explanation.spans import covered
-from fastlsh.explanation.units import units_of
+from fastlsh.explanation.units import Units, units_of
 from fastlsh.explanation.words import UNIT, shingles_text, steps
 
 __all__ = [
     "UNIT",
     "Explanation",
     "MatchingSpan",
+    "Units",
     "covered",
     "explain",
     "shingles_text",

@@ -1,5 +1,6 @@
 """Pairs of near-duplicates in files: the same answer in memory and on disk."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fastlsh.arguments import check_integer
@@ -23,6 +24,7 @@ from fastlsh.files.requests import (
 from fastlsh.files.results import FilePairs
 from fastlsh.files.run.part import check_pair_stage
 from fastlsh.io import (
+    SPLIT,
     STANDARD,
     Paths,
     check_target,
@@ -35,11 +37,15 @@ from fastlsh.keywords import shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import REMOVAL_ONLY
 from fastlsh.reporting import check_report
+from fastlsh.results import Pairs, count_in_pairs
 from fastlsh.search import check_best
 
 if TYPE_CHECKING:
     from fastlsh.files.requests import FilePairKeywords
     from fastlsh.keywords import Unpack
+
+MOST = 1000
+"""Pairs that a report shows, if nothing else is said."""
 
 
 @shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY)
@@ -50,12 +56,16 @@ def near_duplicate_files(
     *,
     against: Paths = (),
     best: bool = False,
+    one_to_one: bool = False,
     exact: bool = False,
     max_pairs: int = 100_000_000,
     within: str | None = None,
     group: str | None = None,
     estimates: bool = False,
+    columns: str | Sequence[str] = (),
+    components: Path | None = None,
     report: Path | None = None,
+    most: int | None = None,
     **keywords: "Unpack[FilePairKeywords]",
 ) -> FilePairs:
     """Find all pairs of near-duplicates in files of any size.
@@ -77,6 +87,9 @@ def near_duplicate_files(
     best
         With `against`: for each document of `inputs`, only the most similar document of `against`,
         the first one of equally similar documents.
+    one_to_one
+        With `against`: each document of both collections is in one pair at most, as in
+        `fastlsh.matches`.
     exact
         Whether every pair is found, as by `fastlsh.exact_pairs`: in memory, and without bands. If
         about more than `memory` would be needed, ValueError, unless `engine` is "memory".
@@ -89,9 +102,17 @@ def near_duplicate_files(
     estimates
         Whether the table has a column ``estimate``: the share of equal minima of each pair, to be
         compared with its exact similarity.
+    columns
+        Columns of the files, which the table gets behind its own from the rows of both documents:
+        ``title`` as ``title_a`` and ``title_b``. The files are read again for them.
+    components
+        A table of all documents: id, and component, the id of the first document of its connected
+        component. See `Pairs.components`. Not with `against`.
     report
-        An HTML file that shows how many pairs there are, how similar they are, and the most similar
-        pairs with their differences: in memory only.
+        An HTML file that shows how many pairs there are, how similar they are, how many are between
+        which files, and the most similar pairs with their differences: in memory only.
+    most
+        How many pairs the report shows. Default: 1000.
 
     Returns
     -------
@@ -116,26 +137,38 @@ def near_duplicate_files(
     (3, 1)
     """
     params, tokens = search_params(threshold, keywords)
-    wanted = PairSearch(check_integer(max_pairs, "max_pairs"), estimates, best, exact)
+    if most is not None and report is None:
+        raise ValueError("most= is the number of pairs in a report: give report=")
+    names = (columns,) if isinstance(columns, str) else tuple(dict.fromkeys(columns))
+    files = (None if path is None else paths(path)[0] for path in (output, components, report))
+    wanted = PairSearch(
+        check_integer(max_pairs, "max_pairs"), estimates, best, exact, one_to_one, names, *files,
+        most=MOST if most is None else check_integer(most, "most"),
+    )  # fmt: skip
     request = Request.of(
         inputs, against, params, keywords, within=within, group=group, tokens=tokens
     )
-    page = None if report is None else paths(report)[0]
-    _check_wanted(wanted, request, page)
-    target = None if output is None else paths(output)[0]
+    _check_wanted(wanted, request)
     return changing_over(
-        lambda request: _pairs(request, target, wanted, page),
-        request, target, twice=request.engine.engine is Engine.DISK,
+        lambda request: _pairs(request, wanted), request, wanted.output,
+        twice=request.engine.engine is Engine.DISK or bool(names),
     )  # fmt: skip
 
 
-def _check_wanted(wanted: PairSearch, request: Request, page: str | None) -> None:
+def _check_wanted(wanted: PairSearch, request: Request) -> None:
     """Raise ValueError if what is asked for contradicts itself."""
     check_pair_stage(request.engine.stage, "a search for pairs")
-    check_best(wanted.best, request.search)
-    if wanted.best and not request.against:
-        raise ValueError("best=True names the best match in another collection: give against=")
-    if page is not None:
+    check_best(wanted.best, wanted.one_to_one, request.search)
+    if (wanted.best or wanted.one_to_one) and not request.against:
+        name = "best" if wanted.best else "one_to_one"
+        raise ValueError(f"{name}=True chooses pairs with another collection: give against=")
+    if wanted.components is not None and request.against:
+        raise ValueError("components= divides one collection: leave out against=")
+    if wanted.columns and request.group is not None:
+        raise ValueError("group= makes documents of several rows, which have no columns=")
+    if "id" in wanted.columns:
+        raise ValueError("columns= need not have 'id': the table has id_a and id_b")
+    if wanted.page is not None:
         _check_in_memory("report=", request.engine)
     if not wanted.exact:
         return
@@ -157,33 +190,42 @@ def _check_in_memory(what: str, engine: EngineOptions) -> None:
             raise ValueError(f"{name}= has no effect with {what}, which works in memory only")
 
 
-def _pairs(request: Request, target: str | None, wanted: PairSearch, page: str | None) -> FilePairs:
+def _pairs(request: Request, wanted: PairSearch) -> FilePairs:
+    page = wanted.page
     sources, before = request.input_files(mixed=True), request.against_files()
     run_paths = request.run_paths(sources, before)
-    run_paths.writes("output", STANDARD if target is None else target)
+    run_paths.writes("output", STANDARD if wanted.output is None else wanted.output)
+    run_paths.writes("components", wanted.components)
     run_paths.writes("report", page)
-    run_paths.deletes("work", request.engine.work_of(target))
+    run_paths.deletes("work", request.engine.work_of(wanted.output))
     run_paths.check()
-    if target is not None:
-        if request.engine.recovers_outputs:
-            recover_outputs([target])
-        table_format(target)
-        check_target(target)
+    if request.engine.recovers_outputs:
+        recover_outputs(wanted.tables)
+    for table in wanted.tables:
+        table_format(table)
+        check_target(table)
     if page is not None:
         recover_outputs([page])
         check_report(page)
     sources = [*before, *sources]
     request.check_used(sources)
+    for source in sources if wanted.columns else ():
+        if source.format in ("txt", *SPLIT):
+            raise source.error(f"plain text has no column {wanted.columns[0]!r}")
     if wanted.exact or page is not None:
         what = "an exact search works" if wanted.exact else "a report on pairs is written"
         reason = f"memory, because {what} there only"
         if wanted.exact:
             check_exact_fits(request, sources)
         choice = EngineChoice(
-            reason, None, ReadBudget.of(request.engine.memory, None, rows_written=False)
+            reason,
+            None,
+            ReadBudget.of(request.engine.memory, None, rows_written=bool(wanted.columns)),
         )
     else:
-        choice = select_engine(request, sources, len(before), target, rows_written=False)
+        choice = select_engine(
+            request, sources, len(before), wanted.output, rows_written=bool(wanted.columns)
+        )
     clock = Stopwatch()
     shared = shared_fields(request, choice.reason, clock)
     if wanted.exact:
@@ -191,16 +233,18 @@ def _pairs(request: Request, target: str | None, wanted: PairSearch, page: str |
     if choice.job is None:
         run = in_memory.run_matches if request.against else in_memory.run_pairs
         with replacing_together() as together:
-            found, *read = run(request, choice.read_budget, target, wanted, together, clock)
+            found, *read = run(request, choice.read_budget, wanted, together, clock)
             if page is not None:
-                shown = in_memory.page_of_pairs(request, target, clock, found, *read)
+                shown = in_memory.page_of_pairs(request, wanted, clock, found, *read)
                 write_text(page, shown, together)
+        sides = (found.left, found.right) if isinstance(found, Pairs) else (found.document,) * 2
         return FilePairs(
             documents=found.documents, n_pairs=len(found), empty=found.empty, engine="memory",
+            documents_in_pairs=count_in_pairs(*sides, range(found.documents)),
             **counts_of(*read), **shared,
         )  # fmt: skip
-    summary, count = on_disk.run_pairs(choice.job, wanted=wanted, output=target, clock=clock)
+    summary, count, inside = on_disk.run_pairs(choice.job, wanted=wanted, clock=clock)
     return FilePairs(
-        documents=summary.documents - summary.n_against, n_pairs=count, empty=summary.empty,
-        engine="disk", **counts_of_summary(summary), **shared,
+        documents=summary.documents - summary.n_against, n_pairs=count, documents_in_pairs=inside,
+        empty=summary.empty, engine="disk", **counts_of_summary(summary), **shared,
     )  # fmt: skip

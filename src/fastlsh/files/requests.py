@@ -227,6 +227,22 @@ class PairSearch:
     """Of each document, only the best match in `against`."""
     exact: bool
     """Every pair, by an exact join in memory."""
+    one_to_one: bool
+    """Of each document of both collections, one pair at most."""
+    columns: tuple[str, ...]
+    """Those of both rows that the table gets."""
+    output: str | None
+    """The table of pairs; None: the standard output."""
+    components: str | None
+    """The table of all documents and their components."""
+    page: str | None
+    most: int
+    """Pairs that the page shows, at most."""
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that are files."""
+        return [path for path in (self.output, self.components) if path is not None]
 
 
 @dataclass(frozen=True)

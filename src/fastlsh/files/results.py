@@ -206,8 +206,8 @@ class FilePairs(FileResult):
 
     Attributes
     ----------
-    n_pairs : int
-        How many pairs were found.
+    n_pairs, documents_in_pairs : int
+        How many pairs were found, and how many documents of the inputs are in one.
     params : LSHParams or None
         Bands and rows; None after an exact search.
     documents, empty, skipped, skipped_reasons, repeated_ids, slow_rows, threshold, engine, reason,
@@ -216,6 +216,7 @@ class FilePairs(FileResult):
     """
 
     n_pairs: int
+    documents_in_pairs: int
     empty: int
     threshold: float
     params: LSHParams | None

@@ -25,6 +25,8 @@ from fastlsh.io.blocks.row_groups import bytes_of_pages
 from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.columns import as_list, take
+from fastlsh.io.convert import as_json as as_plain
+from fastlsh.io.convert import rows_of
 from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, expand_one, spooled_inputs
@@ -111,6 +113,7 @@ __all__ = [
     "are_integer_ids",
     "are_integers",
     "as_list",
+    "as_plain",
     "bytes_of_pages",
     "check_outputs",
     "check_roles",
@@ -150,6 +153,7 @@ __all__ = [
     "replacing",
     "replacing_together",
     "reread_blocks",
+    "rows_of",
     "span_columns",
     "spooled_inputs",
     "table_format",

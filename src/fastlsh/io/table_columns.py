@@ -41,11 +41,17 @@ class Lookup(Sequence[Any]):
         What is looked up.
     positions : numpy.ndarray of int64
         Where.
+    kind : str
+        The type of the column in Arrow: "int64", "float64" or "string". By default it is one of
+        ids: "int64" if all values are such integers, else "string".
     """
 
-    def __init__(self, values: Values, positions: npt.NDArray[np.int64]) -> None:
+    def __init__(
+        self, values: Values, positions: npt.NDArray[np.int64], kind: str | None = None
+    ) -> None:
         self.values = values
         self.positions = positions
+        self.kind = kind
 
     def __len__(self) -> int:
         """Return the number of positions."""

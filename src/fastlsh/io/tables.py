@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fastlsh.errors import InputError
+from fastlsh.io.convert import cell
 from fastlsh.io.delimited import csv_text
 from fastlsh.io.errors import name_output_in_errors, pyarrow
 from fastlsh.io.filesystems import STANDARD
@@ -157,7 +158,8 @@ def _strings(values: Any) -> list[str]:
         return ["true" if value else "false" for value in values.tolist()]
     if isinstance(values, np.ndarray):  # its elements one by one would take several times as long
         values = values.tolist()
-    return list(map(str, values))
+    is_plain = {*map(type, values)} <= {str, int}
+    return list(map(str if is_plain else cell, values))
 
 
 def _jsonl(names: list[str], block: Block) -> str:
@@ -184,6 +186,12 @@ def _arrow_slices(pa: Any, column: Any) -> Callable[[int, int], Any]:
     """Return a function that makes an Arrow array of the values between two positions."""
     if isinstance(column, np.ndarray):
         return lambda start, stop: pa.array(column[start:stop])
+    if (kind := getattr(column, "kind", None)) is not None:
+        made = {"string": cell, "float64": float}.get(kind, lambda value: value)
+        return lambda start, stop: pa.array(
+            [None if value is None else made(value) for value in column[start:stop]],
+            getattr(pa, kind)(),
+        )
     # Numbers only if all are: one type must do for the whole column.
     if are_integers(column.values if isinstance(column, Lookup) else column):
         return lambda start, stop: pa.array(column[start:stop], pa.int64())

@@ -5,7 +5,7 @@ from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.lines import LineRun, line_run, lines_page
 from fastlsh.reporting.overlap import overlap_page
-from fastlsh.reporting.pairs import pairs_page
+from fastlsh.reporting.pairs import PairFiles, pairs_page
 from fastlsh.reporting.passages import Excerpt, PassageRun, passages_page
 from fastlsh.reporting.repeated import Passage, removals
 from fastlsh.reporting.write import check_report, largest_clusters_page, report, report_page
@@ -13,6 +13,7 @@ from fastlsh.reporting.write import check_report, largest_clusters_page, report,
 __all__ = [
     "Excerpt",
     "LineRun",
+    "PairFiles",
     "Passage",
     "PassageRun",
     "ReportedDocuments",

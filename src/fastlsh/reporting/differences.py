@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastlsh.explanation import covered, units_of
+from fastlsh.explanation import Units, covered, units_of
 from fastlsh.html import escaped, marked
 from fastlsh.texts import Shingler
 
@@ -14,6 +15,9 @@ COMPARED, KNOWN = 20_000, 100_000
 
 SHOWN = 320
 """Characters of a text that are shown, with all its differences."""
+
+AROUND_SHARED = 2_000
+"""Characters of a text that are shown where what both have is to be seen."""
 
 AROUND, LONGEST = 40, 120
 """Characters before and after a difference, and of it."""
@@ -93,26 +97,69 @@ def beside(kept: Text, other: Text, shingler: Shingler) -> tuple[str, str]:
     return shown[0], shown[1]
 
 
+def around_shared(text: Text, other: Text, shingler: Shingler) -> str:
+    """Return as HTML up to 2,000 characters of a text: where it has most in common with another.
+
+    What none of the common shingles covers is marked.
+    """
+    if shingler.unit == "token":  # as in `differences`
+        shingler = replace(shingler, unit="word")
+    for start in (*range(0, len(text), COMPARED), 0):
+        units, shared = _common(text, other, start, shingler)
+        if shared.any():
+            break
+    if len(text) > COMPARED and shared.any():  # from there on, about
+        start += max(int(units.start[np.argmax(shared)]) - AROUND, 0)
+        units, shared = _common(text, other, start, shingler)
+    part = units.text
+    common = np.zeros(len(part) + 1, np.int64)
+    for begin, stop in covered(units, shared, shingler.size):
+        common[begin + 1 : stop + 1] = 1
+    sums = np.cumsum(common)
+    width = min(AROUND_SHARED, len(part))
+    best = int(np.argmax(sums[width:] - sums[: len(sums) - width]))
+    first, last = _border(part, best), _border(part, best + width)
+    spans = [
+        (max(begin, first) - first, min(stop, last) - first)
+        for begin, stop in _own(units, shared, text, start, shingler)
+        if begin < last and stop > first
+    ]
+    head, tail = start + first > 0, start + COMPARED < len(text) or last < len(part)
+    return f"{GAP * head}{marked(part[first:last], spans)}{GAP * tail}"
+
+
 def own(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, list[Span]]:
     """Return the text from `start` on, normalised if need be, and where it is only its own.
 
     The spans are those that no shingle covers which the other text has, too; ascending.
     """
+    units, shared = _common(text, other, start, shingler)
+    return units.text, _own(units, shared, text, start, shingler)
+
+
+def _common(
+    text: Text, other: Text, start: int, shingler: Shingler
+) -> tuple[Units, NDArray[np.bool_]]:
+    """Return the units from `start` on, and whether the other text has each of their shingles."""
     stop = start + COMPARED
     first = max(start - KNOWN // 2, 0)
     shingles = set(shingler.shingles(other[first : first + KNOWN]))
-    units = units_of(text[start:stop], shingler)
-    shared = np.array([each in shingles for each in shingler.shingles(text[start:stop])], np.bool_)
+    found = [each in shingles for each in shingler.shingles(text[start:stop])]
+    return units_of(text[start:stop], shingler), np.array(found, np.bool_)
+
+
+def _own(
+    units: Units, shared: NDArray[np.bool_], text: Text, start: int, shingler: Shingler
+) -> list[Span]:
     begin, end = 0, len(units.text)
     certain = len(units) > shingler.size
     # Where the text was cut, words are not whole, and shingles missing that cover the next ones.
     if start:
         begin = int(units.start[shingler.size]) if certain else end
-    if stop < len(text):
+    if start + COMPARED < len(text):
         end = int(units.start[len(units) - shingler.size]) if certain else 0
     spans = _outside(covered(units, shared, shingler.size), len(units.text))
-    spans = [(max(i, begin), min(j, end)) for i, j in spans if i < end and j > begin]
-    return units.text, spans
+    return [(max(i, begin), min(j, end)) for i, j in spans if i < end and j > begin]
 
 
 def _alike(a: Text, b: Text) -> int:

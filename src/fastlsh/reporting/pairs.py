@@ -1,19 +1,30 @@
 """The page about pairs of similar documents."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.reporting import sections
-from fastlsh.reporting.differences import beginning, compared
+from fastlsh.reporting.differences import AROUND_SHARED, around_shared, beginning, compared
 from fastlsh.reporting.documents import ReportedDocuments
-from fastlsh.reporting.frame import page
+from fastlsh.reporting.frame import MOST_NOTE, bounded, page
+from fastlsh.reporting.sharing import shares_table, sharing
 from fastlsh.results import Matches, Pairs
 
-SHOWN = 20
-"""Pairs that are shown with their differences."""
+AT_ONCE = 50
+"""Pairs that are unfolded together."""
+
+
+class PairFiles(NamedTuple):
+    """The files of the documents, those of the other collection behind them."""
+
+    names: Sequence[str]
+    of_document: NDArray[np.int64]
+    """int64 (n,): the number of the file of each."""
+    characters: NDArray[np.int64]
+    """int64 (n,): the length of each."""
 
 
 def pairs_page(
@@ -23,17 +34,39 @@ def pairs_page(
     title: str,
     notes: Mapping[str, str],
     seconds: Mapping[str, float],
+    most: int,
+    table: str,
+    files: PairFiles | None,
 ) -> str:
-    """Return the page; the documents are those that were searched."""
+    """Return the page.
+
+    Parameters
+    ----------
+    found, documents, threshold
+        The pairs, the documents that were searched, and the threshold.
+    title, notes, seconds
+        As `fastlsh.report` takes them.
+    most
+        How many pairs are shown.
+    table
+        What has all pairs.
+    files
+        Where the documents are; None: not in one file each.
+    """
     if isinstance(found, Matches):
         left, right = found.document, found.against + len(documents)
     else:
         left, right = found.left, found.right
-    most_similar = examples(documents, left, right, found.similarity, _first(found.similarity))
+    order = np.argsort(-found.similarity, kind="stable")[:most]
+    shown = [
+        _page(documents, left, right, found.similarity, order, start)
+        for start in range(0, len(order), AT_ONCE)
+    ]
     bars = sections.histogram(found.similarity, "Jaccard similarity", "pairs", threshold)
     parts = [
         ("How similar the pairs are", bars or "<p>No pair has a verified similarity.</p>"),
-        ("The most similar pairs", most_similar and _told(len(found)) + most_similar),
+        ("Pairs by file", files and _by_file(files, left, right, found.similarity)),
+        ("The most similar pairs", shown and _told(len(found) - most, table) + "\n".join(shown)),
         ("Time", sections.times(seconds)),
     ]
     involved = len(np.unique(np.concatenate([left, right])))
@@ -46,19 +79,63 @@ def pairs_page(
     return page(title, sections.tiles(tiles), notes, parts)
 
 
-def _first(similarity: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the rows to show: the most similar first, but those that are equal last."""
-    return np.lexsort([-similarity, similarity == 1])[:SHOWN]
-
-
-def _told(count: int) -> str:
-    more = count - SHOWN
-    rest = f" {more:,} other pairs are not shown." if more > 0 else ""
+def _by_file(
+    files: PairFiles,
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    similarity: NDArray[np.float64],
+) -> str:
+    """Show how many pairs there are between which files, and how much these have in common."""
+    if not len(left):
+        return ""
+    share = np.nan_to_num(similarity / (1 + similarity))
+    shared = np.rint(share * (files.characters[left] + files.characters[right])).astype(np.int64)
+    one, other = np.sort([files.of_document[left], files.of_document[right]], axis=0)
+    shares = sharing(one, other + len(files.names), shared)  # also within a file
+    names = [
+        (bounded(files.names[a], MOST_NOTE), bounded(files.names[b], MOST_NOTE))
+        for a, b in zip(one[shares.rows].tolist(), other[shares.rows].tolist(), strict=True)
+    ]
     return (
-        "<p>Each pair shows how the first document begins, then where the two differ. "
-        "<mark>Marked</mark> text is in only one of the two: in the second document or, in the "
-        "indented passage below it, in the first one. Pairs of similarity 1 come last."
+        "<p>Shared characters follow from the similarity of each pair and the lengths of its"
+        " texts: of equal texts, they are all characters of one of them.</p>"
+    ) + shares_table(shares, names, ("file", "other file", "pairs", "shared characters"))
+
+
+def _told(more: int, table: str) -> str:
+    rest = ""
+    if more > 0:
+        rest = f" {more:,} other pairs are not shown: {bounded(table, MOST_NOTE)} has all pairs."
+    return (
+        f"<p>Of each text, up to {AROUND_SHARED:,} characters are shown, where it has most in "
+        "common with the other one. <mark>Marked</mark> text is in only one of the two."
         f"{rest}</p>"
+    )
+
+
+def _page(
+    documents: ReportedDocuments,
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    similarity: NDArray[np.float64],
+    order: NDArray[np.int64],
+    start: int,
+) -> str:
+    """Show the pairs from one on that are unfolded together."""
+    rows = order[start : start + AT_ONCE].tolist()
+    items = []
+    for row in rows:
+        a, b = int(left[row]), int(right[row])
+        one, other = documents.text(a), documents.text(b)
+        texts = f'<p class="kept">{around_shared(one, other, documents.shingler)}</p>'
+        if one == other:
+            texts += '<p class="same">both texts are identical</p>'
+        else:
+            texts += f"<p>{around_shared(other, one, documents.shingler)}</p>"
+        items.append(f"<li>{_heading(documents, a, b, float(similarity[row]))}{texts}</li>")
+    return (
+        f"<details{'' if start else ' open'}>\n<summary>Pairs {start + 1:,} to"
+        f" {start + len(rows):,}</summary>\n<ul>{chr(10).join(items)}</ul>\n</details>"
     )
 
 
@@ -76,9 +153,13 @@ def examples(
 
 def _pair(documents: ReportedDocuments, left: int, right: int, similarity: float) -> str:
     text: Any = documents.text(left)
-    value = "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
     return (
-        f"<li>{documents.name(left)} and {documents.name(right)} <span>{value}</span>"
+        f"<li>{_heading(documents, left, right, similarity)}"
         f'<p class="kept">{beginning(text)}</p>'
         f"{compared(text, documents.text(right), documents.shingler)}</li>"
     )
+
+
+def _heading(documents: ReportedDocuments, left: int, right: int, similarity: float) -> str:
+    value = "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
+    return f"{documents.name(left)} and {documents.name(right)} <span>{value}</span>"

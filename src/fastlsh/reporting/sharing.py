@@ -45,6 +45,16 @@ def sharing_table(shares: Sharing, names: Sequence[tuple[str, str]], by: str) ->
     """Show who shares how much with whom; `names` are HTML of the removed and the kept one."""
     if not shares.total:
         return ""
+    return (
+        f"<p>Each removed {by} counts for its document and the document that keeps it, which is"
+        f" the first of all documents that have the {by}.</p>"
+    ) + shares_table(shares, names, ("removed from", "kept in", f"{by}s", "characters"))
+
+
+def shares_table(
+    shares: Sharing, names: Sequence[tuple[str, str]], heading: tuple[str, str, str, str]
+) -> str:
+    """Show the names of both, and both counts, below a heading."""
     counted = zip(names, shares.pieces.tolist(), shares.characters.tolist(), strict=True)
     lines = [
         f"<tr><td>{lost}</td><td>{kept}</td><td>{pieces:,}</td><td>{characters:,}</td></tr>"
@@ -52,10 +62,8 @@ def sharing_table(shares: Sharing, names: Sequence[tuple[str, str]], by: str) ->
     ]
     more = shares.total - len(lines)
     rest = f"<p>{more:,} pairs that share fewer characters are not shown.</p>" if more else ""
+    head = "".join(f"<th>{each}</th>" for each in heading)
     return (
-        f"<p>Each removed {by} counts for its document and the document that keeps it, which is"
-        f" the first of all documents that have the {by}.</p>"
-        '<table class="shares"><thead><tr><th>removed from</th><th>kept in</th>'
-        f"<th>{by}s</th><th>characters</th></tr></thead><tbody>\n{chr(10).join(lines)}\n"
+        f'<table class="shares"><thead><tr>{head}</tr></thead><tbody>\n{chr(10).join(lines)}\n'
         f"</tbody></table>{rest}"
     )

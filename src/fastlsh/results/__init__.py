@@ -6,7 +6,7 @@ from fastlsh.results.deduplication import Deduplication
 from fastlsh.results.lines import LineDeduplication, SpanDeduplication
 from fastlsh.results.matches import Matches
 from fastlsh.results.overlap import Overlap
-from fastlsh.results.pairs import Pairs
+from fastlsh.results.pairs import Pairs, components_of, count_in_pairs
 from fastlsh.results.proofs import Proofs
 from fastlsh.results.table import Removal as Removal
 
@@ -24,5 +24,7 @@ __all__ = [
     "Removals",
     "SpanDeduplication",
     "check_labels",
+    "components_of",
+    "count_in_pairs",
     "stays",
 ]

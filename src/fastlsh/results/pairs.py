@@ -128,3 +128,10 @@ def components_of(
         _kernels.unite(first, *(side[start:stop].astype(np.int32) for side in (left, right)))
     _kernels.families(first)
     return first.astype(np.int64)
+
+
+def count_in_pairs(left: NDArray[np.int64], right: NDArray[np.int64], inputs: range) -> int:
+    """Return how many of some documents are in a pair."""
+    is_in_pair = np.zeros(inputs.stop, np.bool_)
+    is_in_pair[left] = is_in_pair[right] = True
+    return int(is_in_pair[inputs.start :].sum())

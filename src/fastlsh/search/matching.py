@@ -25,6 +25,7 @@ def matches(
     threshold: float = 0.8,
     *,
     best: bool = False,
+    one_to_one: bool = False,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
     max_pairs: int = 100_000_000,
@@ -47,6 +48,9 @@ def matches(
     best
         Whether to return, for each text, only the most similar text of `against`, the first one of
         equally similar texts.
+    one_to_one
+        Whether each text of both collections is in one pair at most: of all pairs, the most similar
+        one is taken first, of equals the first one, and then the others without these texts.
     against_ids
         The ids of the documents of `against`, for `Matches.against_id`.
     within, against_within
@@ -82,8 +86,9 @@ def matches(
     params = made(SearchParams.of, keywords, threshold)
     options = made(RunOptions.of, keywords)
     return matches_of_texts(
-        texts, against, params, options, best=best, ids=ids, against_ids=against_ids,
-        max_pairs=max_pairs, estimates=estimates, within=within, against_within=against_within,
+        texts, against, params, options, best=best, one_to_one=one_to_one, ids=ids,
+        against_ids=against_ids, max_pairs=max_pairs, estimates=estimates, within=within,
+        against_within=against_within,
     )  # fmt: skip
 
 
@@ -94,6 +99,7 @@ def matches_of_texts(
     options: RunOptions,
     *,
     best: bool,
+    one_to_one: bool,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
     max_pairs: int,
@@ -103,7 +109,7 @@ def matches_of_texts(
 ) -> Matches:
     """Find the pairs as `matches` does."""
     max_pairs = check_integer(max_pairs, "max_pairs")
-    check_best(best, params)
+    check_best(best, one_to_one, params)
     prepared = params.shingler.prepared
     collection, others = prepared(as_texts(texts)), prepared(as_texts(against))
     ids = check_ids(ids, len(collection))
@@ -113,7 +119,7 @@ def matches_of_texts(
     signed.groups = groups_of_both(within, len(collection), against_within, n)
     warn_of_needless_comparisons(everything, signed.signatures, params, options)
     document, of_against, similarity = find_crossing(
-        everything, signed, n, max_pairs, params, options, best=best
+        everything, signed, n, max_pairs, params, options, best=best, one_to_one=one_to_one
     )
     estimate = None
     if estimates:
@@ -126,7 +132,10 @@ def matches_of_texts(
     )  # fmt: skip
 
 
-def check_best(best: bool, params: SearchParams) -> None:
-    """Raise ValueError if there is no similarity to tell the best match by."""
-    if best and params.verify == "none":
-        raise ValueError("best=True needs similarities, which verify='none' does not give")
+def check_best(best: bool, one_to_one: bool, params: SearchParams) -> None:
+    """Raise ValueError if there is no similarity to tell the best matches by, or two ways to."""
+    if best and one_to_one:
+        raise ValueError("best=True and one_to_one=True choose pairs in two ways: give one")
+    if (best or one_to_one) and params.verify == "none":
+        name = "best" if best else "one_to_one"
+        raise ValueError(f"{name}=True needs similarities, which verify='none' does not give")

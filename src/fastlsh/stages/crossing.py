@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.candidates import RowBlocks, between, split_codes
 from fastlsh.errors import TooManyPairsError
-from fastlsh.parallel import RunOptions
+from fastlsh.parallel import RunOptions, batches
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages.copies import first_copies, with_copies
@@ -18,6 +18,9 @@ from fastlsh.stages.parts import part_of
 from fastlsh.stages.signing import Signed, sign
 from fastlsh.stages.verification import verified_pairs
 from fastlsh.texts import Texts
+
+BATCH = 1 << 16
+"""Pairs that are chosen from at a time."""
 
 
 class Crossing(NamedTuple):
@@ -37,6 +40,7 @@ def find_crossing(
     options: RunOptions,
     *,
     best: bool,
+    one_to_one: bool,
 ) -> Crossing:
     """Find the near-duplicate pairs of a part between two collections.
 
@@ -52,6 +56,8 @@ def find_crossing(
         Of the search.
     best
         Of each document, only the pair with the highest similarity, the first one of equals.
+    one_to_one
+        Each document in one pair at most: the pairs with the highest similarity first.
     """
     n = len(texts)
     # Copies are set aside in each collection by itself, so that each pair of originals is between.
@@ -71,7 +77,25 @@ def find_crossing(
     code, similarity = with_copies(blocks, first, None, max_pairs)
     against, document = split_codes(code)
     order = np.lexsort((against, document))
-    return Crossing(document[order], against[order], similarity[order])
+    found = Crossing(document[order], against[order], similarity[order])
+    return _one_to_one(found) if one_to_one else found
+
+
+def _one_to_one(found: Crossing) -> Crossing:
+    order = np.lexsort((found.against, found.document, -found.similarity))
+    documents: set[int] = set()
+    others: set[int] = set()
+    chosen = []
+    for start, stop in batches(len(order), BATCH):
+        rows = order[start:stop]
+        sides = (side[rows].tolist() for side in (found.document, found.against))
+        for row, document, other in zip(rows.tolist(), *sides, strict=True):
+            if document not in documents and other not in others:
+                documents.add(document)
+                others.add(other)
+                chosen.append(row)
+    rows = np.sort(np.array(chosen, np.int64))
+    return Crossing(*(column[rows] for column in found))
 
 
 def _best_of_each(blocks: RowBlocks, first: NDArray[np.int64], n_against: int) -> Crossing:
@@ -94,6 +118,7 @@ def find_crossing_of_part(
     *,
     n_against: int,
     best: bool,
+    one_to_one: bool,
     max_pairs: int,
     estimates: bool,
     threads: int | None,
@@ -106,7 +131,7 @@ def find_crossing_of_part(
     ----------
     texts, numbers, params, max_pairs, estimates, threads, scratch, within
         As there.
-    n_against, best
+    n_against, best, one_to_one
         As in `find_crossing`; the documents of `against` are those with lower numbers.
 
     Returns
@@ -121,7 +146,7 @@ def find_crossing_of_part(
     count = int(np.searchsorted(number, n_against))
     try:
         document, against, similarity = find_crossing(
-            collection, signed, count, max_pairs, params, options, best=best
+            collection, signed, count, max_pairs, params, options, best=best, one_to_one=one_to_one
         )
     except TooManyPairsError as error:
         raise error.numbered(number) from None

@@ -131,7 +131,9 @@ def find_pairs(
         }  # fmt: skip
         given = (prepared_texts(job, part), numbers, job.params)
         pairs = (
-            find_crossing_of_part(*given, n_against=n_against, best=wanted.best, **how)
+            find_crossing_of_part(
+                *given, n_against=n_against, best=wanted.best, one_to_one=wanted.one_to_one, **how
+            )
             if job.first_input
             else find_pairs_of_part(*given, **how)
         )

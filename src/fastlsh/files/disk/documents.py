@@ -3,6 +3,8 @@
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from itertools import tee
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +24,12 @@ from fastlsh.files.disk.decide import (
     find_pairs,
     limited_documents,
 )
-from fastlsh.files.disk.gather import bytes_gathered, gather_inputs
+from fastlsh.files.disk.gather import (
+    bytes_gathered,
+    gather_inputs,
+    records_of,
+    reread_signed_blocks,
+)
 from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.kept import check_different_ids, reread_kept
 from fastlsh.files.disk.largest import largest_page
@@ -41,6 +48,7 @@ from fastlsh.files.disk.staged import (
     write_stage,
 )
 from fastlsh.files.disk.write import Remainder, writing_outputs
+from fastlsh.files.more_columns import InOrder, Reread, columns_of_both, names_of_components
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.removal import Removal
 from fastlsh.files.requests import PairSearch
@@ -50,14 +58,17 @@ from fastlsh.files.run.outputs import recording
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
 from fastlsh.files.saved_index import count_run, save_index
 from fastlsh.io import (
+    Ids,
+    Lookup,
     cluster_columns,
     pair_columns,
     proof_columns,
+    replacing_together,
     write_table,
     write_text,
 )
 from fastlsh.parallel import Stopwatch, amount
-from fastlsh.results import Removals
+from fastlsh.results import Removals, components_of, count_in_pairs
 
 
 class Deduplicated(NamedTuple):
@@ -74,6 +85,8 @@ class PairsFound(NamedTuple):
 
     summary: Summary
     pairs: int
+    documents_in_pairs: int
+    """Of the inputs."""
 
 
 @staged_run(Deduplicated)
@@ -172,13 +185,15 @@ def run_deduplication(
 
 
 @staged_run(PairsFound)
-def run_pairs(job: Job, *, wanted: PairSearch, output: str | None, clock: Stopwatch) -> PairsFound:
+def run_pairs(job: Job, *, wanted: PairSearch, clock: Stopwatch) -> PairsFound:
     """Find all pairs and write them, or go on where a run before was ended."""
     estimates = wanted.estimates
     more: dict[str, Any] = {"max_pairs": wanted.max_pairs, "estimates": estimates}
     if job.first_input:
         more |= {"against_files": job.first_input, "best": wanted.best}
-    with begun(job, "pairs", more, {OUTPUT_PATH: output}, clock) as job:
+        more |= {"one_to_one": wanted.one_to_one}
+    targets = {OUTPUT_PATH: wanted.output, "components": wanted.components}
+    with begun(job, "pairs", more, targets, clock) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
             find_pairs(job, linked, texts, wanted, summary.n_against)
@@ -187,9 +202,48 @@ def run_pairs(job: Job, *, wanted: PairSearch, output: str | None, clock: Stopwa
             pairs = answer_of_all_parts(job, linked, EstimatedPair if estimates else FoundPair)
         with clock("writing"):
             estimate = pairs["estimate"] if estimates else None
-            columns = pair_columns(texts, *_columns(pairs), estimate)
-            write_table(output, columns)
-        return ended(job, PairsFound(summary, len(pairs)), [] if output is None else [output])
+            left, right, similarity = _columns(pairs)
+            columns = pair_columns(texts, left, right, similarity, estimate)
+            columns |= columns_of_both(wanted.columns, left, right, partial(_reread, job))
+            with replacing_together() as together:
+                if wanted.components is not None:
+                    component = components_of(left, right, summary.documents)
+                    table = _components(job, summary, texts, component)
+                    write_table(wanted.components, table, together)
+                write_table(wanted.output, columns, together)
+            inside = count_in_pairs(left, right, range(summary.n_against, summary.documents))
+        return ended(job, PairsFound(summary, len(pairs), inside), wanted.tables)
+
+
+def _reread(job: Job, wanted: NDArray[np.int64]) -> Iterator[Reread]:
+    """Read the blocks again that have some documents."""
+    records = [
+        (first, record) for first, record in records_of(job)
+        if np.diff(np.searchsorted(wanted, (first, first + record.documents)))
+    ]  # fmt: skip
+    for first, record, block in reread_signed_blocks(job, records, all_columns=True):
+        yield Reread(first, record.documents, job.sources[record.source], block)
+
+
+def _components(
+    job: Job, summary: Summary, texts: GatheredTexts, component: NDArray[np.int64]
+) -> dict[str, Lookup]:
+    """Return the table of components; the ids of documents without pairs are read again."""
+
+    def ids() -> Iterator[Any]:
+        tell = job.byte_progress("writing")
+        for _, record, block in reread_signed_blocks(job, records_of(job)):
+            documents, own, source = block.documents(), Ids(), job.sources[record.source]
+            own.add(source.path, documents.ids, documents.rows)
+            yield from own
+            tell(source, record.extent)
+        tell.end()
+
+    first, again = tee(ids())
+    both = {"id": first, "component": names_of_components(again, component, texts.take)}
+    return {
+        name: Lookup(InOrder(values, summary.integers), component) for name, values in both.items()
+    }
 
 
 def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:

@@ -1,5 +1,7 @@
 """The engine in memory: the pairs of a collection, all of them, or those with another one."""
 
+import numpy as np
+
 from fastlsh.files.memory.documents import (
     left_out,
     named_files,
@@ -7,19 +9,21 @@ from fastlsh.files.memory.documents import (
     with_against,
 )
 from fastlsh.files.memory.grouped import grouped
+from fastlsh.files.more_columns import blocks_of, columns_of_both
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import PairSearch, Request
-from fastlsh.io import Collection, Replacements, pair_columns, write_table
+from fastlsh.io import Collection, Lookup, Replacements, pair_columns, write_table
 from fastlsh.parallel import Stopwatch
-from fastlsh.reporting import ReportedDocuments, pairs_page
+from fastlsh.reporting import PairFiles, ReportedDocuments, pairs_page
 from fastlsh.results import Matches, Pairs
 from fastlsh.search import exact_pairs, matches_of_texts, pairs_of_texts
+from fastlsh.stages import characters_of
+from fastlsh.texts import as_texts
 
 
 def run_pairs(
     request: Request,
     budget: ReadBudget,
-    output: str | None,
     wanted: PairSearch,
     together: Replacements,
     clock: Stopwatch,
@@ -45,17 +49,20 @@ def run_pairs(
                 estimates=wanted.estimates, within=request.groups(collection.labels),
             )  # fmt: skip
     with clock("writing"):
-        columns = pair_columns(
-            collection.ids, found.left, found.right, found.similarity, found.estimate
-        )
-        write_table(output, columns, together)
+        if wanted.components is not None:
+            numbers = {"id": np.arange(len(collection)), "component": found.components()}
+            table = {name: Lookup(collection.ids, which) for name, which in numbers.items()}
+            write_table(wanted.components, table, together)
+        sides = found.left, found.right
+        columns = pair_columns(collection.ids, *sides, found.similarity, found.estimate)
+        columns |= columns_of_both(wanted.columns, *sides, lambda _: blocks_of(collection))
+        write_table(wanted.output, columns, together)
     return found, collection
 
 
 def run_matches(
     request: Request,
     budget: ReadBudget,
-    output: str | None,
     wanted: PairSearch,
     together: Replacements,
     clock: Stopwatch,
@@ -73,19 +80,21 @@ def run_matches(
     with clock("search"):
         found = matches_of_texts(
             collection.texts, others.texts, request.search, request.run, best=wanted.best,
-            max_pairs=wanted.max_pairs, estimates=wanted.estimates,
+            one_to_one=wanted.one_to_one, max_pairs=wanted.max_pairs, estimates=wanted.estimates,
             within=request.groups(collection.labels), against_within=request.groups(others.labels),
         )  # fmt: skip
     with clock("writing"):
         ids, of_against = with_against(collection, others, found.against, found.against)
-        columns = pair_columns(ids, found.document, of_against, found.similarity, found.estimate)
-        write_table(output, columns, together)
+        sides = found.document, of_against
+        columns = pair_columns(ids, *sides, found.similarity, found.estimate)
+        columns |= columns_of_both(wanted.columns, *sides, lambda _: blocks_of(collection, others))
+        write_table(wanted.output, columns, together)
     return found, collection, others
 
 
 def page_of_pairs(
     request: Request,
-    output: str | None,
+    wanted: PairSearch,
     clock: Stopwatch,
     found: Pairs | Matches,
     collection: Collection,
@@ -97,7 +106,21 @@ def page_of_pairs(
         texts, ids, skipped = others.texts, others.ids, skipped + others.skipped
     search = request.search
     documents = ReportedDocuments(collection.texts, texts, collection.ids, ids, search.shingler)
-    outputs = {} if output is None else {"pairs": output}
+    outputs = {} if wanted.output is None else {"pairs": wanted.output}
     notes = {**left_out(skipped), **named_files(request, "other collection", outputs)}
     title = f"Pairs of {len(collection):,} documents"
-    return pairs_page(found, documents, search.threshold, title, notes, clock)
+    files = None
+    if request.group is None:
+        both = [collection] if others is None else [collection, others]
+        parts = [part for each in both for part in each.parts]
+        files = PairFiles(
+            [part.source.path for part in parts],
+            np.repeat(np.arange(len(parts)), [part.documents for part in parts]),
+            np.concatenate([
+                characters_of(as_texts(each.texts), search.shingler, request.run) for each in both
+            ]),
+        )  # fmt: skip
+    table = wanted.output or "the standard output"
+    return pairs_page(
+        found, documents, search.threshold, title, notes, clock, wanted.most, table, files
+    )

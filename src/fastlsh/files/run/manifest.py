@@ -154,6 +154,7 @@ RESULT = "result"
 _PLANNED = ("run", "units", "range", "budget", "threads", "parts", RESULT)
 _PATHS = (
     OUTPUT_PATH, "convert_to", "removed", "clusters", "report", "save_index", "index_texts", "hits",
+    "components",
 )  # fmt: skip
 """Where outputs are written, which only processes that share a directory must agree about."""
 

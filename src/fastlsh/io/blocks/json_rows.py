@@ -7,7 +7,7 @@ from typing import Any
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.columns import LABEL
 from fastlsh.io.blocks.json_columns import names_of
-from fastlsh.io.errors import listed, not_json
+from fastlsh.io.errors import not_json
 from fastlsh.io.record_texts import kind_of, text_of_members
 from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import words_of_list

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fastlsh.io.blocks import Delimited
+from fastlsh.io.blocks import Block, Delimited, Flags
 from fastlsh.io.formats import COLUMNAR, SPLIT
 from fastlsh.io.sources import Source
 
@@ -47,3 +47,8 @@ def parser(source: Source, names: list[str] | None) -> Callable[[Any], list[Row]
 
 def _json_rows(piece: Any) -> list[Row]:
     return [json.loads(line) for line in bytes(piece).split(b"\n") if line and not line.isspace()]
+
+
+def rows_of(source: Source, block: Block, kept: Flags) -> list[Row]:
+    """Return the rows of some of the good documents of a block, as Python has them."""
+    return parser(source, column_names(source, block.head.layout))(block.rows(kept))

@@ -81,7 +81,7 @@ class CsvTable(JsonLines):
         return csv_text([list(self._names) or self._default])
 
     def _line(self, row: Row) -> str:
-        return csv_text([[_cell(row.get(name)) for name in self._names]])
+        return csv_text([[cell(row.get(name)) for name in self._names]])
 
 
 def as_json(value: Any) -> Any:
@@ -103,7 +103,8 @@ def as_json(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no place in JSON")
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """Return a value as the text of a cell: null is empty, and nested values are JSON."""
     if value is None:
         return ""
     if isinstance(value, float):
