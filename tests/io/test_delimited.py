@@ -6,7 +6,7 @@ import io
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fastlsh.io.delimited import csv_text
+from fastlsh.io.delimited import csv_row, csv_text
 
 CELLS = st.text(st.sampled_from("a, \"'\r\n\t;é"), max_size=4)
 ROWS = st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n)))
@@ -16,6 +16,7 @@ ROWS = st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, 
 @example([["a\rb", "c"], ["d", "e"]], ",")
 def test_it_is_read_as_it_was(rows, delimiter):
     text = csv_text(rows, delimiter)
+    assert text == "".join(csv_row(cells, delimiter) for cells in rows)
     assert [*csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)] == rows
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastlsh.io.blocks.contract import AddedColumns, Head
 from fastlsh.io.blocks.new_texts import json_keys
-from fastlsh.io.delimited import csv_text
+from fastlsh.io.delimited import csv_row
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.sources import Source
 
@@ -112,7 +112,7 @@ def delimited_tail(cells: list[str], source: Source) -> bytes:
     """Return further fields of a row, with the delimiter before them."""
     delimiter = source.delimiter
     if source.options.quotes:
-        text = csv_text([cells], delimiter).removesuffix("\n")
+        text = csv_row(cells, delimiter).removesuffix("\n")
     else:
         text = delimiter.join(cells)
         if text.count(delimiter) >= len(cells) or "\n" in text or "\r" in text:

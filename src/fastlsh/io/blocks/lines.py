@@ -110,8 +110,11 @@ def _as_read(data: Bytes, physical: Indices, delimiter: str) -> NDArray[np.bool_
     """Ask the csv module which line ends are those of rows."""
     outside = np.zeros(len(physical), np.bool_)
     outside[0] = True
-    text = data[: physical[-1]].tobytes().decode("utf-8", "replace")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    # Each byte as a character takes least memory, and shows the same quotes and delimiters.
+    codec = "latin-1" if delimiter.isascii() else "utf-8"
+    stored = io.BytesIO(data[: physical[-1]].tobytes())
+    lines = io.TextIOWrapper(stored, codec, "replace", newline="")
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     with fields_of_any_size():
         while True:
             try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh.io.delimited import csv_text
+from fastlsh.io.delimited import csv_row
 from fastlsh.io.errors import pyarrow
 
 _DECODER = json.JSONDecoder()
@@ -85,7 +85,7 @@ def fields_as_row(fields: Sequence[str], raw: str, delimiter: str, quotes: bool)
     end = raw[len(raw.rstrip("\r\n")) :]
     if not quotes:  # then no field has what would need them
         return delimiter.join(fields) + end
-    return csv_text([fields], delimiter).removesuffix("\n") + end
+    return csv_row(fields, delimiter).removesuffix("\n") + end
 
 
 def table_with_texts(table: Any, path: Sequence[str], texts: dict[int, str]) -> Any:

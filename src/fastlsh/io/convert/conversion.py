@@ -141,8 +141,8 @@ def _converting(
         waiting.seek(0)
         with target.open(temporary) as write:
             rows = _ParsedRows(output, parse, write)
-            while lines := waiting.readlines(_PIECE):
-                rows.write(b"".join(lines))
+            while piece := b"".join(waiting.readlines(_PIECE)):
+                rows.write(piece)
 
 
 class _ParsedRows:

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastlsh.errors import InputError
 from fastlsh.io.convert.parsing import Row
-from fastlsh.io.delimited import csv_text
+from fastlsh.io.delimited import csv_row
 from fastlsh.io.outputs import open_output
 from fastlsh.io.shards import Output
 
@@ -78,10 +78,10 @@ class CsvTable(JsonLines):
             self._names.update(dict.fromkeys(row))
 
     def _header(self) -> str:
-        return csv_text([list(self._names) or self._default])
+        return csv_row(list(self._names) or self._default)
 
     def _line(self, row: Row) -> str:
-        return csv_text([[cell(row.get(name)) for name in self._names]])
+        return csv_row([cell(row.get(name)) for name in self._names])
 
 
 def as_json(value: Any) -> Any:
