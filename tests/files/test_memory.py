@@ -171,11 +171,14 @@ JOBS = {
 
 
 def write_one_row(path, text):
-    """Write a file with one row."""
+    """Write a file with one row, whose text may have to be quoted."""
     if path.suffix == ".jsonl":
-        path.write_text(json.dumps({"text": text}) + "\n", encoding="utf-8")
-    elif path.suffix in (".csv", ".txt"):
-        path.write_text(text if path.suffix == ".txt" else f"text\n{text}\n", encoding="utf-8")
+        path.write_text(json.dumps({"text": text}, ensure_ascii=False) + "\n", encoding="utf-8")
+    elif path.suffix == ".csv":  # with a quote inside a field: the csv module finds the rows
+        text = '"' + text.replace('"', '""') + '"'
+        path.write_text(f'text,other\n{text},a"b"c\n', encoding="utf-8", newline="")
+    elif path.suffix == ".txt":
+        path.write_text(text, encoding="utf-8")
     elif path.suffix == ".parquet":
         pq.write_table(pa.table({"text": [text]}), path)
     else:
@@ -184,14 +187,25 @@ def write_one_row(path, text):
             writer.write_table(table)
 
 
+def longest_text(worst):
+    """Return a text for the longest row: the worst one has quotes, and characters of four bytes."""
+    draw = random.Random(5)
+    words = [f"{n:x}" + '"' * (worst and n % 5 == 0) for n in range(40_000)]
+    size = ((LIMIT << 20) - (160 << 20)) // 6 - 100
+    text = " ".join(draw.choices(words, k=4_900_000))
+    if not worst:
+        return text[:size]
+    text = text[: size - text[:size].count('"') - 8]
+    return text + "😀"
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("worst", [False, True])
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("reader", READERS)
-def test_the_longest_row_that_is_accepted(tmp_path, reader, job):
+def test_the_longest_row_that_is_accepted(tmp_path, reader, job, worst):
     path = tmp_path / f"in.{reader}"
-    draw = random.Random(5)
-    words = " ".join(draw.choices([f"{n:x}" for n in range(40_000)], k=4_900_000))
-    write_one_row(path, words[: (((LIMIT << 20) - (160 << 20)) // 6) - 100])
+    write_one_row(path, longest_text(worst))
     name, *more = JOBS[job]
     out = tmp_path / (f"k.{reader}" if more[-1] == "k" else more[-1])
     status, megabytes, said = peak(name, path, *more[:-1], out, "--engine", "disk")
