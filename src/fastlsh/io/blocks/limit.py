@@ -23,15 +23,12 @@ class Limit:
         self, documents: int | None, group: str | None = None, begun: Iterable[int] = ()
     ) -> None:
         self._left = documents
+        self.is_given = documents is not None
+        """Whether there is a limit."""
         self._group = group
         self._begun = set(begun)
         self.reached = documents == 0 and group is None
         """Whether all of these documents have been read."""
-
-    @property
-    def is_given(self) -> bool:
-        """Whether there is a limit."""
-        return self._left is not None
 
     def first(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks of a file, up to the last one of the documents.

@@ -95,11 +95,9 @@ def read_text_blocks(
         with open_bytes(source) as stream, reading(source.path):
             data = stream.read() if max_row is None else _read(stream, max_row + 1)
             if max_row is not None and len(data) > max_row:
-                size = len(data)
-                ends = filesystems.has_end(source.path)
-                while ends and (piece := stream.read(_PIECE)):
-                    size += len(piece)
-                raise LongRowError(source.path, size, goes_on=not ends)
+                goes_on = not filesystems.has_end(source.path)
+                rest = 0 if goes_on else sum(map(len, iter(lambda: stream.read(_PIECE), b"")))
+                raise LongRowError(source.path, len(data) + rest, goes_on=goes_on)
         yield TextBlock(source, data)
 
 
