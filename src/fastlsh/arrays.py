@@ -130,7 +130,7 @@ def float_sum(values: Sequence[float]) -> float:
     try:
         return math.fsum(values)
     except OverflowError:  # only some of the numbers together may be too large
-        total = sum(map(Fraction, values))
+        total = sum(map(Fraction, values), Fraction())
         if abs(total) < 2**1024 - 2**970:  # from here on, the nearest float would be 2**1024
             return float(total)
         return math.inf if total > 0 else -math.inf
