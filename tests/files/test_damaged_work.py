@@ -21,7 +21,7 @@ from fastlsh import (
 )
 from fastlsh.files.disk import decide, gather, link, sign_block
 from fastlsh.files.disk import documents as on_disk
-from fastlsh.files.run import seals
+from fastlsh.files.run import ownership
 from fastlsh.files.run.part import STAGES
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import rewriting
@@ -223,7 +223,7 @@ def test_files_of_a_part_that_are_directories(tmp_path, monkeypatch):
 
 def test_a_sector_that_cannot_be_read(tmp_path, monkeypatch):
     keywords, expected = stopped(tmp_path, monkeypatch, "deciding")
-    checked = seals._checked
+    checked = ownership._checked
 
     def damaged(file, *arguments):
         if file.name.endswith("linked.json"):
@@ -231,7 +231,7 @@ def test_a_sector_that_cannot_be_read(tmp_path, monkeypatch):
         return checked(file, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(seals, "_checked", damaged)
+        patch.setattr(ownership, "_checked", damaged)
         with pytest.raises(
             InputError, match=r"linked\.json: the file cannot be read: .*restart=True"
         ):

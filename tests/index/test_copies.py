@@ -95,7 +95,7 @@ def sizes(request):
             patch.setattr(deciding, "GROWTH", 3)
             patch.setattr(database, "ASKED", 7)
             patch.setattr(database, "COMPARED", 30)
-            patch.setattr(sqlite.lookups, "FEW", 3)
+            patch.setattr(sqlite.runs, "FEW", 3)
         yield
 
 

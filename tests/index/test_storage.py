@@ -16,7 +16,7 @@ import pytest
 
 from combinations import every
 from fastlsh import Index, Shingler
-from fastlsh.index import loading, storage
+from fastlsh.index import storage
 from fastlsh.index.memory import arrays
 
 KINDS = {
@@ -149,11 +149,11 @@ def test_all_indexes_have_one_format(tmp_path, options, words, arrays):
     [
         (["a", b"b"], "the first is 'a', number 1 is b'b'"),
         ([1, 2, "a"], "the first is 1, number 2 is 'a'"),
-        (["a", None], "number 1 is None of type NoneType"),
-        ([(1, 2)], r"number 0 is \(1, 2\) of type tuple"),
-        ([1, 1.5], "number 1 is 1.5 of type float"),
-        ([1, 2**63], "number 1 is 9223372036854775808 of type int"),
-        ([True], "number 0 is True of type bool"),
+        (["a", None], "None is of type NoneType: number 1"),
+        ([(1, 2)], r"\(1, 2\) is of type tuple: number 0"),
+        ([1, 1.5], "1.5 is of type float: number 1"),
+        ([1, 2**63], "9223372036854775808 is of type int: number 1"),
+        ([True], "True is of type bool: number 0"),
     ],
 )
 def test_ids_that_cannot_be_saved(tmp_path, ids, said):
@@ -346,14 +346,14 @@ def test_no_more_is_read_than_a_header_can_have(tmp_path):
 def test_a_file_that_is_cut_while_it_is_read(file, monkeypatch):
     path = file.with_name("cut")
     path.write_bytes(file.read_bytes())
-    read = loading._read_header
+    read = storage._read_header
 
     def cut_after(*given):
         header = read(*given)
         os.truncate(path, header.first + 100)
         return header
 
-    monkeypatch.setattr(loading, "_read_header", cut_after)
+    monkeypatch.setattr(storage, "_read_header", cut_after)
     with pytest.raises(ValueError, match="cut: it was truncated while it was read"):
         Index.load(path)
 

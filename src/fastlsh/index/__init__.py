@@ -3,10 +3,11 @@
 from fastlsh.index.api import Index, found_texts, known_documents
 from fastlsh.index.building import NewIndex as NewIndex
 from fastlsh.index.building import check_kept_texts, check_new_index, new_index
-from fastlsh.index.counting import check_counted, count_of_names
 from fastlsh.index.identity import refusal_of_id
 from fastlsh.index.memory import IndexDocuments, PackedTexts, packed
 from fastlsh.index.publishing import (
+    check_counted,
+    count_of_names,
     exists,
     finish_outputs,
     forget,

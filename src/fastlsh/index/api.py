@@ -28,12 +28,11 @@ from fastlsh.index.backend import Backend, at_least
 from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.guard import Guard, GuardedBatch
 from fastlsh.index.in_memory import Memory, in_memory
-from fastlsh.index.loading import map_index, read_index
 from fastlsh.index.memory import IndexDocuments, StoredIds, joined_documents
+from fastlsh.index.memory.texts import check_texts_kept, texts_of
 from fastlsh.index.pickling import recipe_of
-from fastlsh.index.reading_back import check_texts_kept, texts_of
 from fastlsh.index.settings import TEXTS, Settings
-from fastlsh.index.storage import write_index
+from fastlsh.index.storage import map_index, read_index, write_index
 from fastlsh.index.store import T, retry_until_consistent, when_free
 from fastlsh.index.stored_counts import all_counts
 from fastlsh.keyed import Key
@@ -286,8 +285,7 @@ class Index:
         >>> len(index), len(copy)
         (0, 1)
         """
-        with self._guard.hold() as nested:
-            return type(self)._over(in_memory(self._settled(nested)))
+        return type(self)._over(self._ask(in_memory))
 
     __copy__ = copy
 
@@ -296,8 +294,7 @@ class Index:
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with self._guard.hold() as nested:
-            return _unpickled, (type(self), *recipe_of(self._settled(nested)))
+        return _unpickled, (type(self), *self._ask(recipe_of))
 
     def copy_to(self, location: str | os.PathLike[str]) -> None:
         """Copy the index to a new location, in full or not at all; `open` opens the copy.
@@ -322,8 +319,7 @@ class Index:
         """
         from fastlsh.index.opening import copy_to
 
-        with self._guard.hold() as nested:
-            copy_to(self._settled(nested), os.fspath(location))
+        self._ask(lambda backend: copy_to(backend, os.fspath(location)))
 
     def close(self) -> None:
         """Close the files and connections of the index, which cannot be used any more.
@@ -353,12 +349,10 @@ class Index:
         return f"<fastlsh.Index {what}, {self._settings.described()}>"
 
     def __len__(self) -> int:
-        with self._guard.hold() as nested:
-            return len(self._settled(nested))
+        return self._ask(len)
 
     def __contains__(self, id: Hashable) -> bool:  # noqa: A002
-        with self._guard.hold() as nested:
-            return self._settled(nested).find(plain_value(id)) >= 0
+        return self._ask(lambda backend: backend.find(plain_value(id))) >= 0
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the ids that are in the index now, in the order of insertion."""
@@ -407,8 +401,7 @@ class Index:
 
         For an index in a database, all bytes that it takes there.
         """
-        with self._guard.hold() as nested:
-            return self._settled(nested).nbytes
+        return self._ask(lambda backend: backend.nbytes)
 
     @property
     def limited(self) -> int:
@@ -417,8 +410,7 @@ class Index:
         This happens if a bucket holds more than 64 documents or `max_candidates` is reached. The
         count begins when the index is created, copied or loaded.
         """
-        with self._guard.hold() as nested:
-            return self._settled(nested).limited
+        return self._ask(lambda backend: backend.limited)
 
     def signature(self, id: Hashable) -> NDArray[np.uint32]:  # noqa: A002
         """Return the signature of a document, uint32 (num_perm,).
@@ -520,20 +512,16 @@ class Index:
         >>> counts["id"], counts["documents"].tolist()
         ([0, 1], [2, 1])
         """
-        with self._guard.hold() as nested:
-            return all_counts(self._settled(nested))
+        return self._ask(all_counts)
 
     def _items(self, names: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
         while some := list(islice(names, READ_BACK)):
-            with self._guard.hold() as nested:
-                there, documents = self._settled(nested).fetch(some)
-            found = dict(zip(there, texts_of(self._settings, documents), strict=True))
+            found = texts_by_id(self, some)
             yield from ((name, found[name]) for name in some if name in found)
 
     def _fetched(self, id: Hashable) -> IndexDocuments:  # noqa: A002
         hash(id)
-        with self._guard.hold() as nested:
-            names, documents = self._settled(nested).fetch([plain_value(id)])
+        names, documents = self._ask(lambda backend: backend.fetch([plain_value(id)]))
         if not names:
             raise KeyError(id)
         return documents
@@ -822,9 +810,8 @@ class Index:
         if not isinstance(other, Index):
             raise TypeError(f"other must be an Index, got {type(other).__name__}")
         check_mergeable(self._settings, other._settings)
-        with other._guard.hold() as nested:  # never both locks at once
-            its_backend = other._settled(nested)
-            blocks = retry_until_consistent(lambda: list(its_backend.blocks()))
+        # Never both locks at once.
+        blocks = other._ask(lambda its: retry_until_consistent(lambda: list(its.blocks())))
         names = [name for some, _ in blocks for name in some]
         documents = joined_documents([some for _, some in blocks])
         if not self._settings.keeps:
@@ -892,6 +879,11 @@ class Index:
         alike = math.nan if self._settings.verify == NOT_VERIFIED else None
         return answer_lists(names, found, counts, alike)
 
+    def _ask(self, ask: Callable[[Backend], T]) -> T:
+        """Ask something, under the lock."""
+        with self._guard.hold() as nested:
+            return ask(self._settled(nested))
+
     def _change(self, make: Callable[[Backend], T]) -> T:
         """Make a change, as soon as no other process is writing."""
         return self._guard.changed(lambda: make(self._changeable()), self._backend.wait)
@@ -924,18 +916,21 @@ def known_documents(
     """
     settings = index._settings
     rows = settings.rows(documents.signatures, texts, settings.search.shingler)
-    with index._guard.hold() as nested:
-        return index._settled(nested).candidates(documents._replace(signatures=rows))
+    return index._ask(lambda backend: backend.candidates(documents._replace(signatures=rows)))
 
 
 def found_texts(index: Index, ids: list[Any]) -> list[Any]:
     """Return the texts of documents as the index keeps them; None for one that it does not have."""
     if index._settings.keeps != TEXTS:
         return [None] * len(ids)
-    with index._guard.hold() as nested:
-        names, documents = index._settled(nested).fetch(ids)
-    found = dict(zip(names, texts_of(index._settings, documents), strict=True))
+    found = texts_by_id(index, ids)
     return [found.get(name) for name in ids]
+
+
+def texts_by_id(index: Index, ids: list[Any]) -> dict[Any, Any]:
+    """Return the texts of those ids that have a document."""
+    names, documents = index._ask(lambda backend: backend.fetch(ids))
+    return dict(zip(names, texts_of(index._settings, documents), strict=True))
 
 
 def _unpickled(kind: type[Index], make: Callable[..., Backend], given: tuple[Any, ...]) -> Index:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastlsh.arguments import check_choice
 from fastlsh.index import redis, sqlite
 from fastlsh.index.arguments import names_of, read_documents
+from fastlsh.index.identity import check_ids_for_database
 from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.stored_counts import Arrivals, Counted, count_arrivals
@@ -47,7 +48,7 @@ class NewIndex:
         given = texts if signatures is None or settings.keeps else None
         documents = read_documents(settings, given, signatures)
         names = names_of(ids, documents)
-        self._store.check(names)
+        check_ids_for_database(names)
         self._waiting.append((names, documents))
         if (
             sum(some.n for _, some in self._waiting) >= TOGETHER

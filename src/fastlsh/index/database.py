@@ -7,6 +7,7 @@ has to find these, and the same tables as in memory decide, with the same answer
 import sys
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
 from fastlsh.index.deciding import FIRST, GROWTH, deciding_documents
+from fastlsh.index.identity import check_ids_for_database
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.store import ALL, FORKED, Store, T, retry_until_consistent
@@ -56,21 +58,24 @@ class DatabaseBackend:
     @property
     def nbytes(self) -> int:
         """Bytes in the database."""
-        return retry_until_consistent(lambda: self._read(self.store.nbytes))
+        return self._asked(lambda store: store.nbytes())
 
     def __len__(self) -> int:
-        return retry_until_consistent(lambda: self._read(self.store.count))
+        return self._asked(lambda store: store.count())
 
-    def _read(self, ask: Callable[[], T]) -> T:
-        with self.store.reading():
-            return ask()
+    def _asked(self, ask: Callable[[Store], T]) -> T:
+        """Ask something of a single state of the database."""
+
+        def asked() -> T:
+            with self.store.reading():
+                return ask(self.store)
+
+        return retry_until_consistent(asked)
 
     def find(self, name: Hashable) -> int:
         """Return the number of an id, -1 if it has no document."""
         hash(name)
-        return retry_until_consistent(
-            lambda: self._read(lambda: self.store.find([name]).get(name, -1))
-        )
+        return self._asked(lambda store: store.find([name]).get(name, -1))
 
     def names(self) -> Iterator[Any]:
         """Iterate over the ids that are there now, in blocks.
@@ -78,19 +83,13 @@ class DatabaseBackend:
         Documents that this process removes meanwhile are included. Those that another process
         removes are, if they were read before.
         """
-        iteration = _Iteration(retry_until_consistent(lambda: self._read(self.store.upcoming)))
+        iteration = _Iteration(self._asked(lambda store: store.upcoming()))
         self._iterations.add(iteration)
         return self._names(iteration)
 
     def _names(self, iteration: "_Iteration") -> Iterator[Any]:
         while iteration.number + 1 < iteration.end:
-            numbers, names = retry_until_consistent(lambda: self._names_after(iteration.number))
-            yield from iteration.next(dict(zip(numbers.tolist(), names, strict=True)))
-
-    def _names_after(self, number: int) -> tuple[NDArray[np.int64], list[Any]]:
-        with self.store.reading():
-            numbers = self.store.after(number, COMPARED)
-            return numbers, self.store.take(numbers)
+            yield from iteration.next(self._asked(lambda store: _names_after(store, iteration)))
 
     def _delete(self, gone: Mapping[Any, int]) -> None:
         """Delete documents by their numbers, given by id."""
@@ -100,12 +99,13 @@ class DatabaseBackend:
 
     def fetch(self, names: list[Any]) -> tuple[list[Any], IndexDocuments]:
         """Return documents: see `Backend`."""
-        return retry_until_consistent(lambda: self._read(lambda: self._fetch(names)))
 
-    def _fetch(self, names: list[Any]) -> tuple[list[Any], IndexDocuments]:
-        found = self.store.find(names)
-        names = sorted(found, key=found.__getitem__)
-        return names, self.store.fetch(np.array([found[name] for name in names], np.int64))
+        def fetch(store: Store) -> tuple[list[Any], IndexDocuments]:
+            found = sorted(store.find(names).items(), key=itemgetter(1))
+            numbers = np.array([number for _, number in found], np.int64)
+            return [name for name, _ in found], store.fetch(numbers)
+
+        return self._asked(fetch)
 
     def blocks(self) -> Iterator[tuple[list[Any], IndexDocuments]]:
         """Iterate over all documents of a single state, with their ids, in blocks.
@@ -121,39 +121,37 @@ class DatabaseBackend:
 
     def candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
         """Return the ids and documents that decide which new documents are kept: see `Backend`."""
-        return retry_until_consistent(lambda: self._candidates(documents))
 
-    def _candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
-        found = [np.empty(0, np.int64)]
-        with self.store.reading():
-            parts = [self.store.fetch(found[0])]
+        def decide(store: Store) -> tuple[list[Any], IndexDocuments]:
+            found = [np.empty(0, np.int64)]
+            parts = [store.fetch(found[0])]
             for first, last in batches(documents.n, ASKED):
-                part = deciding_documents(self.store, documents.part(first, last), COMPARED)
+                part = deciding_documents(store, documents.part(first, last), COMPARED)
                 assert part is not None
                 found.append(part[0])
                 parts.append(part[1])
             numbers, positions = np.unique(np.concatenate(found), return_index=True)
-            return self.store.take(numbers), joined_documents(parts).take(positions)
+            return store.take(numbers), joined_documents(parts).take(positions)
+
+        return self._asked(decide)
 
     def answer(
         self, documents: IndexDocuments, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
         """Find the documents that are similar to each given one: see `Backend`."""
-        return retry_until_consistent(lambda: self._answers(documents, limit))
 
-    def _answers(
-        self, documents: IndexDocuments, limit: int
-    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
-        found, counts = [np.empty((0, 2))], [np.empty(0, np.int64)]
-        with self.store.reading():
+        def answers(store: Store) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
+            found, counts = [np.empty((0, 2))], [np.empty(0, np.int64)]
             for first, last in batches(documents.n, ASKED):
                 some = documents if last - first == documents.n else documents.part(first, last)
                 best, count = self._answer(some, limit)
                 found.append(best)
                 counts.append(count)
             everything = np.concatenate(found)
-            names = self.store.take(everything[:, 1].astype(np.int64))
-        return names, everything, np.concatenate(counts)
+            names = store.take(everything[:, 1].astype(np.int64))
+            return names, everything, np.concatenate(counts)
+
+        return self._asked(answers)
 
     def _answer(
         self, documents: IndexDocuments, limit: int
@@ -207,7 +205,7 @@ class DatabaseBackend:
 
     def add(self, names: list[Any], documents: IndexDocuments, on_known: str) -> None:
         """Add documents; if an id exists already, "raise" or "replace" the old document."""
-        self.store.check(names)
+        check_ids_for_database(names)
         try:
             with self.store.writing():
                 if on_known != "raise":
@@ -223,7 +221,7 @@ class DatabaseBackend:
         self, names: list[Any], documents: IndexDocuments, max_candidates: int, with_matches: bool
     ) -> tuple[NDArray[np.bool_], list[Any]]:
         """Add, in order, the documents that are similar to none: see `Backend`."""
-        self.store.check(names)
+        check_ids_for_database(names)
         fresh = np.zeros(documents.n, np.uint8)
         matches: list[Any] = []
         with Transaction(_Counting(self, self.store.writing())):
@@ -276,6 +274,11 @@ class DatabaseBackend:
         """Close files and connections."""
         self.ended = self.ended or "the index is closed"
         self._store.close()
+
+
+def _names_after(store: Store, iteration: "_Iteration") -> dict[int, Any]:
+    numbers = store.after(iteration.number, COMPARED)
+    return dict(zip(numbers.tolist(), store.take(numbers), strict=True))
 
 
 class _Iteration:

@@ -43,34 +43,26 @@ def check_ids_for_database(names: list[Any]) -> None:
     if kinds == {str} and not _has_surrogate("".join(names)):
         return
     for position, name in enumerate(names):
-        if kind_of(name, position) == "str" and _has_surrogate(name):
-            raise TypeError(
-                f"ids must be Unicode to be saved: number {position} is {name!r}, with a surrogate"
-            )
+        if reason := refusal_of_id(name):
+            raise TypeError(f"{reason}: number {position}")
 
 
 def kind_of(name: Any, position: int) -> str:
     """Return "str", "bytes" or "int" for a plain id; TypeError with its position for others."""
-    kind = type(name)
-    if kind is str or kind is bytes or (kind is int and name in INT64):
-        return kind.__name__
-    raise TypeError(
-        f"ids must be str, bytes or int of 64 bits to be saved: number {position} is {name!r} "
-        f"of type {kind.__name__}"
-    )
+    if reason := refusal_of_id(name, surrogates=True):
+        raise TypeError(f"{reason}: number {position}")
+    return type(name).__name__
 
 
-def refusal_of_id(name: Any) -> str | None:
-    """Return why no index in a file can have a plain id; None: it can."""
+def refusal_of_id(name: Any, *, surrogates: bool = False) -> str | None:
+    """Return why no database, or no file that can hold surrogates, can have an id; None: it can."""
     kind = type(name)
-    if kind is str and _has_surrogate(name):
+    if kind is str and not surrogates and _has_surrogate(name):
         return f"ids must be Unicode to be saved, and {name!r} has a surrogate"
     if kind is str or kind is bytes or (kind is int and name in INT64):
         return None
-    return (
-        f"ids must be str, bytes or int of 64 bits to be saved, and {name!r} is of type"
-        f" {kind.__name__}"
-    )
+    types = "str, bytes or int of 64 bits"
+    return f"ids must be {types} to be saved, and {name!r} is of type {kind.__name__}"
 
 
 def _has_surrogate(name: str) -> bool:

@@ -1,5 +1,6 @@
 """The header of an index file: parameters, sizes, and the position of each array."""
 
+import json
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -173,6 +174,26 @@ def settings_of(
             f"the index was saved with the bands {saved.get('bandings')}, not {chosen}"
         )
     return settings
+
+
+def saved_settings(
+    code: str | bytes,
+    address: str,
+    expected: Mapping[str, Any],
+    threads: int | None,
+    version: int | None = None,
+) -> Settings:
+    """Return the settings in the parameters of a database, in which they may have a version."""
+    try:
+        saved = json.loads(code)
+        if version is not None and saved["version"] != version:
+            found = saved["version"]
+            raise ValueError(f"format version {found} is unknown, version {version} is read")
+        return settings_of(saved, expected, threads)
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"{address}: the index is damaged: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{address}: {error}") from None
 
 
 def sizes_of(saved: Mapping[str, Any], settings: Settings) -> Sizes:

@@ -7,9 +7,9 @@ from fastlsh.index.backend import Backend
 from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import parameters_of
-from fastlsh.index.loading import map_index
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import Settings
+from fastlsh.index.storage import map_index
 from fastlsh.parameters import SearchParams
 
 Recipe = tuple[Callable[..., Backend], tuple[Any, ...]]

@@ -76,9 +76,6 @@ class Store(Protocol):
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
 
-    def check(self, names: list[Any]) -> None:
-        """Raise TypeError if an id cannot be stored."""
-
     def upcoming(self) -> int:
         """Return the number of the next document that is added."""
 
@@ -172,13 +169,16 @@ FORKED = (
 
 
 class Within:
-    """A query within a batch, for which there is nothing to do; base of all transactions."""
+    """A query within another transaction; base of all transactions."""
 
-    def __init__(self, store: Any) -> None:
+    def __init__(self, store: Any, begin: Callable[[], object] | None = None) -> None:
         self._store = store
+        self._first = begin
 
     def begin(self) -> None:
         """Begin."""
+        if self._first is not None:
+            self._first()
 
     def commit(self) -> None:
         """Make the changes."""

@@ -31,7 +31,7 @@ class LocalFile:
             os.chmod(self.temporary, self._mode)
 
 
-def give_name(temporary: str, path: str) -> None:
+def give_name(temporary: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
     """Give a complete file its name; FileExistsError if another file has it.
 
     On a file system without hard links, a file of that name that appears at the same moment may be
@@ -43,7 +43,8 @@ def give_name(temporary: str, path: str) -> None:
         if error.errno not in NO_LINKS:
             raise
         if os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from None
+            reason = os.strerror(errno.EEXIST)
+            raise FileExistsError(errno.EEXIST, reason, os.fspath(path)) from None
         os.rename(temporary, path)
 
 

@@ -14,7 +14,7 @@ from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.identities import StoredIds
 from fastlsh.files.disk.signed_runs import SignedRun, finished_runs
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.seals import UnsealedError, opened
+from fastlsh.files.run.ownership import UnsealedError, opened
 from fastlsh.parallel import Write, batches, mapped_file, mapped_in, run
 
 Stretch = np.dtype([

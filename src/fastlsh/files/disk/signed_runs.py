@@ -19,7 +19,7 @@ from fastlsh.errors import InputError
 from fastlsh.files.disk.sorted_keys import SortedRun, sorted_in_range
 from fastlsh.files.run.arrays import begin_array, complete, new_array, save_array, write_at
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.seals import UnsealedError
+from fastlsh.files.run.ownership import UnsealedError
 from fastlsh.files.run.units import Unit, units_in
 from fastlsh.io import COLUMNAR, BlockExtent
 from fastlsh.parallel import batches, ordered_map, run

@@ -24,16 +24,20 @@ from fastlsh.files.run.ownership import (
     MARKS,
     OVER,
     TEMPORARY,
+    UnsealedError,
     check_ours,
     checksum_of_mark,
+    content_length,
+    first_checksum,
     held,
     inside,
     is_ours,
     marks_in,
+    opened,
     remove,
+    seal,
 )
-from fastlsh.files.run.seals import UnsealedError, content_length, first_checksum, opened, seal
-from fastlsh.io import STANDARD
+from fastlsh.io import STANDARD, give_name
 from fastlsh.parallel import Hold, batches, run
 
 T = TypeVar("T")
@@ -42,8 +46,6 @@ _ASIDE = ".aside"
 """Behind the name of a file of somebody else, which a run needs, and the number of that run."""
 _FULL = "free some space"
 _REFUSED = "make it writable"
-_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
-"""What a file system says that has no hard links."""
 _REMEDIES = {
     errno.ENOSPC: _FULL, errno.EDQUOT: _FULL,
     errno.EROFS: _REFUSED, errno.EACCES: _REFUSED, errno.EPERM: _REFUSED,
@@ -283,12 +285,9 @@ class WorkDirectory:
         else:
             try:
                 # Neither replaces what is there, an empty directory excepted.
-                (os.rename if temporary.is_dir() else os.link)(temporary, self / name)
+                (os.rename if temporary.is_dir() else give_name)(temporary, self / name)
             except OSError as error:
-                if error.errno in _NO_LINKS:
-                    if not self.has(name):
-                        os.replace(temporary, self / name)
-                elif error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
                     raise
             remove(temporary)
         synchronise(temporary.parent)

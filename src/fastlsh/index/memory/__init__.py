@@ -9,10 +9,9 @@ from fastlsh.index.memory.arrays import (
     new_tables,
 )
 from fastlsh.index.memory.documents import IndexDocuments, check_contents, joined_documents
-from fastlsh.index.memory.ids import Ids
-from fastlsh.index.memory.packed_texts import PackedTexts, packed
+from fastlsh.index.memory.ids import KINDS, Ids, StoredIds
 from fastlsh.index.memory.queries import QueryThreads
-from fastlsh.index.memory.stored_ids import KINDS, StoredIds
+from fastlsh.index.memory.texts import PackedTexts, packed
 
 __all__ = [
     "KINDS",

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import BandTables
-from fastlsh.index.memory.ids import Ids
-from fastlsh.index.memory.stored_ids import StoredIds
+from fastlsh.index.memory.ids import Ids, StoredIds
 from fastlsh.index.settings import Settings
 
 PIECE = 1 << 20

@@ -1,9 +1,16 @@
-"""The ids of an index and the numbers that its tables have for them."""
+"""The ids of an index and the numbers that its tables have for them; ids as a file holds them."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import compress
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import find_id, link_ids
+from fastlsh.index.identity import kind_of, stored_id
 
 
 class Ids:
@@ -80,3 +87,91 @@ class Ids:
         other._numbers = self._numbers.copy()
         other._before = self._before.copy()
         return other
+
+
+KINDS = ("str", "bytes", "int")
+
+
+@dataclass(eq=False)
+class StoredIds:
+    """Ids as a file holds them: all of one kind, with a table to look them up; read-only."""
+
+    kind: str
+    """"str", "bytes" or "int"."""
+    n: int
+    """The number of ids."""
+    data: NDArray[np.uint8]
+    """The ids one after the other: str as UTF-8 (surrogatepass), bytes as they are, int as 64 bits.
+    """
+    offsets: NDArray[np.int64] | None
+    """int64 (n + 1,): where each id begins; None for int."""
+    table: NDArray[np.uint64]
+    """The hash table that finds an id: see docs/index-format.md."""
+
+    @classmethod
+    def of(cls, ids: Ids) -> "StoredIds":
+        """Return ids in this form; TypeError names the first id that cannot be stored."""
+        names = ids.names()
+        kind = kind_of(names[0], 0) if names else "int"
+        for position, name in enumerate(names):
+            if kind_of(name, position) != kind:
+                raise TypeError(
+                    f"ids must be all str, all bytes or all int to be saved: the first is "
+                    f"{names[0]!r}, number {position} is {name!r}"
+                )
+        offsets = None
+        if kind == "int":
+            data = np.array(names, "<i8").view(np.uint8)
+        else:
+            encoded = [_encoded(name) for name in names]
+            offsets = np.zeros(len(names) + 1, np.int64)
+            np.cumsum([len(code) for code in encoded], out=offsets[1:])
+            data = np.frombuffer(b"".join(encoded), np.uint8)
+        table = np.zeros(len(names) * 3 // 2 + 2, np.uint64)
+        link_ids(data, offsets, len(names), table)
+        return cls(kind, len(names), data, offsets, table)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __iter__(self) -> Iterator[Any]:
+        step = 4096
+        for first in range(0, self.n, step):
+            yield from self.take(list(range(first, min(first + step, self.n))))
+
+    def find(self, name: Hashable, _is_live: Callable[[int], bool] | None = None) -> int:
+        """Return the number of an id, -1 if it is not there."""
+        hash(name)  # a TypeError, as from Ids
+        stored = stored_id(name)
+        if type(stored).__name__ != self.kind:
+            return -1
+        if isinstance(stored, int):
+            code = stored.to_bytes(8, "little", signed=True)
+        else:
+            code = _encoded(stored)
+        return find_id(self.data, self.offsets, self.n, self.table, code)
+
+    def copy(self) -> Ids:
+        """Return ids that can be changed; ValueError if an id occurs twice."""
+        ids = Ids(self)
+        if len(ids) != self.n:
+            raise ValueError("the table of ids is damaged: one is there twice")
+        return ids
+
+    def take(self, numbers: list[int]) -> list[Any]:
+        """Return the ids of some numbers; ValueError if the file does not hold them."""
+        if self.offsets is None:
+            return self.data.view("<i8")[numbers].tolist() if numbers else []
+        return [self._decoded(number) for number in numbers]
+
+    def _decoded(self, number: int) -> str | bytes:
+        assert self.offsets is not None
+        start, end = int(self.offsets[number]), int(self.offsets[number + 1])
+        if not 0 <= start <= end <= len(self.data):
+            raise ValueError("the table of ids is damaged")
+        code = self.data[start:end].tobytes()
+        return code.decode("utf-8", "surrogatepass") if self.kind == "str" else code
+
+
+def _encoded(name: Any) -> bytes:
+    return name.encode("utf-8", "surrogatepass") if isinstance(name, str) else bytes(name)

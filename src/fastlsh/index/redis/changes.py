@@ -8,10 +8,9 @@ import numpy as np
 
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
-from fastlsh.index.redis.records import documents_of, parts_of, record_of, tag_bytes
+from fastlsh.index.redis.records import documents_of, key_of, parts_of, record_of, tag_bytes
 from fastlsh.index.redis.scripts import ADD, COUNTED, DROP, LARGE
 from fastlsh.index.redis.server import TOGETHER, Server
-from fastlsh.index.redis.sources import key_of
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import Sources
 

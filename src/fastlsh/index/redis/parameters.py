@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fastlsh.index.layout import parameters_of, settings_of
+from fastlsh.index.layout import parameters_of, saved_settings
 from fastlsh.index.redis.scripts import CREATE
 from fastlsh.index.redis.server import Server
 from fastlsh.index.redis.store import RedisStore
@@ -63,15 +63,5 @@ def open_existing(
                 raise server.damaged(LOST)
             return None
         server.check_policy()
-    try:
-        saved = json.loads(code)
-        if saved["version"] != VERSION:
-            raise ValueError(
-                f"format version {saved['version']} is unknown, version {VERSION} is read"
-            )
-        settings = settings_of(saved, expected, threads)
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"{server.address}: the index is damaged: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"{server.address}: {error}") from None
+    settings = saved_settings(code, server.address, expected, threads, VERSION)
     return RedisStore(server, settings, read_only)

@@ -12,13 +12,19 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
 from fastlsh.arrays import unique
-from fastlsh.index.identity import check_ids_for_database, encoded, ids_in_database
+from fastlsh.index.identity import encoded, ids_in_database
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.changes import Changes
-from fastlsh.index.redis.records import decoded, documents_of, parts_of, tag_bytes
+from fastlsh.index.redis.records import (
+    decoded,
+    documents_of,
+    parts_of,
+    sources_of,
+    tag_bytes,
+    unknown_sources,
+)
 from fastlsh.index.redis.scripts import CHECK, LARGE, NUMBERS, UNLOCK
 from fastlsh.index.redis.server import TOGETHER, Server
-from fastlsh.index.redis.sources import sources_of, unknown_sources
 from fastlsh.index.redis.transactions import Batch, Change, Reading
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import (
@@ -183,10 +189,6 @@ class RedisStore:
         added, deleted = self._collected.numbers, self._collected.deleted
         found = {name: number for name, number in held.items() if number not in deleted}
         return found | {name: added[name] for name in asked if name in added}
-
-    def check(self, names: list[Any]) -> None:
-        """Raise TypeError if an id is no str, bytes or int of 64 bits."""
-        check_ids_for_database(names)
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""

@@ -73,11 +73,6 @@ class Connection:
     """A reference of its own, because Python clears the module `os` when it exits."""
 
     @property
-    def fresh(self) -> bool:
-        """Whether the next call opens a connection."""
-        return self._connection is None
-
-    @property
     def in_transaction(self) -> bool:
         """Whether a transaction is under way."""
         return self._connection is not None and self._connection.in_transaction

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fastlsh.index.layout import parameters_of, settings_of
+from fastlsh.index.layout import parameters_of, saved_settings
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import (
     APPLICATION,
@@ -22,9 +22,8 @@ from fastlsh.index.sqlite.connection import (
     header_of,
     named_errors,
 )
-from fastlsh.index.sqlite.damage import refuse
 from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
-from fastlsh.index.sqlite.rows import check_row, checksum_of
+from fastlsh.index.sqlite.rows import check_row, checksum_of, refuse
 from fastlsh.index.sqlite.store import SqliteStore
 from fastlsh.index.storage import DATABASE, MAGIC
 
@@ -219,15 +218,8 @@ def open_existing(
             if not read_only:
                 connection.execute_at_once("BEGIN IMMEDIATE")
                 connection.get().execute("ROLLBACK")
-        try:
-            saved = json.loads(codes[0][0])
-            settings = settings_of(saved, expected, threads)
-        except (TypeError, KeyError) as error:
-            raise ValueError(f"{path}: the index is damaged: {error}") from error
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-        with named_errors(path, wait):
             kind, dictionary, _ = kinds[0]
+            settings = saved_settings(codes[0][0], path, expected, threads)
             if kind == "none":
                 raise ValueError(
                     f"{path}: the index keeps no texts, which is not supported any more: build the"

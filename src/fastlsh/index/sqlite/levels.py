@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.index.settings import Settings
-from fastlsh.index.sqlite.damage import numbers_of, refuse
-from fastlsh.index.sqlite.lookups import TagQuery, find_in_runs
+from fastlsh.index.sqlite.rows import numbers_of, refuse
 from fastlsh.index.sqlite.runs import (
+    TagQuery,
     TagRun,
     delete_pages_of,
     entries_of,
+    find_in_runs,
     merged_band,
     read_run,
     write_run,

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import offsets_of
 from fastlsh.index.memory import IndexDocuments
-from fastlsh.index.reading_back import packed_texts
+from fastlsh.index.memory.texts import packed_texts
 from fastlsh.index.settings import TEXTS, Settings
-from fastlsh.index.sqlite.damage import bytes_of, refuse, signatures_of
 from fastlsh.index.sqlite.dictionaries import Dictionaries
+from fastlsh.index.sqlite.rows import bytes_of, refuse, signatures_of
 from fastlsh.parallel import RunOptions
 from fastlsh.signatures import MinHasher
 from fastlsh.stages import hasher_for

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
 from fastlsh.arrays import unique
-from fastlsh.index.identity import check_ids_for_database, ids_in_database
+from fastlsh.index.identity import ids_in_database
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.sqlite.connection import Connection, is_of_sqlite, named_error, named_errors
-from fastlsh.index.sqlite.damage import numbers_of, refuse, state_of
 from fastlsh.index.sqlite.levels import Levels
 from fastlsh.index.sqlite.records import FULL, Records
 from fastlsh.index.sqlite.rows import (
@@ -24,14 +23,17 @@ from fastlsh.index.sqlite.rows import (
     checksum_of,
     ids_of_numbers,
     insert_rows,
+    numbers_of,
     numbers_of_ids,
+    refuse,
     rows_of,
     sources_of,
+    state_of,
     without_known,
     write_counts,
 )
-from fastlsh.index.sqlite.transactions import Beside, Inside, Reading, Writing
-from fastlsh.index.store import Sources, transaction, wanted_tags
+from fastlsh.index.sqlite.transactions import Reading, Writing
+from fastlsh.index.store import Sources, Within, transaction, wanted_tags
 
 RECENT = 1 << 13
 """Recent documents that are in no run yet: each process links them in memory."""
@@ -80,10 +82,10 @@ class SqliteStore:
     def reading(self) -> Transaction:
         """See one state of the database meanwhile."""
         if self._depth:
-            return transaction(self, Inside(self))
+            return transaction(self, Within(self, self._check_inside))
         if self._connection.in_transaction:
             # This call interrupts another one that has just begun a transaction, or is ending it.
-            return transaction(self, Beside(self))
+            return transaction(self, Within(self, self._refresh))
         return transaction(self, Reading(self, "BEGIN", "COMMIT", ["ROLLBACK"]))
 
     def writing(self) -> Transaction:
@@ -171,10 +173,6 @@ class SqliteStore:
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
         return numbers_of_ids(self._sql, ids_in_database(names))
-
-    def check(self, names: list[Any]) -> None:
-        """Raise TypeError if an id is no str, bytes or int of 64 bits."""
-        check_ids_for_database(names)
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""

@@ -6,22 +6,6 @@ from typing import Any
 from fastlsh.index.store import Within
 
 
-class Inside(Within):
-    """A query within a batch."""
-
-    def begin(self) -> None:
-        """Check that the batch is still there."""
-        self._store._check_inside()
-
-
-class Beside(Within):
-    """A query that interrupts the very beginning or end of another transaction."""
-
-    def begin(self) -> None:
-        """Read the state of the database."""
-        self._store._refresh()
-
-
 class Reading(Within):
     """A transaction of SQLite that only reads; base of those that write."""
 
