@@ -625,6 +625,14 @@ CASES = {
         "data": np.frombuffer(b"one\n\ntwo\n", UINT8), "bounds": np.array([0, 4, 5, 9]),
         "chosen": np.array([1, 0, 1], UINT8),
     }),
+    "element_bounds": lambda: (_kernels.element_bounds, {
+        "data": np.frombuffer(b'{"a": [1]},\n2]', UINT8),
+        "scan": np.zeros(_kernels.ARRAY_SCAN, INT64),
+    }),
+    "element_lines": lambda: (_kernels.element_lines, {
+        "data": np.frombuffer(b' {"a":\r\n1} ,2]', UINT8), "bounds": np.array([0, 12, 14]),
+        "feed": 11, "back": 12,
+    }),
     "TextColumn": lambda: (_kernels.TextColumn, text_column()),
     "TextColumn.__len__": lambda: (a_text_column().__len__, {}),
     "TextColumn.to_pylist": lambda: (a_text_column().to_pylist, {}),

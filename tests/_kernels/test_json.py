@@ -7,6 +7,7 @@ import json
 import math
 import re
 import struct
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -417,6 +418,69 @@ def test_line_bounds_with_carriage_returns(text, last):
     if lines and not last and not lines[-1].endswith("\n"):  # a line feed, or more, may follow
         lines.pop()
     assert found.tolist() == [0, *np.cumsum([*map(len, lines)]).tolist()]
+
+
+PIECES = [*'"\\,{}[] :1', "\n", "\r", "\x01", '\\"', "a" * 70, '"b"', '{"c": ["]", {}]}', "é" * 40]
+ARRAYS = st.lists(st.sampled_from([*PIECES, "[" * 70 + "]" * 70]), max_size=14).map("".join)
+"""Bytes behind the bracket of an array."""
+
+
+def elements_of(data):
+    """Return where elements end, and what has ended the array, byte by byte."""
+    ends, brackets, complete, quoted = [], [], False, 0
+    for at, byte in enumerate(data):
+        c = chr(byte)
+        if quoted == 2:
+            quoted = 1
+        elif quoted and (byte < 32 or c in '"\\'):
+            if byte < 32:
+                return [*ends, at + 1], _kernels.ARRAY_BROKEN
+            quoted = 2 if c == "\\" else 0
+            complete = not quoted and not brackets
+        elif quoted:
+            continue
+        elif not brackets and c in ",]":
+            ends.append(at + 1)
+            complete = False
+            if c == "]":
+                return ends, _kernels.ARRAY_CLOSED
+        elif (complete and c not in " \t\r\n") or (c in "]}" and brackets[-1:] != [c]):
+            return [*ends, at + 1], _kernels.ARRAY_BROKEN
+        elif c in "[{":
+            brackets.append("]" if c == "[" else "}")
+        elif c in "]}":
+            brackets.pop()
+            complete = not brackets
+        elif c == '"':
+            quoted = 1
+    return ends, 0
+
+
+@given(ARRAYS, st.integers(0, 400))
+def test_element_bounds(text, cut):
+    data = np.frombuffer(text.encode(), np.uint8)
+    scan = np.zeros(_kernels.ARRAY_SCAN, np.int64)
+    found = _kernels.element_bounds(data, scan)
+    assert (found[1:].tolist(), scan[0]) == elements_of(data.tolist())
+    scan[:] = 0  # in two parts
+    first = _kernels.element_bounds(data[:cut], scan)[1:]
+    second = _kernels.element_bounds(data[cut:], scan)[1:] + cut
+    assert [*first, *second] == found[1:].tolist()
+
+
+@given(ARRAYS.map(lambda text: f" {text}"), st.sampled_from([(32, 32), (11, 12)]))
+def test_element_lines(text, breaks):
+    data = np.frombuffer(text.encode(), np.uint8)
+    bounds = _kernels.element_bounds(data, np.zeros(_kernels.ARRAY_SCAN, np.int64))
+    bounds = bounds[len(bounds) > 2 :]  # behind the first row
+    lines, found = _kernels.element_lines(data, bounds, *breaks)
+    expected = []
+    for start, stop in pairwise(bounds.tolist()):
+        piece = data[start:stop].tobytes()
+        piece = (piece[:-1] if piece[-1:] in (b",", b"]") else piece).strip(b" \t\r\n")
+        expected.append(piece.translate(bytes.maketrans(b"\n\r", bytes(breaks))) + b"\n")
+    assert lines.tobytes() == b"".join(expected)
+    assert found.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
 
 
 HIDDEN = st.sampled_from(

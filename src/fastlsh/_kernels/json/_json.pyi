@@ -14,6 +14,9 @@ COLUMNS: int
 MOST_KEYS: int
 MOST_ROLES: int
 MOST_JOIN: int
+ARRAY_CLOSED: int
+ARRAY_BROKEN: int
+ARRAY_SCAN: int
 
 def json_lines(
     data: U8,
@@ -60,3 +63,5 @@ def delimited_fields(
     out: U8,
     members: I64,
 ) -> tuple[int, bool]: ...
+def element_bounds(data: U8, scan: I64) -> I64: ...
+def element_lines(data: U8, bounds: I64, feed: int, back: int) -> tuple[U8, I64]: ...

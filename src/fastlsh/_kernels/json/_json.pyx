@@ -1,9 +1,9 @@
 """Lines of bytes, the members of lines of JSON, and the fields of CSV."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from cpython.mem cimport PyMem_RawFree
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memcpy, memset
 
 from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_offsets, memory_of, memory_of_rows,
@@ -28,6 +28,9 @@ PADDING = _PADDING
 MOST_KEYS = _MOST_KEYS
 MOST_ROLES = _MOST_ROLES
 MOST_JOIN = _MOST_JOIN
+ARRAY_CLOSED = _ARRAY_CLOSED
+ARRAY_BROKEN = _ARRAY_BROKEN
+ARRAY_SCAN = sizeof(Scan) // sizeof(int64_t)
 
 
 include "json/ready.pxi"
@@ -211,85 +214,6 @@ def json_lines(
     return used
 
 
-cdef inline const uint8_t* next_byte(
-    const uint8_t* p, const uint8_t* end, uint8_t value
-) noexcept nogil:
-    # The next byte of a value; `end`: there is none.
-    cdef const uint8_t* found = NULL
-    if p < end:
-        found = <const uint8_t*> memchr(p, value, end - p)
-    return end if found == NULL else found
-
-
-cdef Py_ssize_t find_ends(
-    const uint8_t* data, Py_ssize_t n, bint returns, bint last, int64_t** out
-) noexcept nogil:
-    # Appends where the lines end; returns how many there are, or -1: no memory. With `returns`, a
-    # carriage return ends a line, too, alone or before a line feed, which may yet come.
-    cdef const uint8_t* end = data + n
-    cdef const uint8_t* feed = next_byte(data, end, c'\n')
-    cdef const uint8_t* back = next_byte(data, end, c'\r') if returns else end
-    cdef const uint8_t* p
-    cdef Py_ssize_t count = 0
-    cdef Py_ssize_t room = 0
-    while feed < end or back < end:
-        p = min(feed, back) + 1
-        if back + 1 == feed and feed < end:
-            p = feed + 1
-        elif p == end and back < end and not last:
-            break
-        if count == room:
-            room = 2 * room + 1024
-            grown = <int64_t*> PyMem_RawRealloc(out[0], room * sizeof(int64_t))
-            if grown == NULL:
-                return -1
-            out[0] = grown
-        out[0][count] = p - data
-        count += 1
-        if feed < p:
-            feed = next_byte(p, end, c'\n')
-        if back < p:
-            back = next_byte(p, end, c'\r')
-    return count
-
-
-def line_bounds(const uint8_t[::1] data not None, bint last, bint returns=False):
-    """Return where lines begin and end, int64 (lines + 1,).
-
-    Parameters
-    ----------
-    data
-        Bytes that begin with a line.
-    last
-        Whether they end with one, were it without a line feed.
-    returns
-        Whether a carriage return ends a line, too, alone or before a line feed.
-    """
-    import numpy as np
-    cdef Py_ssize_t n = data.shape[0]
-    cdef Py_ssize_t count
-    cdef int64_t* ends = NULL
-    cdef int64_t[::1] bounds
-    if n == 0:
-        return np.zeros(1, np.int64)
-    try:
-        with nogil:
-            count = find_ends(&data[0], n, returns, last, &ends)
-        if count < 0:
-            raise MemoryError()
-        more = last and (count == 0 or ends[count - 1] != n)
-        found = np.empty(count + 1 + more, np.int64)
-        bounds = found
-        bounds[0] = 0
-        if more:
-            bounds[count + 1] = n
-        if count:
-            memcpy(&bounds[1], ends, count * sizeof(int64_t))
-    finally:
-        PyMem_RawFree(ends)
-    return found
-
-
 cdef Py_ssize_t copy_runs(
     const uint8_t* data, const int64_t* bounds, const uint8_t* chosen, Py_ssize_t n, char* out
 ) noexcept nogil:
@@ -340,6 +264,8 @@ def chosen_lines(
     return joined
 
 
+include "json/bounds.pxi"
+include "json/elements.pxi"
 include "json/fields.pxi"
 include "json/tails.pxi"
 include "json/places.pxi"
