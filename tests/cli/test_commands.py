@@ -154,11 +154,11 @@ def test_skipped_rows_are_told(run):
 
 
 def test_warnings_of_the_library_are_lines(run):
-    Path("a.txt").write_text("one document\n" * 10_000)
+    Path("a.txt").write_text("one document\n" * 20)
     _, _, err = run("pairs", "a.txt", "-q")
     assert len(err) == 1
-    assert err[0].startswith("fastlsh: warning: a.txt is one document of 130,000 bytes")
-    assert "--split=lines or --split=paragraphs" in err[0]
+    assert err[0].startswith("fastlsh: warning: a.txt is one document of 20 lines or more")
+    assert "--split lines or --split paragraphs" in err[0]
 
 
 def test_too_many_pairs(run):

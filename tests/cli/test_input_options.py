@@ -85,13 +85,19 @@ def test_lines_become_rows_of_other_formats(run):
     assert (status, "so the output must be .txt or .jsonl" in err[0]) == (2, True)
 
 
-def test_one_large_text_is_warned_of(run):
-    put("a.txt", f"{ONE}\n" * 2000)
-    _, _, err = run("pairs", "a.txt", "-q")
-    assert err == [
-        f"fastlsh: warning: a.txt is one document of {(len(ONE) + 1) * 2000:,} bytes, for a .txt"
-        " file is one: --split=lines or --split=paragraphs makes several of it"
-    ]
+def test_one_text_of_many_lines_is_warned_of(run):
+    put("a.txt", f"{ONE}\n" * 20)
+    put("c.txt.gz", gzip.compress(f"{ONE}\n".encode() * 19 + b"x"))
+    put_rows("old.jsonl", {"text": OTHER})
+    for name, *more in (["a.txt"], ["a.txt", "--against", "old.jsonl"], ["c.txt.gz"]):
+        _, _, err = run("pairs", name, "-q", *more)
+        assert err == [
+            f"fastlsh: warning: {name} is one document of 20 lines or more, for a .txt file is one:"
+            " --split lines or --split paragraphs makes several of it"
+        ]
+    put("c.txt", f"{ONE}\n" * 19)
+    assert run("pairs", "c.txt", "-q")[2] == []
+    assert run("dedup", "a.txt", "-o", "d.txt", "--by", "line", "-q")[2] == []
     put("b.txt", ONE)
     assert run("pairs", "a.txt", "b.txt", "-q")[2] == []
     assert run("pairs", "a.txt", "-q", "--split", "paragraphs")[2] == []

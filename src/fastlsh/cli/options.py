@@ -8,7 +8,15 @@ from typing import Any
 from fastlsh import Shingler, preset
 from fastlsh.cli.messages import progress_of_files, say
 from fastlsh.cli.shingling import SHINGLING, add_key_option, add_text_options, shingler_of, text
-from fastlsh.io import Collection, ReadOptions, check_roles, check_used, read_files, spooled_inputs
+from fastlsh.io import (
+    Collection,
+    ReadOptions,
+    check_roles,
+    check_used,
+    read_files,
+    spooled_inputs,
+    warn_of_lines,
+)
 from fastlsh.presets import PRESETS
 
 SEARCH = (
@@ -255,6 +263,7 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
         )
         sources = [part.source for part in collection.parts]
         check_used(how, sources)
+        warn_of_lines(sources)
         check_roles(how, sources)
     return collection
 

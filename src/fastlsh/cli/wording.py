@@ -31,7 +31,8 @@ _WITH_EQUALS = (
 )  # fmt: skip
 _OTHERS = {
     "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",
-    "on_known=replace": "--replace",
+    "on_known=replace": "--replace", "split=lines": "--split lines",
+    "split=paragraphs": "--split paragraphs",
 }  # fmt: skip
 
 _ENDS = r"(?![\w/\\-]|\.\w)"

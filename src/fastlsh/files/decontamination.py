@@ -41,6 +41,7 @@ from fastlsh.io import (
     recover_outputs,
     spooled_inputs,
     table_format,
+    warn_of_lines,
 )
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions
@@ -162,6 +163,7 @@ def decontaminate_files(
         mixed = output is None or is_folder_output(output)
         sources = expand(readable, read.format, read, recursive=read.recursive, mixed=mixed)
         check_used(read, sources)
+        warn_of_lines(sources)
         check_roles(read, sources)
         items = read_items(paths(evals), fields, item_id, read)
         targets = _targets(readable, sources, items, read, output, hits, convert_to, engine)

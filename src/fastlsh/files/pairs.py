@@ -207,8 +207,8 @@ def _pairs(request: Request, wanted: PairSearch) -> FilePairs:
     if page is not None:
         recover_outputs([page])
         check_report(page)
+    request.check_used(sources, before)
     sources = [*before, *sources]
-    request.check_used(sources)
     for source in sources if wanted.columns else ():
         if source.format in ("txt", *SPLIT):
             raise source.error(f"plain text has no column {wanted.columns[0]!r}")

@@ -225,7 +225,7 @@ def plan_removal(
     before = request.against_files()
     run_paths = request.run_paths(sources, before)
     targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables, index=index)
-    request.check_used([*before, *sources])
+    request.check_used(sources, before)
     choice = select_engine(
         request, [*before, *sources], len(before), targets.output, uniform=not targets.folders
     )

@@ -27,6 +27,7 @@ from fastlsh.io import (
     is_folder_output,
     is_remote,
     is_written_in_place,
+    warn_of_lines,
 )
 from fastlsh.keyed import KEY_FILE
 from fastlsh.keywords import made, taken
@@ -355,15 +356,24 @@ class Request:
         paths.reads_file(KEY_FILE, os.environ.get(KEY_FILE))
         return paths
 
-    def check_used(self, sources: list[Source]) -> None:
-        """Raise ValueError if an option says how to read what none of the files is or has."""
+    def check_used(self, sources: list[Source], before: list[Source] | None = None) -> None:
+        """Raise ValueError if an option says how to read what none of the files is or has.
+
+        Parameters
+        ----------
+        sources, before
+            The files of the inputs, and those of the reference collection.
+        """
+        sources, inputs = [*(before or ()), *sources], sources
         read = self.read
         if self.group is not None:
             for source in sources:
                 if source.format in ("txt", *SPLIT):
                     raise source.error(f"plain text has no column {self.group!r}")
             read = replace(read, join_with="\n")
-        check_used(read, sources, cut=self.cutting is not None)
+        check_used(read, sources)
+        if self.cutting is None:
+            warn_of_lines(inputs)
         if self.engine.stage in (None, "sign" if self.group is None else OF_ROWS[0]):
             check_roles(read, sources)
 

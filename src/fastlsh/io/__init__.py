@@ -17,6 +17,7 @@ from fastlsh.io.blocks import (
     is_divisible,
     read_blocks,
     reread_blocks,
+    warn_of_lines,
     with_row_of_file,
 )
 from fastlsh.io.blocks.long_rows import PAGES
@@ -161,6 +162,7 @@ __all__ = [
     "take",
     "texts_of_ids",
     "try_lock",
+    "warn_of_lines",
     "with_row_of_file",
     "without_repetition",
     "write_again",

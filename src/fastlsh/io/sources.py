@@ -5,16 +5,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from fastlsh.errors import InputError, warn_caller
-from fastlsh.io import filesystems
+from fastlsh.errors import InputError
 from fastlsh.io.errors import listed
 from fastlsh.io.formats import COLUMNAR, FORMATS, SPLIT
 
 _DELIMITED = ("csv", "tsv")
 _TEXT = (set(FORMATS) | set(SPLIT)) - set(COLUMNAR)
 _WITH_LISTS = (*COLUMNAR, "jsonl")
-_LARGE = 100_000
-"""Bytes of a file that is hardly meant to be one document."""
 
 
 @dataclass(frozen=True)
@@ -241,11 +238,8 @@ class Source:
         return InputError(self.path, reason, row)
 
 
-def check_used(options: Options, sources: Sequence[Source], *, cut: bool = False) -> None:
+def check_used(options: Options, sources: Sequence[Source]) -> None:
     """Raise ValueError if an option says how to read what none of the files is.
-
-    Where there is nothing but one large file of plain text, a warning tells that it is one
-    document.
 
     Parameters
     ----------
@@ -253,8 +247,6 @@ def check_used(options: Options, sources: Sequence[Source], *, cut: bool = False
         As given.
     sources : sequence of Source
         All files of a run.
-    cut : bool
-        Whether documents are cut into lines or paragraphs: one is then as good as many.
     """
     formats = {source.format for source in sources}
     there = ", ".join(sorted(formats))
@@ -282,16 +274,3 @@ def check_used(options: Options, sources: Sequence[Source], *, cut: bool = False
                 else "text"
             )
             raise ValueError(f"{name} is for files of {of}, and there are only: {there}")
-    if (
-        not cut
-        and len(sources) == 1
-        and sources[0].format == "txt"
-        and filesystems.is_regular(sources[0].path)
-    ):
-        size = filesystems.identity(sources[0].path).size
-        if size >= _LARGE:
-            warn_caller(
-                f"{sources[0].path} is one document of {size:,} bytes, for a .txt file is one:"
-                " split='lines' or split='paragraphs' makes several of it",
-                UserWarning,
-            )
