@@ -8,6 +8,8 @@ import csv
 import io
 import json
 
+from fastlsh.io.blocks.new_texts import json_text, json_value
+
 LIMIT = 2**31 - 1
 
 
@@ -64,3 +66,10 @@ def csv_rows(data, codec="utf-8", delimiter=",", quotes=True):
             seen.clear()
     finally:
         csv.field_size_limit(limit)
+
+
+def json_with_text(raw, key, text, *, plain):
+    """Return a line of JSON with another text, all else to the character."""
+    begin, end = json_value(raw, key)
+    value = json_text(text, plain=plain or raw.isascii()).decode()
+    return raw[:begin] + value + raw[end:]

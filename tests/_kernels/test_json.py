@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from fastlsh import _kernels
 from fastlsh.io.blocks.json_rows import JsonRows
-from fastlsh.io.blocks.new_texts import json_with_text
 from fastlsh.io.sources import Options, Source
+from rows_oracle import json_with_text
 from strategies import share
 
 KEYS = (b"text", b"id", b"p")

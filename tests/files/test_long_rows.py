@@ -169,6 +169,19 @@ def test_no_other_block_is_held_beside_one_that_is_alone():
     assert len(most) == 4
 
 
+@pytest.mark.parametrize("size", [100, 5_000, 1 << 20])
+def test_the_length_of_a_row_of_an_array(tmp_path, size):
+    long = '\n {\n"text": "a ] and a }, \\"", "x": [' + ",\n".join(["[1]"] * 1_000) + "]}"
+    path = tmp_path / "a.json"
+    path.write_text(f'[{{"text": "short"}},{long} , {{"text": "short"}}]')
+    source = Source(str(path), "jsonl", None, Options())
+    assert len(list(read_blocks(source, size, max_row=len(long) + 2))) >= 1
+    with pytest.raises(LongRowError) as caught:
+        list(read_blocks(source, size, max_row=300))
+    assert caught.value.row == 2
+    assert caught.value.size == len(long) + 2
+
+
 @pytest.mark.parametrize("end", ["\n", ""])
 @pytest.mark.parametrize("suffix", ["jsonl", "csv"])
 @pytest.mark.parametrize("size", [100, 5_000])

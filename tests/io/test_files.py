@@ -133,7 +133,6 @@ def test_a_mark_is_no_text(write):
 
 def test_files_that_cannot_be_read(write, tmp_path):
     assert refusal("no.jsonl") == "no.jsonl: No such file or directory"
-    assert ".json is not JSON lines" in refusal(write("a.json", "[]"))
     assert "unknown format" in refusal(write("a.bin", "x"))
     assert "format=" in refusal("a.bin")
     assert read("a.bin", format="txt").texts == ["x"]

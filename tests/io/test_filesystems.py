@@ -82,11 +82,11 @@ def test_compressions_may_differ(here):
 
 
 def test_what_stands_beside_shards_is_left_out_and_told(here):
-    fill("d/a.jsonl", "d/_SUCCESS", "d/.a.jsonl.crc", "d/README.md", "d/state.json", "d/e/f.jsonl")
+    fill("d/a.jsonl", "d/_SUCCESS", "d/.a.jsonl.crc", "d/README.md", "d/state.yaml", "d/e/f.jsonl")
     with pytest.warns(UserWarning, match="left out of d: ") as told:
         assert found("d") == ["d/a.jsonl"]
     assert str(told[0].message) == (
-        "left out of d: no input by their names: README.md, state.json;"
+        "left out of d: no input by their names: README.md, state.yaml;"
         " directories, which recursive=True reads: e"
     )
     assert told[0].filename == __file__

@@ -34,7 +34,7 @@ def test_jsonl(write):
         (b'{"text": {"a": 1}}', "'text' is an object, not a string"),
         (b'{"text": "a", "id": [1]}', "'id' is an array, not an id"),
         (b'["text"]', "an array, not an object"),
-        (b'[{"text": "a"},', "an array is not JSON lines"),
+        (b'[{"text": "a"},', "not JSON: Expecting value at column 16"),
         (b'"text"', "a string, not an object"),
         (b'{"text": "a\xff"}', "not utf-8: byte 0xff at character 12"),
         (b'{"text": "\xed\xa0\x80"}', "not utf-8: byte 0xed at character 11"),

@@ -34,9 +34,9 @@ def add_input_options(
     """Add the inputs, what several of them are, and how they are read; how many with `limit`."""
     parser.add_argument(
         "inputs", nargs="+", metavar="INPUT",
-        help=".jsonl .csv .tsv .txt (also .gz .bz2 .xz .zst), .parquet, .arrow, a directory of"
-        " these, a pattern ('data/**/*.jsonl'), a URL (s3://bucket/key), or - for the standard"
-        f" input (JSON lines, unless --format says otherwise); several {several}",
+        help=".jsonl .json .csv .tsv .txt (also .gz .bz2 .xz .zst), .parquet, .arrow, a directory"
+        " of these, a pattern ('data/**/*.jsonl'), a URL (s3://bucket/key), or - for the standard"
+        f" input (JSON, unless --format says otherwise); several {several}",
     )  # fmt: skip
     group = parser.add_argument_group("input")
     group.add_argument(

@@ -134,9 +134,11 @@ def find_in_files(
     blocks = _blocks(parts, within, limit, uniform, layout, read)
     with closing(ordered_map(blocks, find, threads)) as results:
         for part, block, documents, found in results:
+            try:
+                documents.check(skip=not strict)
+            except InputError as first:
+                raise with_row_of_file(part.source, within, first) from None
             for error in documents.bad:
-                if strict:
-                    raise with_row_of_file(part.source, within, error)
                 part.bad.append(error.row or 1)
                 skipped += 1
                 reasons = [*reasons, error][:REASONS]

@@ -100,6 +100,5 @@ def each_block(inputs: Sequence[str], read: ReadOptions) -> Iterator[tuple[str, 
     for source in expand(inputs, read.format, read, recursive=read.recursive, mixed=True):
         for block in read_blocks(source):
             documents = block.documents()
-            if documents.bad and read.on_error != "skip":
-                raise documents.bad[0]
+            documents.check(skip=read.on_error == "skip")
             yield source.path, documents

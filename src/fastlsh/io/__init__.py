@@ -1,6 +1,6 @@
 """Readers and writers: files in, files out, nothing dropped silently.
 
-JSON lines, CSV, TSV and plain text need the standard library only; Parquet, Arrow IPC and Zstandard
+JSON, CSV, TSV and plain text need the standard library only; Parquet, Arrow IPC and Zstandard
 need pyarrow (``pip install "fastlsh[io]"``).
 """
 

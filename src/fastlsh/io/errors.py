@@ -119,11 +119,3 @@ def name_output_in_errors(path: str, temporary: str | None) -> Iterator[None]:
         if error.errno is None or not (hidden or error.filename in (None, temporary)):
             raise
         raise OSError(error.errno, error.strerror or str(error), path) from error
-
-
-def not_json(error: ValueError, row: str) -> str:
-    """Return the reason that a row which is no JSON is refused for, given the module's error."""
-    # Some messages of the module end with the preposition of a place already.
-    reason = f"not JSON: {getattr(error, 'msg', str(error)).removesuffix(' at')}"
-    column = f" at column {error.colno}" if hasattr(error, "colno") else ""
-    return reason + column + ("; an array is not JSON lines" if row.startswith("[") else "")

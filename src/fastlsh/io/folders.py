@@ -6,7 +6,7 @@ from collections import Counter
 from fastlsh.errors import InputError, warn_caller
 from fastlsh.io.errors import listed
 from fastlsh.io.filesystems import Listing, is_left_out, joined
-from fastlsh.io.formats import COMPRESSIONS, Kind, PartialKind, is_json, kind_of_file, split_suffix
+from fastlsh.io.formats import COMPRESSIONS, Kind, PartialKind, kind_of_file, split_suffix
 
 _NAMED = 3
 
@@ -66,7 +66,7 @@ def is_input(name: str, forced: PartialKind) -> bool:
     kind, _ = split_suffix(name)
     if forced[0] is None:
         return kind is not None
-    return kind == forced[0] or _is_bare(name) or (forced[0] == "jsonl" and is_json(name))
+    return kind == forced[0] or _is_bare(name)
 
 
 def _is_bare(name: str) -> bool:

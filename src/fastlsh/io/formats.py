@@ -10,7 +10,10 @@ COLUMNAR = ("parquet", "arrow")
 SPLIT = ("lines", "paragraphs")
 """What plain text of several documents is: no suffix says so."""
 FORMATS = ("jsonl", "csv", "tsv", *COLUMNAR, "txt")
-_ALIASES = {"ndjson": "jsonl", "feather": "arrow", "ipc": "arrow"}
+_ALIASES = {
+    "json": "jsonl", "jsonlines": "jsonl", "ndjson": "jsonl", "pq": "parquet", "feather": "arrow",
+    "ipc": "arrow",
+}  # fmt: skip
 _SUFFIXES = {**{name: name for name in FORMATS}, **_ALIASES}
 
 Kind = tuple[str, str | None]  # a format and a compression
@@ -51,7 +54,7 @@ def parse_format(kind: str | None) -> PartialKind:
 def kind_of_file(path: str, forced: PartialKind = (None, None)) -> Kind:
     """Return the format and the compression of a file by its name, or those that are forced.
 
-    The standard input is JSON lines, unless another format is forced.
+    The standard input is JSON, unless another format is forced.
 
     Raises
     ------
@@ -63,13 +66,12 @@ def kind_of_file(path: str, forced: PartialKind = (None, None)) -> Kind:
     if found is None and path == STANDARD:
         found = "jsonl"
     if found is None:
-        readable = f"{' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
-        reason = (
-            ".json is not JSON lines (one object per line)" if is_json(path) else "unknown format"
+        readable = (
+            f".json {' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
         )
         raise InputError(
             path,
-            f"{reason}: give a file ending in {readable}, or name its format, such as"
+            f"unknown format: give a file ending in {readable}, or name its format, such as"
             ' format="txt" for plain text and source code',
         )
     if compression and found in COLUMNAR:
@@ -77,9 +79,11 @@ def kind_of_file(path: str, forced: PartialKind = (None, None)) -> Kind:
     return found, compression
 
 
-def is_json(path: str) -> bool:
+def is_json(path: str | os.PathLike[str]) -> bool:
     """Whether a name ends with ``.json``, compressed or not."""
-    return "json" in _suffixes(path)[-2:]
+    name = os.fspath(path)
+    kind, compression = split_suffix(name)
+    return kind == "jsonl" and _suffixes(name)[-2 if compression else -1] == "json"
 
 
 def _suffixes(path: str) -> list[str]:

@@ -1,14 +1,12 @@
 """Rows as Python has them: a dictionary each, of small files."""
 
 import csv
-import json
 from collections.abc import Iterator
 from typing import Any
 
-from fastlsh.io.blocks import Delimited, read_blocks
-from fastlsh.io.errors import listed, not_json, pyarrow, reading
+from fastlsh.io.blocks import Delimited, JsonBlock, read_blocks
+from fastlsh.io.errors import listed, pyarrow, reading
 from fastlsh.io.formats import COLUMNAR
-from fastlsh.io.record_texts import kind_of
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import open_arrow, open_utf8
 
@@ -35,8 +33,7 @@ def read_objects(source: Source) -> Iterator[tuple[int, Row]]:
     else:
         for block in read_blocks(source):
             found = block.documents()
-            for error in found.bad:
-                raise error
+            found.check(skip=False)
             ids = found.ids if found.ids is not None else [None] * len(found)
             for row, name, text in zip(found.rows.tolist(), ids, found.texts, strict=True):
                 yield row, {"id": name, "text": text} if name is not None else {"text": text}
@@ -58,18 +55,9 @@ def _text_of(source: Source) -> str:
 
 
 def _json_rows(source: Source) -> Iterator[tuple[int, Row]]:
-    for number, line in enumerate(_text_of(source).split("\n"), 1):
-        if not line or line.isspace():
-            continue
-        try:
-            row = json.loads(line)
-        except RecursionError:
-            raise source.error("nested too deeply", number) from None
-        except ValueError as error:
-            raise source.error(not_json(error, line), number) from None
-        if not isinstance(row, dict):
-            raise source.error(f"{kind_of(row)}, not an object", number)
-        yield number, row
+    for block in read_blocks(source):
+        assert isinstance(block, JsonBlock)
+        yield from block.objects()
 
 
 def _delimited_rows(source: Source) -> Iterator[tuple[int, Row]]:

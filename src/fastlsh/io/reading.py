@@ -77,7 +77,7 @@ def read_files(
     Parameters
     ----------
     inputs : path or iterable of paths
-        JSON lines, CSV, TSV, Parquet, Arrow IPC and plain text (a file is a document). The row
+        JSON, CSV, TSV, Parquet, Arrow IPC and plain text (a file is a document). The row
         formats and plain text may be compressed with gzip, bzip2, xz or Zstandard. Directories
         and patterns stand for what is in them, URLs for what fsspec opens: see `expand`.
     options : ReadOptions
@@ -237,8 +237,9 @@ class _Reader:
             if self._room is not None:
                 in_arrow = part.source.format in COLUMNAR
                 self._room.take(part.source, found.texts.nbytes if in_arrow else 0, len(found))
+            found.check(skip=not self._strict)
             for error in found.bad:
-                self._refuse(part, error)
+                self._leave_out(part, error)
             self._found.slow_rows += found.slow
             self._texts.append(found.texts)
             self._found.ids.add(part.source.path, found.ids, found.rows)
@@ -246,9 +247,7 @@ class _Reader:
             self._labels.append(found.labels)
             self._tell(part.source, extent)
 
-    def _refuse(self, part: InputFile, error: InputError) -> None:
-        if self._strict:
-            raise error
+    def _leave_out(self, part: InputFile, error: InputError) -> None:
         part.bad.append(error.row or 1)
         self._found.skipped += 1
         if self._found.skipped <= _REASONS:

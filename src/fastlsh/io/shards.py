@@ -8,9 +8,10 @@ from typing import NamedTuple
 from fastlsh.errors import InputError
 from fastlsh.io import filesystems
 from fastlsh.io.errors import reading
-from fastlsh.io.formats import COLUMNAR, SPLIT, parse_format, split_suffix, stem
+from fastlsh.io.formats import COLUMNAR, SPLIT, is_json, parse_format, split_suffix, stem
 from fastlsh.io.sources import Source
 from fastlsh.io.special import is_written_in_place
+from fastlsh.io.streams import is_array
 from fastlsh.io.targets import check_target
 
 CONVERTED = ("parquet", "jsonl", "csv")
@@ -30,12 +31,15 @@ class Output(NamedTuple):
         removed.
     compression : str or None
         How it is compressed.
+    array : bool
+        Whether its rows, of JSON, are the elements of an array.
     """
 
     sources: tuple[int, ...]
     path: str
     format: str
     compression: str | None
+    array: bool = False
 
 
 def is_folder_output(output: str | os.PathLike[str]) -> bool:
@@ -94,7 +98,8 @@ def plan_outputs(
     if is_folder_output(name):
         return _one_for_each(sources, name, convert)
     kind = _kind_of_all(sources, name, convert)
-    return [Output(tuple(range(len(sources))), name, kind, split_suffix(name)[1])]
+    array = kind == "jsonl" and _is_array(name, sources)
+    return [Output(tuple(range(len(sources))), name, kind, split_suffix(name)[1], array)]
 
 
 def check_outputs(
@@ -155,6 +160,17 @@ def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> s
     return wanted
 
 
+def _is_array(path: str, sources: Sequence[Source]) -> bool:
+    """Whether rows of JSON become an array: in ``.json``, unless all inputs are lines of JSON.
+
+    Where no suffix tells, they do if one of the inputs is an array.
+    """
+    named = is_json(path)
+    if not named and (split_suffix(path)[0] or is_written_in_place(path)):
+        return False
+    return any(is_array(each) or (named and each.format != "jsonl") for each in sources)
+
+
 def _last_suffix(path: str) -> str:
     name = os.path.basename(path)
     return name[len(stem(name)) :] if split_suffix(name)[0] else os.path.splitext(stem(name))[1]
@@ -171,8 +187,9 @@ def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -
         assert name is not None
         kind, compression = source.format, source.compression
         wanted, packed = parse_format(convert)
-        if wanted is not None and (wanted != kind or packed not in (None, compression)):
-            kind, compression = wanted, packed
+        array = kind == "jsonl" and _is_array(name, [source])
+        if wanted and (array or wanted != kind or packed not in (None, compression)):
+            kind, compression, array = wanted, packed, False
             name = ".".join(filter(None, (stem(name), kind, compression)))
         path = filesystems.joined(folder, name)
         other = taken.setdefault(path, source)
@@ -180,7 +197,7 @@ def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -
             if other.path == source.path:
                 raise source.error(f"it is given twice, and both would be written to {path}")
             raise source.error(f"its output would be {path}, and so would that of {other.path}")
-        plan.append(Output((number,), path, kind, compression))
+        plan.append(Output((number,), path, kind, compression, array))
     for path in taken:
         above = filesystems.parent(path)
         while len(above) > len(folder):

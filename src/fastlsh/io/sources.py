@@ -116,7 +116,7 @@ class ReadOptions(Options):
     ----------
     text
         The column of the texts, by default ``text``; without a header the last column. Null is an
-        empty document. Several columns are joined in this order. In JSON lines, Parquet and Arrow,
+        empty document. Several columns are joined in this order. In JSON, Parquet and Arrow,
         a column may have lists of messages: objects with ``role`` and ``content`` (or ``from`` and
         ``value``), whose contents are joined. Any other value is a bad row.
     join_with

@@ -19,7 +19,9 @@ from fastlsh.io.sources import Source
 
 BOM = "\ufeff"
 _MARK = BOM.encode()
+JSON_SPACE = b" \t\r\n"
 _PIECE = 1 << 17
+_HEAD = 1 << 16
 _NO_TEXT = "fastlsh.no_text"
 
 
@@ -219,6 +221,8 @@ class Stream:
 
     def _some(self, view: memoryview) -> int:
         if not self._ready:
+            if self.error is not None:
+                return 0
             if self._decoder is None:
                 return self._raw.readinto1(view[: self._step])
             self._decode()
@@ -235,6 +239,18 @@ class Stream:
             self._ready = text.encode("utf-8", "surrogatepass")
             if not data:
                 return
+
+    def is_array(self) -> bool:
+        """Whether this is an array of JSON; then go behind its bracket.
+
+        White space before the bracket does not count, as far as it is no more than 64 KiB.
+        """
+        head = memoryview(bytearray(_HEAD))
+        data = bytes(head[: self.fill(head)])
+        elements = data.lstrip(JSON_SPACE)
+        found = elements.startswith(b"[")
+        self.give_back(elements[1:] if found else data)
+        return found
 
     def skip_to(self, position: int) -> bool:
         """Go forward; return whether the file reaches so far."""
@@ -255,3 +271,11 @@ def open_utf8(source: Source) -> Iterator[Stream]:
     with open_bytes(source) as raw, reading(source.path):
         stream = Stream(source, raw)
         yield stream
+
+
+def is_array(source: Source) -> bool:
+    """Whether a file is an array of JSON; what can be read only once is taken for lines."""
+    if source.format != "jsonl" or not filesystems.is_regular(source.path):
+        return False
+    with open_utf8(source) as stream:
+        return stream.is_array()

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 from fastlsh.io.blocks.lines import fields_of_any_size
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import expand_one
+from fastlsh.io.objects import read_objects
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import open_arrow, open_bytes
 
@@ -26,7 +26,7 @@ def table_rows(
     Parameters
     ----------
     path
-        ``.tsv``, ``.csv`` and ``.jsonl``, compressed or not, and ``.parquet``.
+        ``.tsv``, ``.csv``, ``.jsonl`` and ``.json``, compressed or not, and ``.parquet``.
     columns
         For each value the names that its column may have. With "" among them, the column may be
         missing, and the value is then None.
@@ -76,16 +76,9 @@ def _of_parquet(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[li
 
 
 def _of_jsonl(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[list[Any]]:
-    with open_bytes(source) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = None
-            if not isinstance(row, dict):
-                raise source.error("is not a JSON object", number)
-            chosen = _found(source, list(row), columns, number)
-            yield [row[name] if name else None for name in chosen]
+    for number, row in read_objects(source):
+        chosen = _found(source, list(row), columns, number)
+        yield [row[name] if name else None for name in chosen]
 
 
 def _of_lines(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[list[Any]]:

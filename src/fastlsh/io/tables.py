@@ -12,11 +12,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fastlsh.errors import InputError
+from fastlsh.io.blocks import maybe_array
 from fastlsh.io.convert import cell
 from fastlsh.io.delimited import csv_text
 from fastlsh.io.errors import name_output_in_errors, pyarrow
 from fastlsh.io.filesystems import STANDARD
-from fastlsh.io.formats import split_suffix
+from fastlsh.io.formats import is_json, split_suffix
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.replacement import Replacements, replacing
 from fastlsh.io.special import is_written_in_place
@@ -31,7 +32,8 @@ def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     Parameters
     ----------
     path : path
-        ``.tsv``, ``.csv`` and ``.jsonl``, compressed or not, and ``.parquet``.
+        ``.tsv``, ``.csv``, ``.jsonl`` and ``.json`` (an array), compressed or not, and
+        ``.parquet``.
 
     Returns
     -------
@@ -91,8 +93,12 @@ def write_table(
         if kind == "parquet":
             _write_parquet(temporary, columns)
             return
-        with open_output(temporary, compression) as stream:
-            stream.writelines(_encoded(kind, columns))
+        with (
+            open_output(temporary, compression) as file,
+            maybe_array(file, array=is_json(path)) as stream,
+        ):
+            for piece in _encoded(kind, columns):
+                stream.write(piece)
 
 
 @contextmanager

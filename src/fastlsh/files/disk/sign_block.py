@@ -34,8 +34,7 @@ SAMPLE_OF_BLOCK = 64
 def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
     """Sign the documents of a block."""
     documents = block.documents()
-    if documents.bad and not job.skip:
-        raise documents.bad[0]
+    documents.check(skip=job.skip)
     if job.request.saves_ids and source >= job.first_input:
         ids = Ids()
         ids.add(job.sources[source].path, documents.ids, documents.rows)

@@ -31,18 +31,20 @@ from fastlsh.io.blocks.contract import (
     NewTexts,
 )
 from fastlsh.io.blocks.delimited import Delimited
+from fastlsh.io.blocks.jsonl import ArrayBlock, JsonBlock
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.parquet import ParquetPart
 from fastlsh.io.blocks.plain import TextBlock, as_json, warn_of_lines
 from fastlsh.io.blocks.reading import is_divisible, read_blocks, reread_blocks, with_row_of_file
 from fastlsh.io.blocks.split_text import SplitBlock
-from fastlsh.io.blocks.writing import RowsWriter, rows_writer
+from fastlsh.io.blocks.writing import RowsWriter, maybe_array, rows_writer
 from fastlsh.io.filesystems import Identity
 from fastlsh.io.streams import changed, identity
 
 __all__ = [
     "ALL_BYTES",
     "AddedColumns",
+    "ArrayBlock",
     "Block",
     "BlockDocuments",
     "BlockExtent",
@@ -51,6 +53,7 @@ __all__ = [
     "Flags",
     "Head",
     "Identity",
+    "JsonBlock",
     "Limit",
     "NewTexts",
     "ParquetPart",
@@ -63,6 +66,7 @@ __all__ = [
     "identity",
     "is_divisible",
     "json_tails",
+    "maybe_array",
     "read_blocks",
     "reread_blocks",
     "rows_writer",

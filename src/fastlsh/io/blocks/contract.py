@@ -15,6 +15,10 @@ NewTexts = Mapping[int, str]
 """Texts by the number of their document among the good ones of a block, from 0."""
 
 
+class ArrayError(InputError):
+    """A row of an array of JSON has a syntax error: no row behind it is certain."""
+
+
 class BlockExtent(NamedTuple):
     """Where a block is; plain integers, with which the same block is found again."""
 
@@ -99,7 +103,7 @@ class BlockDocuments:
     rows: NDArray[np.int64]
     """int64 (n,): as messages count them, from 1."""
     bad: list[InputError] = field(default_factory=list)
-    """The rows left out, in order. The caller raises the first, or skips and counts."""
+    """The rows left out, in order. The caller has `check` raise one, or skips and counts."""
     numbers: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     """The columns of `Options.numbers`: int64 if all are such integers, else float64 (n,)."""
     labels: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
@@ -110,6 +114,12 @@ class BlockDocuments:
     def __len__(self) -> int:
         """Return the number of good documents."""
         return len(self.rows)
+
+    def check(self, *, skip: bool) -> None:
+        """Raise the first bad row that is not skipped; syntax errors of an array never are."""
+        for error in self.bad:
+            if not skip or isinstance(error, ArrayError):
+                raise error
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Row formats: bytes of a stream, cut where rows end."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -9,30 +9,54 @@ from fastlsh.errors import LongRowError
 from fastlsh.io import filesystems
 from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
-from fastlsh.io.blocks.lines import LF, Indices, Lines
+from fastlsh.io.blocks.lines import ENDS, LF, Indices, Lines, line_feeds
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import Stream, changed, open_utf8
 
 
-class Format(Protocol):
-    """What tells a row format from another; one for each reading of a file."""
+class Format:
+    """What tells a row format from another; one for each reading of a file.
 
-    source: Source
-    head: Head
-    begun: bool
+    Parameters
+    ----------
+    source : Source
+        The file.
+    ends : tuple of bytes
+        What may end a row.
+    """
+
+    begun = True
     """Whether the head is complete."""
+
+    def __init__(self, source: Source, ends: tuple[bytes, ...] = ENDS) -> None:
+        self.source = source
+        self.head = Head(row_ends=ends)
+
+    def open(self, stream: Stream) -> None:
+        """Look at the beginning of the file, which the rows may follow."""
 
     def split(self, data: Bytes, last: bool) -> Lines:
         """Find the rows."""
+        return line_feeds(data, last)
+
+    def next_end(self, data: Bytes) -> int | None:
+        """Return where a row ends that began before these bytes; None: behind them."""
+        ends = np.flatnonzero(data == LF)
+        return int(ends[0]) if len(ends) else None
 
     def begin(self, data: Bytes, lines: Lines, row: int) -> int:
         """Complete the head, if that can be; return how many of the rows are no documents."""
+        return 0
 
-    def end(self, lines: Lines, row: int) -> None:
-        """Raise if a file must not end so; `lines` are its last ones, `row` the one after them."""
+    def end(self, rest: Bytes, lines: Lines, row: int) -> None:
+        """Raise if a file must not end so.
+
+        Its last bytes are those of `lines` and the rest, in which row `row` would begin.
+        """
 
     def block(self, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None) -> Any:
         """Make a block; `bad` is None as long as nobody has parsed it."""
+        raise NotImplementedError
 
 
 def read_row_blocks(
@@ -60,14 +84,14 @@ def read_row_blocks(
                 lines, ended = _begun_before(lines, within.stop - start), True
                 data = data[: lines.end]
             if max_row is not None:
-                _check_length(kind.source, stream, data, lines, row, max_row)
+                _check_length(kind, stream, data, lines, row, max_row)
             first = 0 if kind.begun else kind.begin(data, lines, row)
             if is_end:  # the head may begin behind the range
                 _complete(kind, max_row)
             rows = lines.from_row(first)
             complete = ended and not is_end and stream.error is None
             if complete and not len(rows):
-                kind.end(lines, row + lines.count)
+                kind.end(data[lines.end :], lines, row + lines.count)
             if len(rows) or (ended and not index):
                 begin, line = int(lines.bounds[first]), lines.line(first)
                 part = data[begin : lines.end]
@@ -77,7 +101,7 @@ def read_row_blocks(
                 index += 1
             start, row = start + lines.end, row + lines.count
             if complete:
-                kind.end(lines, row)
+                kind.end(data[lines.end :], lines, row)
             if is_end:
                 return
         if stream.error is not None:
@@ -97,6 +121,7 @@ def reread_rows(kind: Format, extents: Iterable[BlockExtent], bad: Indices) -> I
 
 def _learn(kind: Format, stream: Stream) -> None:
     kind.head.codec, kind.head.mark = stream.codec, stream.mark
+    kind.open(stream)
 
 
 def _complete(kind: Format, max_row: int | None = None, before: int | None = None) -> None:
@@ -110,7 +135,7 @@ def _complete(kind: Format, max_row: int | None = None, before: int | None = Non
                 lines = _begun_before(lines, before - start)
                 data = data[: lines.end]
             if max_row is not None:
-                _check_length(kind.source, stream, data, lines, row, max_row)
+                _check_length(kind, stream, data, lines, row, max_row)
             kind.begin(data, lines, row)
             start, row = start + lines.end, row + lines.count
             if kind.begun or (before is not None and start >= before):
@@ -162,7 +187,7 @@ def _found(kind: Format, stream: Stream, extent: BlockExtent) -> tuple[Bytes, Li
 
 
 def _check_length(
-    source: Source, stream: Stream, data: Bytes, lines: Lines, row: int, max_row: int
+    kind: Format, stream: Stream, data: Bytes, lines: Lines, row: int, max_row: int
 ) -> None:
     """Raise LongRowError if a row has more than `max_row` bytes; the last one may go on."""
     edges = np.append(lines.bounds, len(data))
@@ -171,15 +196,15 @@ def _check_length(
         return
     line = int(np.argmax(size > max_row))
     long = int(size[line])
-    goes_on = edges[line + 1] == len(data) and not filesystems.has_end(source.path)
+    goes_on = edges[line + 1] == len(data) and not filesystems.has_end(kind.source.path)
     if line == len(lines) and not goes_on:  # no line feed yet
         buffer = np.empty(1 << 20, np.uint8)
         while count := stream.fill(buffer.data):
-            ends = np.flatnonzero(buffer[:count] == LF)
-            long += int(ends[0]) if len(ends) else count
-            if len(ends):
+            end = kind.next_end(buffer[:count])
+            long += count if end is None else end
+            if end is not None:
                 break
-    raise LongRowError(source.path, long, row + lines.line(line), goes_on=bool(goes_on))
+    raise LongRowError(kind.source.path, long, row + lines.line(line), goes_on=bool(goes_on))
 
 
 def _pieces(
@@ -198,7 +223,7 @@ def _pieces(
         ended = count < len(buffer) - len(left)
         data = buffer[: len(left) + count]
         lines = kind.split(data, ended and stream.error is None)
-        if ended or len(lines) or (max_row is not None and len(data) > max_row):
+        if ended or lines.end or (max_row is not None and len(data) > max_row):
             yield data, lines, ended
         if ended:
             return

@@ -11,15 +11,16 @@ from fastlsh._kernels import COLUMNS, TextColumn, delimited_fields
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.added import delimited_tails
 from fastlsh.io.blocks.checks import Bytes
-from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Head
+from fastlsh.io.blocks.contract import AddedColumns, BlockExtent
 from fastlsh.io.blocks.csv_columns import ADVICE, Columns, Fields
+from fastlsh.io.blocks.cutting import Format
 from fastlsh.io.blocks.lines import CR, ENDS, LF, Indices, Lines, delimited, fields_of_any_size
 from fastlsh.io.blocks.new_texts import fields_as_row
 from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.sources import Source
 
 
-class Delimited:
+class Delimited(Format):
     """The formats `.csv` and `.tsv`.
 
     Without a header the columns are named ``1``, ``2``...: the text is the last one, the id the
@@ -27,14 +28,17 @@ class Delimited:
     """
 
     def __init__(self, source: Source) -> None:
+        super().__init__(source, (*ENDS, b"\r"))
         options = source.options
-        self.source = source
-        self.head = Head(row_ends=(*ENDS, b"\r"))
         self.begun = False
         self.columns = Columns(source)
         self.delimiter = source.delimiter
         self.quoting: Any = csv.QUOTE_MINIMAL if options.quotes else csv.QUOTE_NONE
-        self.split = delimited(self.delimiter, options.quotes)
+        self._split = delimited(self.delimiter, options.quotes)
+
+    def split(self, data: Bytes, last: bool) -> Lines:
+        """Find the rows."""
+        return self._split(data, last)
 
     def begin(self, data: Bytes, lines: Lines, row: int) -> int:
         """Take the names of the columns from the header, or count them in the first good row."""
@@ -55,7 +59,7 @@ class Delimited:
             return int(index) + 1
         return len(lines) if header else 0
 
-    def end(self, lines: Lines, row: int) -> None:
+    def end(self, rest: Bytes, lines: Lines, row: int) -> None:
         """Raise if there is no header, or a quote is open."""
         if lines.is_open:  # it took all rows that follow
             raise self.source.error(f"a quote is never closed{ADVICE}", row)
@@ -180,11 +184,18 @@ class DelimitedBlock(RowBlock):
         plain = self._lines.count == len(self._lines) and "\r" not in text
         return self._kind.fields(text, plain=plain)
 
-    def _with_text(self, raw: str, text: str) -> str:
-        kind = self._kind
-        fields = self._reader(raw)[0]
-        fields[kind.columns.texts[0]] = text
-        return fields_as_row(fields, raw, kind.delimiter, self.source.options.quotes)
+    def _values(
+        self, rows: Indices, texts: list[str], ends: Indices
+    ) -> tuple[Indices, list[bytes]]:
+        kind, values = self._kind, []
+        starts, stops = self._lines.bounds[rows], self._lines.bounds[rows + 1]
+        each = zip(self._records(rows), texts, (stops - ends).tolist(), strict=True)
+        for (_, raw), text, behind in each:
+            fields = self._reader(raw)[0]
+            fields[kind.columns.texts[0]] = text
+            row = fields_as_row(fields, raw, kind.delimiter, self.source.options.quotes).encode()
+            values.append(row[: len(row) - behind])
+        return np.column_stack([starts, ends]), values
 
     def _tails(self, added: AddedColumns, good: Indices) -> tuple[list[bytes], Indices]:
         starts, ends = self._lines.bounds[good], self._lines.bounds[good + 1]

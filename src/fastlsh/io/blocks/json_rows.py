@@ -2,15 +2,32 @@
 
 import json
 import math
+import re
 from typing import Any
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.columns import LABEL
 from fastlsh.io.blocks.json_columns import names_of
-from fastlsh.io.errors import not_json
 from fastlsh.io.record_texts import kind_of, text_of_members
 from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import words_of_list
+
+_INSIDE = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:\s*\[\s*\{(?!\s*"(?:role|from|content|value)")')
+"""A key, and the beginning of an array of objects, which are not messages."""
+
+
+class NotJsonError(InputError):
+    """A row is not JSON."""
+
+
+class AbsentKeyError(InputError):
+    """A row has no member of a key."""
+
+
+def rows_inside(text: str) -> str | None:
+    """Return the key of an array of objects, which may be the rows, in the beginning of a file."""
+    found = _INSIDE.search(text)
+    return found and found[1]
 
 
 class JsonRows:
@@ -27,7 +44,7 @@ class JsonRows:
 
     def parse(self, row: int, raw: str) -> tuple[str | None, Any, tuple[Any, ...]]:
         """Return the text, the id, and further members as `names_of`; None if there is no id."""
-        value = self._value(row, raw)
+        value = self.value(row, raw)
         options = self.source.options
         text = self._text(row, value)
         numbers = options.numbers
@@ -55,13 +72,19 @@ class JsonRows:
         except ValueError as error:
             raise self.source.error(str(error), row) from None
 
-    def _value(self, row: int, raw: str) -> dict[str, Any]:
+    def value(self, row: int, raw: str) -> dict[str, Any]:
+        """Return the members."""
         try:
             value = json.loads(raw)
         except RecursionError:
             raise self.source.error("nested too deeply", row) from None
         except ValueError as error:
-            raise self.source.error(not_json(error, raw), row) from None
+            # Some messages of the module end with the preposition of a place already.
+            reason = f"not JSON: {getattr(error, 'msg', str(error)).removesuffix(' at')}"
+            column = ""
+            if isinstance(error, json.JSONDecodeError):
+                column = f" at column {min(error.pos, len(raw.rstrip())) + 1}"
+            raise NotJsonError(self.source.path, reason + column, row) from None
         if not isinstance(value, dict):
             raise self.source.error(f"{kind_of(value)}, not an object", row)
         return value
@@ -93,7 +116,7 @@ class JsonRows:
         inner: Any = value
         for name in key.split("."):
             if not isinstance(inner, dict) or name not in inner:
-                raise self.source.error(self.source.missing("key", key, value), row)
+                raise AbsentKeyError(self.source.path, self.source.missing("key", key, value), row)
             inner = inner[name]
         return inner
 

@@ -13,19 +13,10 @@ _DECODER = json.JSONDecoder()
 _SPACE = " \t\n\r"
 
 
-def json_with_text(raw: str, key: str, text: str, *, plain: bool) -> str:
-    """Return a line of JSON with another text, all else to the character.
+def json_value(raw: str, key: str) -> tuple[int, int]:
+    """Return where the value of a key begins and ends in a line of JSON, which is a good row.
 
-    Parameters
-    ----------
-    raw : str
-        A good row.
-    key : str
-        That of the text; ``a.b`` is key b in a, unless there is a key of this name.
-    text : str
-        The new one.
-    plain : bool
-        Whether to escape what is not ASCII, as the rest of the line may do.
+    ``a.b`` is key b in a, unless there is a key of this name.
     """
     start = _past_space(raw, 0)
     span = _member(raw, start, key)
@@ -34,10 +25,15 @@ def json_with_text(raw: str, key: str, text: str, *, plain: bool) -> str:
         assert span is not None, "the row was read"
         start = span[0]
     assert span is not None
-    begin, end = span
-    # A lone surrogate can only be escaped.
-    plain = plain or raw.isascii() or not _is_encodable(text)
-    return raw[:begin] + json.dumps(text, ensure_ascii=plain) + raw[end:]
+    return span
+
+
+def json_text(text: str, *, plain: bool) -> bytes:
+    """Return a text as a string of JSON; `plain`: whether to escape what is not ASCII."""
+    try:
+        return json.dumps(text, ensure_ascii=plain).encode()
+    except UnicodeEncodeError:  # a lone surrogate can only be escaped
+        return json.dumps(text).encode()
 
 
 def json_keys(raw: str) -> list[str]:
@@ -70,14 +66,6 @@ def _past_space(raw: str, at: int) -> int:
     while raw[at] in _SPACE:
         at += 1
     return at
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def fields_as_row(fields: Sequence[str], raw: str, delimiter: str, quotes: bool) -> str:

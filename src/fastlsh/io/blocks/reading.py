@@ -11,18 +11,18 @@ from fastlsh.io.blocks.arrow import read_arrow_blocks, reread_arrow
 from fastlsh.io.blocks.contract import ALL_BYTES, Block, BlockExtent, ByteRange
 from fastlsh.io.blocks.cutting import Format, read_row_blocks, reread_rows, rows_before
 from fastlsh.io.blocks.delimited import Delimited
-from fastlsh.io.blocks.jsonl import JsonLines
+from fastlsh.io.blocks.jsonl import Json
 from fastlsh.io.blocks.parquet import read_parquet_blocks, reread_parquet
 from fastlsh.io.blocks.plain import read_text_blocks, reread_text
 from fastlsh.io.blocks.split_text import SplitText
 from fastlsh.io.filesystems import Identity
 from fastlsh.io.formats import SPLIT
 from fastlsh.io.sources import Source
-from fastlsh.io.streams import changed, exact_codec, identity
+from fastlsh.io.streams import changed, exact_codec, identity, is_array
 
 SIZE = 1 << 22
 _ROWS: dict[str, Any] = {
-    "jsonl": JsonLines, "csv": Delimited, "tsv": Delimited,
+    "jsonl": Json, "csv": Delimited, "tsv": Delimited,
     "lines": SplitText, "paragraphs": SplitText,
 }  # fmt: skip
 
@@ -88,13 +88,14 @@ def read_blocks(
 def is_divisible(source: Source) -> bool:
     """Whether what begins behind a byte of a file can be found without all bytes before it.
 
-    A field of CSV in quotes may have line ends, so that the quotes before it decide.
+    A field of CSV in quotes may have line ends, so that the quotes before it decide; and so do the
+    brackets in an array of JSON.
     """
     if source.format in _ROWS:
         simple = source.format in ("jsonl", "lines")
         by_lines = simple or (source.format in ("csv", "tsv") and not source.options.quotes)
         plain = source.compression is None and exact_codec(source.options.encoding, b"") == "utf-8"
-        return by_lines and plain
+        return by_lines and plain and not is_array(source)
     return source.format == "parquet"
 
 

@@ -61,12 +61,17 @@ class RowBlock:
         self.source = source
         self.head = head
         self.extent = extent
-        self._data = data
-        self._lines = lines
         self._bad = bad
+        self._take(data, lines)
         if len(lines):
             stop = int(lines.bounds[1])
             head.learn_end(data[max(stop - 2, 0) : stop].tobytes())
+
+    def _take(self, data: Bytes, lines: Lines) -> None:
+        """Take what the file has as rows."""
+        self._came = data, lines
+        self._data, self._lines = data, lines
+        self._written = data
 
     @property
     def next_row(self) -> int:
@@ -97,20 +102,22 @@ class RowBlock:
         flags = np.zeros(len(self._lines), np.bool_)
         flags[good[kept]] = True
         if flags.all():
-            return self._data.data
-        return chosen_lines(self._data, self._lines.bounds, flags.view(np.uint8))
+            return self._written.data
+        return chosen_lines(self._written, self._lines.bounds, flags.view(np.uint8))
 
     def first(self, documents: int) -> Iterator["RowBlock"]:
         """Yield the rows up to a document; see `Block`."""
         if self._bad is None:
             self._all()
+        data, lines = self._came
+        lines = lines.up_to_row(int(self._good(None)[documents - 1]) + 1)
+        data = data[: lines.end]
         part = copy(self)
-        part._lines = self._lines.up_to_row(int(self._good(None)[documents - 1]) + 1)
-        part._data = self._data[: part._lines.end]
+        part._take(data, lines)
         part._bad = None
         del part.filled
-        check = checksum(part._data, self.head.seed)
-        part.extent = self.extent._replace(stop=self.extent.start + part._lines.end, check=check)
+        check = checksum(data, self.head.seed)
+        part.extent = self.extent._replace(stop=self.extent.start + lines.end, check=check)
         yield part
 
     def _changed(
@@ -126,7 +133,7 @@ class RowBlock:
             found, positions = self._tails(added, good)
             tails, ends = [found[n] for n in chosen.tolist()], positions[chosen]
         if not len(rows) or not texts:
-            return lines_with_tails(self._data, self._lines.bounds, rows, ends, *_joined(tails))
+            return lines_with_tails(self._written, self._lines.bounds, rows, ends, *_joined(tails))
         changed = np.flatnonzero(np.isin(chosen, list(texts)))
         strings = [texts[n] for n in chosen[changed].tolist()]
         places, values = np.column_stack([ends, ends]), [b""] * len(rows)
@@ -137,7 +144,7 @@ class RowBlock:
         edges = np.column_stack([starts, places, ends, stops]).ravel()
         parts = (5 * np.arange(len(rows))[:, None] + (0, 2, 3)).ravel()
         behind = [part for both in zip(values, tails, strict=True) for part in (*both, b"")]
-        return lines_with_tails(self._data, edges, parts, edges[parts + 1], *_joined(behind))
+        return lines_with_tails(self._written, edges, parts, edges[parts + 1], *_joined(behind))
 
     def _values(
         self, rows: Indices, texts: list[str], ends: Indices
@@ -146,20 +153,10 @@ class RowBlock:
 
         They are int64 (m, 2), before the ends.
         """
-        starts, stops = self._lines.bounds[rows], self._lines.bounds[rows + 1]
-        values = []
-        each = zip(self._records(rows), texts, (stops - ends).tolist(), strict=True)
-        for (_, raw), text, behind in each:
-            changed = self._with_text(raw, text).encode()
-            values.append(changed[: len(changed) - behind])
-        return np.column_stack([starts, ends]), values
+        raise NotImplementedError
 
     def _tails(self, added: AddedColumns, good: Indices) -> tuple[list[bytes], Indices]:
         """Return the further columns of each document, and where in the data they go."""
-        raise NotImplementedError
-
-    def _with_text(self, raw: str, text: str) -> str:
-        """Return a row with another text."""
         raise NotImplementedError
 
     def _all(self) -> BlockDocuments:

@@ -10,36 +10,23 @@ from fastlsh._kernels import TextColumn
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.added import json_tails
 from fastlsh.io.blocks.checks import Bytes
-from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Flags, Head, NewTexts
-from fastlsh.io.blocks.lines import CR, ENDS, LF, Indices, Lines, line_feeds
+from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Flags, NewTexts
+from fastlsh.io.blocks.cutting import Format
+from fastlsh.io.blocks.lines import CR, LF, Indices, Lines
 from fastlsh.io.blocks.plain import as_json
 from fastlsh.io.blocks.rows import Parsed, RowBlock
-from fastlsh.io.sources import Source
 
 _BLANK = np.isin(np.arange(256), list(b" \t\r\n\v\f"))
 """Bytes of which blank lines consist."""
 
 
-class SplitText:
+class SplitText(Format):
     """The formats ``lines`` and ``paragraphs``; blank lines are no documents, but divide them."""
-
-    begun = True
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.head = Head(row_ends=ENDS)
 
     def split(self, data: Bytes, last: bool) -> Lines:
         """Find the lines; or the paragraphs, each with the blank lines behind it."""
-        lines = line_feeds(data, last)
+        lines = super().split(data, last)
         return lines if self.source.format == "lines" else _paragraphs(data, lines, last)
-
-    def begin(self, data: Bytes, lines: Lines, row: int) -> int:
-        """Return 0."""
-        return 0
-
-    def end(self, lines: Lines, row: int) -> None:
-        """Do nothing."""
 
     def block(
         self, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None

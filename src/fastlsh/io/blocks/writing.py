@@ -14,13 +14,25 @@ from fastlsh.io.streams import BOM
 class RowsWriter(Protocol):
     """An output of rows."""
 
-    def write(self, piece: Any) -> None:
+    def write(self, piece: Any, /) -> Any:
         """Write what `Block.rows` returned, of one block after the other."""
+
+
+BREAKS = b"\v\f"
+"""What stands for a line feed and for a carriage return inside a row; JSON has neither."""
+
+_AS_BREAKS = bytes.maketrans(BREAKS, b"\n\r")
 
 
 @contextmanager
 def rows_writer(
-    path: str, kind: str, compression: str | None, head: Head, threads: int = 1
+    path: str,
+    kind: str,
+    compression: str | None,
+    head: Head,
+    threads: int = 1,
+    *,
+    array: bool = False,
 ) -> Iterator[RowsWriter]:
     """Open an output for the rows of blocks.
 
@@ -36,6 +48,8 @@ def rows_writer(
         Of the first input: the header and byte order mark, the encoding, the columns.
     threads : int
         As for `open_output` and `parquet_writer`.
+    array : bool
+        Whether lines of JSON become an array.
 
     Yields
     ------
@@ -50,7 +64,23 @@ def rows_writer(
             yield writer
     else:
         with open_output(path, compression, threads) as stream:
-            yield _Bytes(stream) if kind == "txt" else _Lines(stream, head)
+            if kind == "txt":
+                yield _Bytes(stream)
+                return
+            with maybe_array(_Lines(stream, head), array=array) as writer:
+                yield writer
+
+
+@contextmanager
+def maybe_array(writer: RowsWriter, *, array: bool) -> Iterator[RowsWriter]:
+    """Give lines of JSON to a writer, as an array if they are to become one."""
+    if not array:
+        yield writer
+        return
+    elements = _Elements(writer)
+    writer.write(b"[")
+    yield elements
+    writer.write(b"\n]\n")
 
 
 class _Lines:
@@ -68,6 +98,22 @@ class _Lines:
     def write(self, piece: bytes | memoryview) -> None:
         """Write some lines."""
         self._stream.write(piece if self._encode is None else self._encode(str(piece, "utf-8")))
+
+
+class _Elements:
+    """Lines of JSON, as elements of an array."""
+
+    def __init__(self, writer: RowsWriter) -> None:
+        self._writer = writer
+        self._before = b"\n"
+
+    def write(self, piece: bytes | memoryview) -> None:
+        """Write some lines; in a row, `BREAKS` become line breaks."""
+        rows = bytes(piece).strip(b"\r\n").replace(b"\r\n", b"\n")
+        if rows:
+            rows = rows.replace(b"\n", b",\n").translate(_AS_BREAKS)
+            self._writer.write(self._before + rows)
+            self._before = b",\n"
 
 
 class _Bytes:

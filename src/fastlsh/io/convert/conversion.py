@@ -7,6 +7,7 @@ from typing import Any
 from fastlsh.errors import InputError
 from fastlsh.io.blocks import (
     AddedColumns,
+    ArrayBlock,
     Block,
     Flags,
     Head,
@@ -61,6 +62,8 @@ def output_piece(
         return block.copy(texts) if isinstance(block, TextBlock) else b""
     if isinstance(block, SplitBlock) and output.format != block.source.format:
         return block.as_json(kept, added)
+    if isinstance(block, ArrayBlock) and output.array:
+        return block.rows_with_breaks(kept, texts, added)
     return block.rows(kept, texts, added)
 
 
@@ -112,7 +115,9 @@ def output_writer(
     plain = source.format in ("txt", *SPLIT) and output.format != source.format
     kind = "jsonl" if plain else source.format
     if output.format == kind:
-        with rows_writer(temporary, kind, output.compression, head, threads) as writer:
+        with rows_writer(
+            temporary, kind, output.compression, head, threads, array=output.array
+        ) as writer:
             yield writer
     elif source.format in COLUMNAR and output.format == "parquet":
         with open_parquet(temporary, output.path, head.layout, threads) as tables:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from fastlsh.errors import InputError
+from fastlsh.io.blocks import maybe_array
 from fastlsh.io.convert.parsing import Row
 from fastlsh.io.delimited import csv_row
 from fastlsh.io.outputs import open_output
@@ -39,7 +40,10 @@ class JsonLines:
     @contextmanager
     def open(self, temporary: str) -> Iterator[WriteRows]:
         """Open the output for rows."""
-        with open_output(temporary, self._output.compression) as stream:
+        with (
+            open_output(temporary, self._output.compression) as file,
+            maybe_array(file, array=self._output.array) as stream,
+        ):
             stream.write(self._header().encode())
 
             def write(rows: Sequence[Row], first: int) -> None:
