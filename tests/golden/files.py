@@ -76,6 +76,14 @@ def make_inputs(folder: Path) -> None:
     with pa.ipc.new_file(folder / "notices.arrow", pa.Table.from_pylist(notices).schema) as file:
         file.write_table(pa.Table.from_pylist(notices), max_chunksize=15)
     (folder / "notices.jsonl.gz").write_bytes(gzip.compress(_json_lines(notices), mtime=0))
+    (folder / "notices.json").write_text(json.dumps(notices, indent=2), encoding="utf-8")
+    (folder / "pages.json").write_text(json.dumps(_rows("pages"), indent=1), encoding="utf-8")
+    (folder / "arrays").mkdir()
+    (folder / "arrays" / "archive.json").write_text(json.dumps([17, *_rows("archive"), {"id": 1}]))
+    (folder / "arrays" / "notices.json.gz").write_bytes(
+        gzip.compress(_json_lines(notices), mtime=0)
+    )
+    (folder / "arrays" / "wrong.txt").write_text('[{"text": "a"}, {"text": }]')
     (folder / "sources" / "deep").mkdir(parents=True)
     of = {
         source: [row for row in notices if row["source"] == source]
