@@ -225,6 +225,15 @@ class SearchParams:
         return keywords
 
     @property
+    def recall_at_threshold(self) -> float | None:
+        """The probability that a pair at the threshold is found; None: it is not known."""
+        if self.finds_equal:
+            return 1.0
+        if self.rule != "jaccard" or self.verify == "signature":  # by another measure
+            return None
+        return float(self.lsh.probability(self.threshold))
+
+    @property
     def partitions(self) -> tuple[Partition, ...]:
         """With a search by containment, who shares a bucket with whom by size; else empty."""
         if not self.bandings:

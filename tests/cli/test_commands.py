@@ -71,7 +71,7 @@ def test_pairs_with_another_collection(run, three):
     assert table(out)[1:] == [["0", "y", "1.000000"], ["1", "x", "1.000000"]]
     status, _, err = run("pairs", three, "--best")
     assert status == 2
-    assert err[-1] == "fastlsh: --best names the best match in another collection: give --against"
+    assert err[-1] == "fastlsh: --best chooses pairs with another collection: give --against"
 
 
 def test_exact_pairs(run, three):

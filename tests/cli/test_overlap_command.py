@@ -55,7 +55,7 @@ def test_the_log_and_the_disk(run):
     assert status == 0
     done = json.loads(Path("log.jsonl").read_text().splitlines()[-1])
     assert done["event"] == "done"
-    assert done["overlap"]["names"] == ["a.jsonl", "b.jsonl", "c.jsonl"]
+    assert done["data_sets"] == ["a.jsonl", "b.jsonl", "c.jsonl"]
     _, out, _ = run("overlap", *names, "-q")
     assert Path("t.tsv").read_text() == out
 

@@ -125,7 +125,6 @@ def test_values_in_tables(tmp_path, name, types):
 @pytest.mark.parametrize(("how", "group"), covering([*HOW], [False, True]))
 def test_the_table_of_components(tmp_path, monkeypatch, how, group):
     small_budget(monkeypatch)
-    monkeypatch.setattr("fastlsh.files.more_columns.STEP", 7)
     rows = rows_of(33, 140)
     paths = write_shards(tmp_path, rows, 3)
     target = tmp_path / "components.jsonl"

@@ -17,6 +17,7 @@ from fastlsh.cli import (
     pairs,
     tune,
 )
+from fastlsh.cli.engines import is_above
 from fastlsh.cli.messages import say, warnings_as_lines
 from fastlsh.cli.parser import parser_of
 from fastlsh.cli.process import (
@@ -33,7 +34,7 @@ from fastlsh.io import STANDARD, InputError
 
 COMMANDS = (pairs, dedup, overlap, decontaminate, index, tune, evaluate, explain, audit, completion)
 
-OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
+OK, FAILED, BAD_INPUT, ABOVE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 
 
 def parser() -> argparse.ArgumentParser:
@@ -54,9 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 if all is well; 1 if the system failed (a full disk, too little memory); 2 if an input or
         a parameter is wrong, or a run on disk has to wait for room, which one line on the standard
-        error tells; 130 if interrupted; 141 if the reader of the standard output went away. A
-        signal that ends the process does so once temporary files are removed. Anything else that
-        is raised is an error of fastlsh.
+        error tells; 3 if a run has found more than ``--fail-above``; 130 if interrupted; 141 if the
+        reader of the standard output went away. A signal that ends the process does so once
+        temporary files are removed. Anything else that is raised is an error of fastlsh.
     """
     open_standard_streams()
     try:
@@ -100,7 +101,7 @@ def _run(argv: Sequence[str] | None) -> int:
             raise
         say(f"{error}: give fewer --threads")
         return FAILED
-    return OK
+    return ABOVE if is_above(arguments) else OK
 
 
 def _of_file(error: OSError) -> str:

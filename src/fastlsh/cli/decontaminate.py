@@ -6,9 +6,10 @@ from collections import Counter
 from typing import Any
 
 from fastlsh import FileDecontamination, Shingler, decontaminate_files
-from fastlsh.cli.engines import watched
+from fastlsh.cli.engines import add_outcome_options, watched
 from fastlsh.cli.job_plans import add_stage_options, is_checked, print_plan
 from fastlsh.cli.messages import (
+    Record,
     documents_read,
     plural,
     rows_skipped,
@@ -41,7 +42,7 @@ PARAMETERS = (
 
 WRITING = (
     "output", "hits", "convert_to", "work", "restart", "stage", "part", "parts", "memory", "plan",
-    "log",
+    "log", "summary", "fail_above",
 )  # fmt: skip
 """The options of a run that writes."""
 
@@ -117,7 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--restart", action="store_true", help="discard the work of an earlier run in --work"
     )
     add_stage_options(parser, "sample, find, write, finish")
-    parser.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
+    add_outcome_options(parser)
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="show warnings, but no progress and no summary"
     )
@@ -250,11 +251,11 @@ def run(arguments: argparse.Namespace) -> None:
             part=arguments.part, on_message=is_checked if arguments.only_checked else watch.tell,
             **keywords,
         )  # fmt: skip
-        watch.result(result)
-    if says_stage(arguments, result):
+        record = watch.result(result)
+    if says_stage(arguments, record):
         return
     warn_of_skipped(result)
-    _summarise(arguments, result)
+    _summarise(arguments, result, record)
 
 
 def _test(arguments: argparse.Namespace, keywords: dict[str, Any]) -> None:
@@ -286,23 +287,24 @@ def _of_each_reason(items: list[Any]) -> str:
     return "; ".join(texts)
 
 
-def _summarise(arguments: argparse.Namespace, result: FileDecontamination) -> None:
+def _summarise(arguments: argparse.Namespace, result: FileDecontamination, record: Record) -> None:
+    items = plural(record["items"], "item")
     if result.not_searched:
         say(
-            f"warning: {len(result.not_searched):,} of {plural(result.items, 'item')} are not"
+            f"warning: {len(result.not_searched):,} of {items} are not"
             f" searched: {_of_each_reason(result.not_searched)}"
         )
     if arguments.quiet:
         return
-    say(f"{documents_read(arguments, result.documents)}{rows_skipped(result)}")
+    say(f"{documents_read(arguments, record['documents'])}{rows_skipped(record)}")
     say(
-        f"{result.items_found:,} of {plural(result.items, 'item')} found in"
-        f" {plural(result.contaminated, 'document')}, at {plural(result.n_hits, 'place')}"
+        f"{record['items_found']:,} of {items} found in"
+        f" {plural(record['contaminated'], 'document')}, at {plural(record['hits'], 'place')}"
     )
     for each in result.boilerplate[:SHOWN]:
         say(f"boilerplate, in {plural(each.documents, 'document')} of the sample: {each.text}")
     if len(result.boilerplate) > SHOWN:
         say(f"and {len(result.boilerplate) - SHOWN:,} more n-grams that are boilerplate")
-    if result.outputs:
-        cut = f"; {plural(result.changed, 'text')} cut" if result.rule == "span" else ""
-        say(f"{plural(result.written, 'row')} written, {result.dropped:,} left out{cut}")
+    if record["outputs"]:
+        cut = f"; {plural(record['changed'], 'text')} cut" if record["rule"] == "span" else ""
+        say(f"{plural(record['written'], 'row')} written, {record['dropped']:,} left out{cut}")

@@ -52,9 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="KEPT",
-        required=True,
         help="the kept rows: a file in the format of the inputs (.jsonl for .txt), or a directory"
-        " (DIR/), which gets a file of the same name for each input",
+        " (DIR/), which gets a file of the same name for each input (default: count only)",
     )
     parser.add_argument(
         "--convert-to",
@@ -193,15 +192,15 @@ def run(arguments: argparse.Namespace) -> None:
             **reading_keywords(arguments),
             **{**keywords, **engine_keywords(arguments, watch)},
         )
-        watch.result(result)
+        record = watch.result(result)
     warn_of_rows(result)
     warn_of_limits(result.limited)
     summarise(
         arguments,
-        result,
+        record,
         keywords,
-        f"{result.n_kept:,} kept, {result.n_removed:,} removed"
-        f" (duplicate ratio {result.duplicate_ratio:.4f})",
+        f"{record['kept']:,} kept, {record['removed']:,} removed"
+        f" (duplicate ratio {record['duplicate_ratio']:.4f})",
         *_further_copies(arguments, result.further_copies),
     )
 

@@ -20,6 +20,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     for option in options_given(arguments, REFUSED):
         raise ValueError(f"--index and {option} cannot be given together")
+    if arguments.output is None:
+        raise ValueError("--index gets the kept documents, whose rows would be lost: give -o")
     if arguments.engine == "disk":
         raise ValueError("--index and --engine disk cannot be given together: it works in memory")
     with watched(arguments) as watch, opened(arguments) as index:
@@ -44,11 +46,11 @@ def run(arguments: argparse.Namespace) -> None:
             on_message=watch.tell,
             progress=watch.progress,
         )
-        watch.result(result)
+        record = watch.result(result)
         size = len(index)
     warn_of_rows(result)
     warn_of_limits(result.limited)
-    kept = f"{result.n_kept:,} kept, {result.n_removed:,} removed"
-    summarise(arguments, result, {}, kept)
+    kept = f"{record['kept']:,} kept, {record['removed']:,} removed"
+    summarise(arguments, record, {}, kept)
     if not arguments.quiet:
         say(f"{shown(arguments.index)} has {plural(size, 'document')}")

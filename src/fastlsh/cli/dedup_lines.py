@@ -3,10 +3,11 @@
 import argparse
 from typing import Any
 
-from fastlsh import FileLineDeduplication, deduplicate_line_files
+from fastlsh import deduplicate_line_files
 from fastlsh.cli import dedup_spans
 from fastlsh.cli.engines import engine_keywords, watched
 from fastlsh.cli.messages import (
+    Record,
     documents_read,
     plural,
     recall_text,
@@ -91,11 +92,11 @@ def run(arguments: argparse.Namespace) -> None:
             report=arguments.report,
             **{**keywords, **engine_keywords(arguments, watch)},
         )
-        watch.result(result)
+        record = watch.result(result)
     warn_of_rows(result)
     warn_of_limits(result.limited)
-    if not arguments.quiet and not says_stage(arguments, result):
-        _summarise(arguments, result)
+    if not arguments.quiet and not says_stage(arguments, record):
+        _summarise(arguments, record)
 
 
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -126,19 +127,20 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     return {**keywords, **reading}
 
 
-def _summarise(arguments: argparse.Namespace, result: FileLineDeduplication) -> None:
-    documents = documents_read(arguments, result.documents)
-    say(f"{documents}, {plural(result.spans, result.by)}{rows_skipped(result)}")
-    if result.threshold < 1:
-        say(recall_text(result.params, result.threshold))
+def _summarise(arguments: argparse.Namespace, record: Record) -> None:
+    by = record["by"]
+    documents = documents_read(arguments, record["documents"])
+    say(f"{documents}, {plural(record['spans'], by)}{rows_skipped(record)}")
+    if record["parameters"]["threshold"] < 1:
+        say(recall_text(record))
     say(
-        f"{plural(result.n_removed, result.by)} removed"
-        f" from {plural(result.changed, 'document')}"
-        f" (duplicate ratio {result.duplicate_ratio:.4f})"
+        f"{plural(record['removed'], by)} removed"
+        f" from {plural(record['changed'], 'document')}"
+        f" (duplicate ratio {record['duplicate_ratio']:.4f})"
     )
+    written = f"; {plural(record['written'], 'row')} written" if record["outputs"] else ""
     say(
-        f"{plural(result.characters, 'character')} removed;"
-        f" {plural(result.written, 'row')} written;"
-        f" {plural(result.emptied, 'text')} became empty"
+        f"{plural(record['characters'], 'character')} removed{written};"
+        f" {plural(record['emptied'], 'text')} became empty"
     )
-    say(f"engine: {result.reason}")
+    say(f"engine: {record['reason']}")

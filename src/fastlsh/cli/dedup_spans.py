@@ -3,9 +3,17 @@
 import argparse
 from typing import Any
 
-from fastlsh import FileSpanDeduplication, deduplicate_span_files
+from fastlsh import deduplicate_span_files
 from fastlsh.cli.engines import engine_keywords, watched
-from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, says_stage, warn_of_rows
+from fastlsh.cli.messages import (
+    Record,
+    documents_read,
+    plural,
+    rows_skipped,
+    say,
+    says_stage,
+    warn_of_rows,
+)
 from fastlsh.cli.options import (
     SEARCH,
     against_keywords,
@@ -100,23 +108,26 @@ def run(arguments: argparse.Namespace) -> None:
             **reading,
             **engine_keywords(arguments, watch),
         )
-        watch.result(result)
-    if says_stage(arguments, result):
+        record = watch.result(result)
+    if says_stage(arguments, record):
         return
     warn_of_rows(result)
     if not arguments.quiet:
-        _summarise(arguments, result)
+        _summarise(arguments, record)
 
 
-def _summarise(arguments: argparse.Namespace, result: FileSpanDeduplication) -> None:
-    say(f"{documents_read(arguments, result.documents)}{rows_skipped(result)}")
+def _summarise(arguments: argparse.Namespace, record: Record) -> None:
+    say(f"{documents_read(arguments, record['documents'])}{rows_skipped(record)}")
     unit = "character" if arguments.unit in (None, "char") else arguments.unit
     say(
-        f"passages of at least {plural(result.min_length, unit)}:"
-        f" {plural(result.characters, 'character')} removed in {plural(result.n_removed, 'span')}"
-        f" from {plural(result.changed, 'document')}"
+        f"passages of at least {plural(record['min_length'], unit)}:"
+        f" {plural(record['characters'], 'character')} removed in"
+        f" {plural(record['removed'], 'span')} from {plural(record['changed'], 'document')}"
     )
-    if result.common:
-        say(f"{plural(result.common, 'passage')} kept: in more than --max-share of the documents")
-    say(f"{plural(result.written, 'row')} written; {plural(result.dropped, 'row')} left out")
-    say(f"engine: {result.reason}")
+    if record["common"]:
+        kept = plural(record["common"], "passage")
+        say(f"{kept} kept: in more than --max-share of the documents")
+    if record["outputs"]:
+        left_out = plural(record["dropped"], "row")
+        say(f"{plural(record['written'], 'row')} written; {left_out} left out")
+    say(f"engine: {record['reason']}")

@@ -1,19 +1,25 @@
 """The options of what works on files of any size: memory or disk, and how much of them."""
 
 import argparse
+import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any
 
+from fastlsh._version import __version__
 from fastlsh.cli.job_plans import add_stage_options, is_checked
 from fastlsh.cli.log import Log
 from fastlsh.cli.messages import say
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
-from fastlsh.files import FileDecontamination, FileResult
+from fastlsh.files import FileDecontamination, FileResult, record_of
+from fastlsh.io import check_target, recover_outputs, write_text
 from fastlsh.parallel import Display
+
+LAST = (None, "finish")
+"""The stages that end a run."""
 
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
@@ -39,13 +45,46 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--keep-work", action="store_true", help="keep this directory afterwards")
     group.add_argument("--restart", action="store_true", help="discard the work of an earlier run")
     add_stage_options(parser)
+    add_outcome_options(parser)
+
+
+def add_outcome_options(parser: argparse.ArgumentParser) -> None:
+    """Add what tells programs how a run went."""
     parser.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
+    parser.add_argument(
+        "--summary", metavar="FILE", help="write the counts and parameters of the run as JSON"
+    )
+    parser.add_argument(
+        "--fail-above", metavar="SHARE", type=_share,
+        help="exit status 3 if more than this share is found (from 0 to below 1): of documents"
+        " removed, in a pair, with an item, or in another data set; with --by, of lines,"
+        " paragraphs or characters removed; all outputs are written",
+    )  # fmt: skip
+
+
+def _share(text: str) -> float:
+    if not 0 <= float(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be from 0 to below 1, got {text!r}")
+    return float(text)
+
+
+def is_above(arguments: argparse.Namespace) -> bool:
+    """Say if a run that has come to its end has found more than ``--fail-above``."""
+    result, most = getattr(arguments, "result", None), getattr(arguments, "fail_above", None)
+    if result is None or most is None or result.share <= most:
+        return False
+    say(f"{result.share:.6g} {result.GATE[-1]}, which is above --fail-above {most:.6g}")
+    return True
 
 
 @contextmanager
 def watched(arguments: argparse.Namespace) -> Iterator["Watch"]:
     """Show and log how far a run is; tell the log how it ends."""
     check_paths(arguments)
+    if arguments.summary is not None:
+        if arguments.stage in LAST:
+            recover_outputs([arguments.summary])
+        check_target(arguments.summary)
     watch = Watch(arguments)
     try:
         yield watch
@@ -63,6 +102,7 @@ class Watch:
         self._show = None if arguments.quiet else Display()
         self._log = None if arguments.log is None else Log(arguments.log)
         self._say = not arguments.quiet
+        self._arguments = arguments
         self.log("started", inputs=arguments.inputs, output=arguments.output)
 
     def progress(self, stage: str, done: int, total: int) -> None:
@@ -83,9 +123,16 @@ class Watch:
         if self._log is not None:
             self._log.event(event, **more)
 
-    def result(self, result: FileResult | FileDecontamination) -> None:
-        """Tell the log what has come out."""
-        self.log("done", **asdict(result))
+    def result(self, result: FileResult | FileDecontamination) -> dict[str, Any]:
+        """Write what has come out to ``--summary`` and the log, and return it."""
+        own = self._arguments
+        record = {"command": own.given[0], "version": __version__, **record_of(result)}
+        if own.stage in LAST:
+            own.result = result
+            if own.summary is not None:
+                write_text(own.summary, json.dumps(record, indent=1, default=os.fspath) + "\n")
+        self.log("done", **record)
+        return record
 
     def close(self) -> None:
         """End the log."""

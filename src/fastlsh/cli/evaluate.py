@@ -15,6 +15,7 @@ from fastlsh.cli.options import (
 from fastlsh.cli.paths import check_paths
 from fastlsh.files import tokens_as_words
 from fastlsh.io import (
+    STANDARD,
     Collection,
     Replacements,
     check_target,
@@ -72,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write a page with the recall and examples of each step of similarity (.html)",
     )
-    parser.add_argument("--json", metavar="FILE", help="write all figures")
+    parser.add_argument("--json", metavar="FILE", help="write all figures; - prints them alone")
     parser.add_argument(
         "--plot", metavar="FILE", help="plot the observed recall on the S-curve (.svg .png .pdf)"
     )
@@ -112,9 +113,10 @@ def run(arguments: argparse.Namespace) -> None:
     warn_of_rows(collection)
     result = measure(collection.texts, **keywords)
     is_limited = len(collection) == arguments.first
-    if is_limited:
+    if is_limited and arguments.json != STANDARD:
         print(f"only {documents_read(arguments, len(collection))} (--limit)")
-    print(result, flush=True)  # before other outputs that may go to the same file
+    if arguments.json != STANDARD:
+        print(result, flush=True)  # before other outputs that may go to the same file
     with replacing_together() as together:
         _write(arguments, result, collection, together, is_limited=is_limited)
 

@@ -15,7 +15,7 @@ from fastlsh.cli.options import (
 )
 from fastlsh.cli.paths import check_paths
 from fastlsh.files import tokens_as_words
-from fastlsh.io import check_target, recover_outputs, replacing_together, write_text
+from fastlsh.io import STANDARD, check_target, recover_outputs, replacing_together, write_text
 
 HELP = "Explain why two documents are found or not, and show where their texts agree."
 EXAMPLES = """\
@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--html", metavar="FILE", help="write a page with both texts and their differences"
     )
-    parser.add_argument("--json", metavar="FILE", help="write all figures and positions")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write all figures and positions; - prints them alone"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -64,6 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
             figures = {"id_a": names[0], "id_b": names[1], **result.to_dict()}
             text = json.dumps(figures, indent=1, allow_nan=False) + "\n"
             write_text(arguments.json, text, together)
+    if arguments.json == STANDARD:
+        return
     colour = wants_colour()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     _print(result.to_terminal(colour, width, names))

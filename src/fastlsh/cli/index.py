@@ -84,6 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 " and --count, sources and sum_COL, as .tsv .csv .jsonl .parquet (default: TSV on"
                 " the standard output)",
             )  # fmt: skip
+        if name == "info":
+            sub.add_argument("--json", dest="as_json", action="store_true", help="as without it")
         if name == "remove":
             sub.add_argument("ids", metavar="ID", nargs="+", help="the ids of the documents")
             sub.add_argument("-q", "--quiet", action="store_true", help="print no summary")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh import FileDeduplication, FileOverlap, FilePairs, LSHParams
+from fastlsh import LSHParams
 from fastlsh._kernels import REMEMBERED
 from fastlsh.cli.process import discard
 from fastlsh.cli.wording import with_options
@@ -17,6 +17,9 @@ from fastlsh.io import Collection
 from fastlsh.keywords import made
 from fastlsh.parallel import Display, finish_line
 from fastlsh.parameters import SearchParams
+
+Record = dict[str, Any]
+"""What a run has found, by name."""
 
 
 def say(message: str) -> None:
@@ -97,16 +100,17 @@ def documents_read(arguments: argparse.Namespace, documents: int) -> str:
     return first + plural(documents, "document")
 
 
-def rows_skipped(result: FileResult | FileDecontamination) -> str:
+def rows_skipped(record: Record) -> str:
     """Return how many rows were left out, as the end of a sentence."""
-    return f", {plural(result.skipped, 'row')} skipped" if result.skipped else ""
+    return f", {plural(record['skipped'], 'row')} skipped" if record["skipped"] else ""
 
 
-def recall_text(params: LSHParams, threshold: float) -> str:
+def recall_text(record: Record) -> str:
     """Say with which probability a pair at the threshold is found."""
+    bands, rows, threshold = (record["parameters"][name] for name in ("bands", "rows", "threshold"))
     return (
-        f"{params.bands} bands x {params.rows} rows: a pair at {threshold:g} is found with"
-        f" probability {params.probability(threshold):.4f}"
+        f"{bands} bands x {rows} rows: a pair at {threshold:g} is found with"
+        f" probability {LSHParams(bands, rows).probability(threshold):.4f}"
     )
 
 
@@ -122,9 +126,9 @@ def containment_text(search: dict[str, Any]) -> str:
     )
 
 
-def says_stage(arguments: argparse.Namespace, result: FileResult | FileDecontamination) -> bool:
+def says_stage(arguments: argparse.Namespace, record: Record) -> bool:
     """Say that a stage is done which does not end the run; return whether it is one."""
-    if arguments.stage is None or result.documents:  # only the last one counts
+    if arguments.stage is None or record["documents"]:  # only the last one counts
         return False
     if arguments.quiet:
         return True
@@ -134,10 +138,7 @@ def says_stage(arguments: argparse.Namespace, result: FileResult | FileDecontami
 
 
 def summarise(
-    arguments: argparse.Namespace,
-    result: FileDeduplication | FileOverlap | FilePairs,
-    search: dict[str, Any],
-    *lines: str,
+    arguments: argparse.Namespace, record: Record, search: dict[str, Any], *lines: str
 ) -> None:
     """Print what was read, how it was compared and what came out.
 
@@ -145,27 +146,25 @@ def summarise(
     ----------
     arguments : argparse.Namespace
         With ``quiet``.
-    result : FileDeduplication, FileOverlap or FilePairs
-        What a function on files has returned.
+    record : dict
+        Of the run, as `Watch.result` has returned it.
     search : dict
-        The keyword arguments that it was given.
+        The keyword arguments of the function that was called.
     *lines : str
         What is to be said about this result.
     """
-    if arguments.quiet:
+    if arguments.quiet or says_stage(arguments, record):
         return
-    if says_stage(arguments, result):
-        return
-    documents = documents_read(arguments, result.documents)
-    say(f"{documents}, {result.empty:,} empty{rows_skipped(result)}")
+    documents = documents_read(arguments, record["documents"])
+    say(f"{documents}, {record['empty']:,} empty{rows_skipped(record)}")
     if getattr(arguments, "rule", None) == "equal":
         say("equal texts: all of them are found")
     elif search.get("search") == "containment":
         say(containment_text(search))
-    elif result.params is None:
-        say(f"exact: every pair at {result.threshold:g} or above is found")
+    elif "bands" not in record["parameters"]:
+        say(f"exact: every pair at {record['parameters']['threshold']:g} or above is found")
     else:
-        say(recall_text(result.params, result.threshold))
+        say(recall_text(record))
     for line in lines:
         say(line)
-    say(f"engine: {result.reason}")
+    say(f"engine: {record['reason']}")

@@ -1,7 +1,6 @@
 """``fastlsh overlap``: how much of each data set is in each other one."""
 
 import argparse
-from dataclasses import asdict
 
 from fastlsh import overlap_files
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
@@ -64,10 +63,8 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.inputs, arguments.output, source=arguments.source, report=arguments.report,
             **reading, **{**keywords, **engine},
         )  # fmt: skip
-        names = result.overlap.names
-        counts = {**vars(result), "params": asdict(result.params), "overlap": {"names": names}}
-        watch.log("done", **counts)
+        record = watch.result(result)
     if arguments.output is None and arguments.stage in (None, "finish"):
         write_table(None, result.overlap.columns())
     warn_of_rows(result)
-    summarise(arguments, result, keywords, plural(len(names), "data set"))
+    summarise(arguments, record, keywords, plural(len(record["data_sets"]), "data set"))

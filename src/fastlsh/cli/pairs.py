@@ -130,6 +130,6 @@ def run(arguments: argparse.Namespace) -> None:
             **reading_keywords(arguments),
             **{**keywords, **engine_keywords(arguments, watch)},
         )
-        watch.result(result)
+        record = watch.result(result)
     warn_of_rows(result)
-    summarise(arguments, result, keywords, plural(result.n_pairs, "pair"))
+    summarise(arguments, record, keywords, plural(record["pairs"], "pair"))

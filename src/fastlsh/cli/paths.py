@@ -19,6 +19,7 @@ from fastlsh.keyed import KEY_FILE
 
 WRITTEN = (
     "removed", "hits", "clusters", "components", "report", "html", "json", "missed", "plot", "page",
+    "summary",
 )  # fmt: skip
 
 
@@ -63,7 +64,9 @@ def _outputs(given: dict[str, Any], inputs: list[str]) -> list[str]:
     """Return the files that ``-o`` names, which may be a directory."""
     if "output" not in given:
         return []
-    output = STANDARD if given["output"] is None else given["output"]
+    output = given["output"]
+    if output is None:  # of tables, the standard output; rows are not written
+        return [] if "convert_to" in given else [STANDARD]
     if "convert_to" not in given or not is_folder_output(output):
         return [output]
     with suppress(InputError, ValueError):

@@ -23,6 +23,7 @@ from fastlsh.files.results import (
     FileResult,
     FileSpanDeduplication,
 )
+from fastlsh.files.results import record_of as record_of
 from fastlsh.files.saved_index import build_index
 from fastlsh.files.scheduling import StageJob, contamination_jobs, stage_jobs
 from fastlsh.files.spans import deduplicate_span_files

@@ -17,6 +17,7 @@ from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended
 from fastlsh.files.evaluation_items import ItemFiles
 from fastlsh.files.findings import Findings
 from fastlsh.files.results import FileDecontamination
+from fastlsh.files.run.manifest import plain_shingler
 from fastlsh.io import (
     ByteProgress,
     Lookup,
@@ -198,4 +199,5 @@ def _result(
         skipped_reasons=[str(reason) for reason in findings.reasons],
         outputs=[] if targets is None else targets.outputs(read),
         seconds=clock,
+        parameters={**asdict(job.params), "shingler": plain_shingler(job.params.shingler)},
     )

@@ -5,6 +5,7 @@ from typing import Any
 from fastlsh.errors import InputError, warn_caller
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.requests import Request
+from fastlsh.files.run.manifest import plain_shingler
 from fastlsh.io import Collection
 from fastlsh.parallel import Stopwatch
 
@@ -20,6 +21,7 @@ def counts_of(*collections: Collection) -> dict[str, Any]:
         "repeated_ids": sum(each.repeated_ids for each in collections),
         "repeated_example": next(filter(None, examples), ""),
         "slow_rows": sum(each.slow_rows for each in collections),
+        "against_documents": sum(map(len, collections[1:])),
     }
 
 
@@ -36,11 +38,17 @@ def warn_if_none_left(request: Request, found: int, left: int, name: str = "docu
         )
 
 
-def shared_fields(request: Request, reason: str, clock: Stopwatch) -> dict[str, Any]:
-    """Return the fields of every result that describe the search, the engine and the times."""
+def shared_fields(request: Request, reason: str, clock: Stopwatch, **more: Any) -> dict[str, Any]:
+    """Return the fields of every result that describe the search, the engine and the times.
+
+    `more` are the parameters besides those of the search.
+    """
     search = request.search
+    parameters = {"threshold": search.threshold, **search.removal_keywords, **more}
     return {
         "threshold": search.threshold, "params": search.lsh, "reason": reason, "seconds": clock,
+        "parameters": {**parameters, "shingler": plain_shingler(search.shingler)},
+        "recall_at_threshold": search.recall_at_threshold,
     }  # fmt: skip
 
 
@@ -52,4 +60,5 @@ def counts_of_summary(summary: Summary) -> dict[str, Any]:
         "repeated_ids": summary.repeated,
         "repeated_example": summary.repeated_example,
         "slow_rows": summary.slow,
+        "against_documents": summary.n_against,
     }

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @shares(*SHARED, without=READ_ONLY_INSIDE)
 def deduplicate_files(
     inputs: Paths,
-    output: Path,
+    output: Path | None = None,
     threshold: float = 0.8,
     *,
     against: Paths = (),
@@ -68,6 +68,8 @@ def deduplicate_files(
         Files, patterns and directories, which together form one collection, in this order.
     output
         A file for the kept rows, unchanged; or a directory, which gets one file for each input.
+        None: no rows are written, only counted. A run on disk then works in `work`, or in a
+        temporary directory.
     threshold
         As in `deduplicate`.
     against
@@ -194,9 +196,10 @@ def deduplicate_files(
         index = IndexOutput(os.fspath(save_index), index_texts)
         request = replace(request, saves_ids=True)
     tables = (convert_to, removed, clusters, report)
+    target = None if output is None else os.fspath(output)
     result = changing_over(
-        lambda request: _deduplicated(request, output, tables, index, removal),
-        request, os.fspath(output), twice=True,
+        lambda request: _deduplicated(request, target, tables, index, removal),
+        request, target, twice=True,
     )  # fmt: skip
     warn_if_none_left(request, result.documents, result.n_kept)
     return result
@@ -204,7 +207,7 @@ def deduplicate_files(
 
 def _deduplicated(
     request: Request,
-    output: Path,
+    output: str | None,
     tables: Sequence[Any],
     index: IndexOutput | None,
     removal: Removal,
@@ -227,7 +230,8 @@ def _deduplicated(
         documents=documents, n_kept=documents - work_done.removed, empty=summary.empty,
         limited=work_done.limited, further_copies=work_done.further_copies, engine="disk",
         **counts_of_summary(summary),
-        **shared_fields(request, choice.reason, clock), outputs=targets.outputs(summary.files),
+        **shared_fields(request, choice.reason, clock, **removal.description),
+        outputs=targets.outputs(summary.files),
     )  # fmt: skip
 
 
@@ -242,12 +246,15 @@ def run_in_memory(
 ) -> FileDeduplication:
     """Work in memory: see `in_memory.run_deduplication`; `reason` says why."""
     clock = Stopwatch()
+    known = {} if index is None else {"against_documents": len(index)}
     result, written, *read = in_memory.run_deduplication(
         request, budget, targets, removal, notes, clock, index
     )
     n_kept = int(written.sum())
     return FileDeduplication(
         documents=result.documents, n_kept=n_kept, empty=result.empty, limited=result.limited,
-        further_copies=n_kept - int(result.kept.sum()), engine="memory", **counts_of(*read),
-        **shared_fields(request, reason, clock), outputs=targets.outputs(read[0].files_read),
+        further_copies=n_kept - int(result.kept.sum()), engine="memory",
+        **{**counts_of(*read), **known},
+        **shared_fields(request, reason, clock, **removal.description),
+        outputs=targets.outputs(read[0].files_read),
     )  # fmt: skip

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | {"split"})
 def deduplicate_line_files(
     inputs: Paths,
-    output: Path,
+    output: Path | None = None,
     by: str = "line",
     *,
     against: Paths = (),
@@ -99,9 +99,10 @@ def deduplicate_line_files(
     params = piece_params(threshold, **taken(SearchParams.of, keywords))
     request = Request.of(inputs, against, params, keywords, cutting=cutting)
     tables = (convert_to, removed, None, report)
+    target = None if output is None else os.fspath(output)
     result = changing_over(
-        lambda request: _deduplicated(request, cutting, output, tables, drop_empty, max_candidates),
-        request, os.fspath(output), twice=True,
+        lambda request: _deduplicated(request, cutting, target, tables, drop_empty, max_candidates),
+        request, target, twice=True,
     )  # fmt: skip
     warn_if_none_left(request, result.spans, result.n_kept, by)
     return result
@@ -110,14 +111,15 @@ def deduplicate_line_files(
 def _deduplicated(
     request: Request,
     cutting: Cutting,
-    output: Path,
+    output: str | None,
     tables: tuple[Any, ...],
     drop_empty: bool,
     max_candidates: int,
 ) -> FileLineDeduplication:
     targets, choice = plan_removal(request, output, tables)
     clock = Stopwatch()
-    shared = {"by": cutting.by, **shared_fields(request, choice.reason, clock)}
+    more = {"min_length": cutting.min_length, "max_candidates": max_candidates}
+    shared = {"by": cutting.by, **shared_fields(request, choice.reason, clock, **more)}
     notes = notes_of(request, targets)
     if choice.job is None:
         found, *read, kept = run_in_memory(
@@ -141,6 +143,6 @@ def _deduplicated(
         documents=done.documents, written=done.documents - (done.emptied if drop_empty else 0),
         changed=done.changed, emptied=done.emptied, spans=done.spans, n_removed=done.removed,
         characters=done.characters, limited=done.limited, engine="disk",
-        **counts_of_summary(done.summary), **shared,
+        **{**counts_of_summary(done.summary), "against_documents": done.against}, **shared,
         outputs=targets.outputs(done.summary.files),
     )  # fmt: skip

@@ -25,6 +25,7 @@ from fastlsh.files.requests import (
 from fastlsh.files.results import FileOverlap
 from fastlsh.files.run.part import check_pair_stage
 from fastlsh.io import (
+    STANDARD,
     Collection,
     Paths,
     Source,
@@ -121,7 +122,7 @@ def overlap_files(
     target, page = (None if path is None else paths(path)[0] for path in (output, report))
     wanted = OverlapSearch(request.inputs, source, target, page, max_pairs)
     return changing_over(
-        lambda request: _overlap(request, wanted), request, target,
+        lambda request: _overlap(request, wanted), request, target or STANDARD,
         twice=request.engine.engine is Engine.DISK or source is not None,
     )  # fmt: skip
 
@@ -159,9 +160,11 @@ def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
     if wanted.source is None:
         _check_different_files(wanted.names, each)
         data_sets = DataSets.of_inputs(wanted.names, each)
-    choice = select_engine(request, sources, 0, wanted.output, rows_written=False)
+    target = wanted.output or STANDARD
+    choice = select_engine(request, sources, 0, target, rows_written=False)
     clock = Stopwatch()
-    shared = shared_fields(request, choice.reason, clock)
+    more = {"max_pairs": wanted.max_pairs, "source": wanted.source}
+    shared = shared_fields(request, choice.reason, clock, **more)
     if choice.job is None:
         engine = "memory"
         if data_sets is None:

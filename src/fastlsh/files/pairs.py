@@ -140,17 +140,18 @@ def near_duplicate_files(
     if most is not None and report is None:
         raise ValueError("most= is the number of pairs in a report: give report=")
     names = (columns,) if isinstance(columns, str) else tuple(dict.fromkeys(columns))
-    files = (None if path is None else paths(path)[0] for path in (output, components, report))
+    written = [None if path is None else paths(path)[0] for path in (output, components, report)]
+    shown = MOST if most is None else check_integer(most, "most")
     wanted = PairSearch(
-        check_integer(max_pairs, "max_pairs"), estimates, best, exact, one_to_one, names, *files,
-        most=MOST if most is None else check_integer(most, "most"),
+        check_integer(max_pairs, "max_pairs"), estimates, best, exact, one_to_one, names, shown,
+        *written,
     )  # fmt: skip
     request = Request.of(
         inputs, against, params, keywords, within=within, group=group, tokens=tokens
     )
     _check_wanted(wanted, request)
     return changing_over(
-        lambda request: _pairs(request, wanted), request, wanted.output,
+        lambda request: _pairs(request, wanted), request, wanted.output or STANDARD,
         twice=request.engine.engine is Engine.DISK or bool(names),
     )  # fmt: skip
 
@@ -224,12 +225,19 @@ def _pairs(request: Request, wanted: PairSearch) -> FilePairs:
         )
     else:
         choice = select_engine(
-            request, sources, len(before), wanted.output, rows_written=bool(wanted.columns)
-        )
+            request, sources, len(before), wanted.output or STANDARD,
+            rows_written=bool(wanted.columns),
+        )  # fmt: skip
     clock = Stopwatch()
-    shared = shared_fields(request, choice.reason, clock)
+    more = {"max_pairs": wanted.max_pairs, "best": wanted.best, "one_to_one": wanted.one_to_one}
+    shared = shared_fields(request, choice.reason, clock, **more)
     if wanted.exact:
-        shared["params"] = None
+        kept = {name: shared["parameters"][name] for name in ("threshold", "shingler", *more)}
+        shared |= {
+            "params": None,
+            "recall_at_threshold": 1.0,
+            "parameters": {**kept, "exact": True},
+        }
     if choice.job is None:
         run = in_memory.run_matches if request.against else in_memory.run_pairs
         with replacing_together() as together:

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from fastlsh.errors import InputError, RoomError
@@ -42,9 +43,10 @@ Result = TypeVar("Result")
 class OutputPlan:
     """The files that a deduplication writes."""
 
-    output: str
+    output: str | None
+    """None: no rows are written."""
     folders: bool
-    """Whether it is a directory, with a file for each input."""
+    """Whether it is a directory, with a file for each input, or nothing."""
     plan: list[Output]
     convert: str | None
     removed: str | None
@@ -78,7 +80,9 @@ class OutputPlan:
         }  # fmt: skip
 
     def check_columns(self) -> None:
-        """Raise InputError if the rows of an output cannot have further columns."""
+        """Raise if the rows of an output cannot have further columns, or there is none."""
+        if self.output is None:
+            raise ValueError("annotate=True adds columns to the rows: give an output")
         for each in self.plan:
             if each.format in ("txt", *SPLIT):
                 raise InputError(
@@ -93,7 +97,7 @@ class OutputPlan:
         sources: list[Source],
         run_paths: RunPaths,
         engine: EngineOptions,
-        output: Path,
+        output: Path | None,
         convert: str | None,
         removed: Path | None,
         clusters: Path | None,
@@ -106,8 +110,10 @@ class OutputPlan:
 
         `recovers` completes or removes what killed processes have left beside the outputs.
         """
-        target = os.fspath(output)
-        plan = plan_outputs(sources, target, convert)
+        target = None if output is None else os.fspath(output)
+        if target is None and convert is not None:
+            raise ValueError("convert_to has no effect without an output")
+        plan = [] if target is None else plan_outputs(sources, target, convert)
         run_paths.writes("output", [each.path for each in plan])
         more = {"removed": removed, "clusters": clusters, "report": report}
         for name, path in more.items():
@@ -119,7 +125,8 @@ class OutputPlan:
         if engine.recovers_outputs:
             written = (removed, clusters, report, new_index, *(each.path for each in plan))
             recovers([os.fspath(path) for path in written if path is not None])
-        check_outputs(plan, sources, target)
+        if target is not None:
+            check_outputs(plan, sources, target)
         for table in (removed, clusters):
             if table is not None:
                 table_format(table)
@@ -132,7 +139,8 @@ class OutputPlan:
                 check_new_index(new_index)
             check_target(new_index)
         tables = [None if path is None else os.fspath(path) for path in more.values()]
-        return cls(target, is_folder_output(target), plan, convert, *tables, index=index)
+        folders = target is None or is_folder_output(target)
+        return cls(target, folders, plan, convert, *tables, index=index)
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,7 @@ def select_engine(
     sources, first_input
         The files, those of `against` first, and how many these are.
     output
-        What the work directory is named after by default.
+        What the work directory is named after by default; None: no rows are written.
     uniform
         Whether the inputs must have the same columns.
     rows_written
@@ -205,12 +213,12 @@ def _check_stages(request: Request, output: str | None) -> None:
     """Raise ValueError if a request cannot be worked on stage by stage."""
     if request.read.limit is not None:
         raise ValueError("limit is for a run in one process, which counts documents: leave it out")
-    if output is None or (is_written_in_place(output) and not is_folder_output(output)):
+    if output and is_written_in_place(output) and not is_folder_output(output):
         raise ValueError("a stage needs a file or a directory as the output, not a stream")
 
 
 def plan_removal(
-    request: Request, output: Path, tables: Sequence[Any], index: IndexOutput | None = None
+    request: Request, output: str | None, tables: Sequence[Any], index: IndexOutput | None = None
 ) -> tuple[OutputPlan, EngineChoice]:
     """Find the files of a removal, check its outputs, and choose the engine.
 
@@ -221,14 +229,15 @@ def plan_removal(
     index
         A new index of the kept documents.
     """
-    sources = request.input_files(mixed=is_folder_output(output))
+    sources = request.input_files(mixed=output is None or is_folder_output(output))
     before = request.against_files()
     run_paths = request.run_paths(sources, before)
     targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables, index=index)
     request.check_used(sources, before)
     choice = select_engine(
-        request, [*before, *sources], len(before), targets.output, uniform=not targets.folders
-    )
+        request, [*before, *sources], len(before), targets.output, uniform=not targets.folders,
+        rows_written=targets.output is not None,
+    )  # fmt: skip
     if index is not None and choice.job is None:
         check_new_index(index.path)
     return targets, choice
@@ -246,12 +255,21 @@ def changing_over(
     request
         What is to be done.
     output
-        What the work directory is named after by default.
+        What the work directory is named after by default; None: a run on disk has a temporary one.
     twice
         Whether rows are read again, so that pipes are copied to temporary files first.
     """
-    if request.engine.stage is not None:  # and no pipe, which another process cannot read
+    engine = request.engine
+    if engine.stage is not None:  # and no pipe, which another process cannot read
         return run(request)
+    if output is None and engine.work is None and engine.engine is not Engine.MEMORY:
+        with TemporaryDirectory(prefix="fastlsh-") as folder:
+            request = replace(request, engine=replace(engine, work=os.path.join(folder, "work")))
+            try:
+                return changing_over(run, request, output, twice=twice)
+            except KeyboardInterrupt as error:
+                error.args = ()  # there is nothing to go on with
+                raise
     tell = request.engine.on_message
     files = [*request.inputs, *request.against]
 

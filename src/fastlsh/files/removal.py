@@ -120,7 +120,7 @@ class Removal:
         """What the answer depends on, as JSON values by name."""
         per = self.copies_per and list(self.copies_per)
         return {
-            "max_candidates": self.max_candidates, "max_copies": self.max_copies,
-            "annotate": self.annotate, "copies_per": per, "source": self.source,
-            "count": list(self.counts),
+            "keep": self.keep, "max_candidates": self.max_candidates,
+            "max_copies": self.max_copies, "annotate": self.annotate, "copies_per": per,
+            "source": self.source, "count": list(self.counts),
         }  # fmt: skip

@@ -232,13 +232,13 @@ class PairSearch:
     """Of each document of both collections, one pair at most."""
     columns: tuple[str, ...]
     """Those of both rows that the table gets."""
+    most: int
+    """Pairs that the page shows, at most."""
     output: str | None
     """The table of pairs; None: the standard output."""
     components: str | None
     """The table of all documents and their components."""
     page: str | None
-    most: int
-    """Pairs that the page shows, at most."""
 
     @property
     def tables(self) -> list[str]:

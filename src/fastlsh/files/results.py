@@ -1,14 +1,29 @@
 """What the functions on files return: counts, times and paths, not millions of rows."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
 
 from fastlsh.banding import LSHParams
 from fastlsh.results import Boilerplate, NotSearched, Overlap, Removal
 
 
+class Gated:
+    """A result that tells how much of all was found."""
+
+    GATE: ClassVar = ("n_removed", "documents", "of the documents are removed")
+    """The names of both numbers, and what the first one is a share of."""
+
+    @property
+    def share(self) -> float:
+        """How much was found, 0 to 1: what `fastlsh --fail-above` asks for."""
+        part, whole, _ = self.GATE
+        return float(getattr(self, part) / max(getattr(self, whole), 1))
+
+
 @dataclass(kw_only=True)
-class FileResult:
+class FileResult(Gated):
     """The counts and times that every function on files returns.
 
     Attributes
@@ -32,6 +47,12 @@ class FileResult:
         Why this engine was chosen.
     seconds : dict
         How long each stage took.
+    against_documents : int
+        The number of documents of the reference collection.
+    parameters : dict
+        What the answer depends on, as JSON has it.
+    recall_at_threshold : float or None
+        The probability that a pair at the threshold is found; None: it is not known.
     """
 
     documents: int
@@ -43,6 +64,9 @@ class FileResult:
     engine: str
     reason: str
     seconds: dict[str, Any] = field(default_factory=dict)
+    against_documents: int = 0
+    parameters: dict[str, Any] = field(default_factory=dict)
+    recall_at_threshold: float | None = None
 
 
 @dataclass(kw_only=True)
@@ -72,6 +96,8 @@ class FileDeduplication(Removal, FileResult):
         "memory" or "disk", and why this engine was chosen.
     seconds : dict
         How long each stage took.
+    against_documents, parameters, recall_at_threshold
+        As in `FileResult`.
     """
 
     n_kept: int
@@ -121,6 +147,8 @@ class FileLineDeduplication(Removal, FileResult):
     threshold: float
     params: LSHParams
 
+    GATE = ("n_removed", "spans", "of the lines or paragraphs are removed")
+
     @property
     def n_kept(self) -> int:
         """The number of lines or paragraphs that were kept."""
@@ -137,8 +165,8 @@ class FileSpanDeduplication(FileResult):
         The number of documents in the inputs, and of rows written.
     changed, dropped : int
         How many documents lost some of their text, and of how many too little remained.
-    n_removed, characters : int
-        How many spans were removed, and how many code points they have.
+    n_removed, characters, characters_read : int
+        How many spans were removed, how many code points they have, and all documents.
     common : int
         How many passages stay because they occur in more than `max_share` of the documents.
     min_length : int
@@ -152,13 +180,16 @@ class FileSpanDeduplication(FileResult):
     dropped: int
     n_removed: int
     characters: int
+    characters_read: int
     common: int
     min_length: int
     outputs: list[str]
 
+    GATE = ("characters", "characters_read", "of the characters are removed")
+
 
 @dataclass(kw_only=True)
-class FileDecontamination:
+class FileDecontamination(Gated):
     """The counts, files and times of a decontamination of files.
 
     Attributes
@@ -177,7 +208,7 @@ class FileDecontamination:
         The n-grams that do not count: (text, documents of the sample that contain it).
     rule : str
         "document", "span" or "annotate".
-    skipped, skipped_reasons, seconds
+    skipped, skipped_reasons, seconds, parameters
         As in `FileResult`.
     outputs : list of str
         The files with the rows that are left.
@@ -198,6 +229,9 @@ class FileDecontamination:
     skipped_reasons: list[str]
     outputs: list[str]
     seconds: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    GATE = ("contaminated", "documents", "of the documents contain an item")
 
 
 @dataclass(kw_only=True)
@@ -221,6 +255,8 @@ class FilePairs(FileResult):
     threshold: float
     params: LSHParams | None
 
+    GATE = ("documents_in_pairs", "documents", "of the documents are in a pair")
+
 
 @dataclass(kw_only=True)
 class FileOverlap(FileResult):
@@ -239,3 +275,40 @@ class FileOverlap(FileResult):
     empty: int
     threshold: float
     params: LSHParams
+
+    GATE = ("", "", "of the documents of a data set are in another one")
+
+    @property
+    def data_sets(self) -> list[str]:
+        """The names of the data sets."""
+        return self.overlap.names
+
+    @property
+    def share(self) -> float:
+        """The largest share of the documents of a data set that are in another one."""
+        shared = self.overlap.shared_documents.copy()
+        np.fill_diagonal(shared, 0)
+        return float((shared.max(1, initial=0) / self.overlap.documents.clip(1)).max(initial=0))
+
+
+COUNTED = ("n_kept", "n_removed", "duplicate_ratio", "data_sets", "share")
+"""What a record has besides the fields of a result, where it has them."""
+
+LEFT_OUT = ("threshold", "params", "overlap")
+"""Fields of results that are among the parameters, or are no counts."""
+
+
+def record_of(result: FileResult | FileDecontamination) -> dict[str, Any]:
+    """Return what a run has found, as JSON values by name: counts, parameters and seconds.
+
+    All fields of the result are there, so that a new one is, too.
+    """
+    names = [each.name for each in fields(result) if each.name not in LEFT_OUT]
+    names += [name for name in COUNTED if name not in names and hasattr(result, name)]
+    return {name.removeprefix("n_"): _plain(getattr(result, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [each._asdict() if hasattr(each, "_asdict") else each for each in value]
+    return value

@@ -1,9 +1,15 @@
 """Removal of repeated passages from files: the same answer in memory and on disk."""
 
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from fastlsh.files.counts import counts_of, counts_of_summary, warn_if_none_left
+from fastlsh.files.counts import (
+    counts_of,
+    counts_of_summary,
+    shared_fields,
+    warn_if_none_left,
+)
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.spans import run_on_disk
 from fastlsh.files.estimate import first_documents
@@ -18,7 +24,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.search import check_length
-from fastlsh.stages import CutKeywords, CutRules
+from fastlsh.stages import CutKeywords, CutRules, characters_of
 from fastlsh.texts import Shingler, WordTexts, as_texts, check_traceable
 
 if TYPE_CHECKING:
@@ -36,7 +42,7 @@ class FileSpanKeywords(CutKeywords, FileKeywords, total=False):
 @shares(CutRules.of, *SHARED[1:], without=READ_ONLY_INSIDE | {"split"})
 def deduplicate_span_files(
     inputs: Paths,
-    output: Path,
+    output: Path | None = None,
     min_length: int = 500,
     *,
     against: Paths = (),
@@ -108,9 +114,10 @@ def deduplicate_span_files(
     search = SearchParams.of(shingler=plain, rule="equal")
     request = Request.of(inputs, against, search, keywords, cutting=cutting)
     tables = (convert_to, removed, None, report)
+    target = None if output is None else os.fspath(output)
     result = changing_over(
-        lambda request: _deduplicated(request, cutting, output, tables, rules, annotate),
-        request, os.fspath(output), twice=True,
+        lambda request: _deduplicated(request, cutting, target, tables, rules, annotate),
+        request, target, twice=True,
     )  # fmt: skip
     warn_if_none_left(request, result.documents, result.written)
     return result
@@ -131,7 +138,7 @@ def _check_tokenizer(job: Job, shingler: Shingler) -> None:
 def _deduplicated(
     request: Request,
     cutting: SpanCutting,
-    output: Path,
+    output: str | None,
     tables: tuple[Any, ...],
     rules: CutRules,
     annotate: bool,
@@ -142,19 +149,21 @@ def _deduplicated(
     if annotate:
         targets.check_columns()
     clock, notes = Stopwatch(), notes_of(request, targets)
-    shared: dict[str, Any] = {
-        "min_length": cutting.min_length,
-        "reason": choice.reason,
-        "seconds": clock,
-    }
+    shared = shared_fields(request, choice.reason, clock, min_length=cutting.min_length)
+    shared["parameters"] |= asdict(rules)
+    shared["min_length"] = cutting.min_length
+    for name in ("threshold", "params", "recall_at_threshold"):  # of a search for similar texts
+        del shared[name]
     if choice.job is None:
         found, *read = run_in_memory(
             request, choice.read_budget, targets, cutting, rules, annotate, notes, clock
         )
+        texts = as_texts(read[0].texts)
         return FileSpanDeduplication(
             documents=found.documents, written=found.documents - len(found.dropped),
             changed=len(found.changed), dropped=len(found.dropped), n_removed=len(found),
             characters=found.characters, common=len(found.common), engine="memory",
+            characters_read=int(characters_of(texts, cutting.shingler, request.run).sum()),
             **counts_of(*read), **shared,
             outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
@@ -164,6 +173,7 @@ def _deduplicated(
     return FileSpanDeduplication(
         documents=done.documents, written=done.documents - done.dropped, changed=done.changed,
         dropped=done.dropped, n_removed=done.removed, characters=done.characters,
-        common=done.common, engine="disk", **counts_of_summary(done.summary), **shared,
+        characters_read=done.summary.characters, common=done.common, engine="disk",
+        **{**counts_of_summary(done.summary), "against_documents": done.against}, **shared,
         outputs=targets.outputs(done.summary.files),
     )  # fmt: skip

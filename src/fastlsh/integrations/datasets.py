@@ -18,7 +18,7 @@ from fastlsh.index import Index
 from fastlsh.integrations.arrow import signatures_to_arrow
 from fastlsh.search import deduplicate as deduplicate_texts
 from fastlsh.signatures import MinHasher
-from fastlsh.texts import Texts, as_texts, joined
+from fastlsh.texts import as_texts, joined
 
 __all__ = ["add_signatures", "deduplicate", "text_column"]
 
@@ -139,7 +139,7 @@ def _without_reference(
     })  # fmt: skip
 
 
-def _texts_of(dataset: Any, splits: Sequence[str], text: str) -> Texts:
+def _texts_of(dataset: Any, splits: Sequence[str], text: str) -> Any:
     """Return the texts of some splits, one behind the other."""
     return reduce(joined, (as_texts(text_column(dataset[name], text)) for name in splits))
 

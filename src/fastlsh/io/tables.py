@@ -193,7 +193,8 @@ def _arrow_slices(pa: Any, column: Any) -> Callable[[int, int], Any]:
     if isinstance(column, np.ndarray):
         return lambda start, stop: pa.array(column[start:stop])
     if (kind := getattr(column, "kind", None)) is not None:
-        made = {"string": cell, "float64": float}.get(kind, lambda value: value)
+        kinds: dict[str, Callable[[Any], Any]] = {"string": cell, "float64": float}
+        made = kinds.get(kind, lambda value: value)
         return lambda start, stop: pa.array(
             [None if value is None else made(value) for value in column[start:stop]],
             getattr(pa, kind)(),

@@ -58,15 +58,15 @@ def pairs_page(
     else:
         left, right = found.left, found.right
     order = np.argsort(-found.similarity, kind="stable")[:most]
-    shown = [
+    shown = "\n".join(
         _page(documents, left, right, found.similarity, order, start)
         for start in range(0, len(order), AT_ONCE)
-    ]
+    )
     bars = sections.histogram(found.similarity, "Jaccard similarity", "pairs", threshold)
     parts = [
         ("How similar the pairs are", bars or "<p>No pair has a verified similarity.</p>"),
-        ("Pairs by file", files and _by_file(files, left, right, found.similarity)),
-        ("The most similar pairs", shown and _told(len(found) - most, table) + "\n".join(shown)),
+        ("Pairs by file", _by_file(files, left, right, found.similarity) if files else ""),
+        ("The most similar pairs", _told(len(found) - most, table) + shown if shown else ""),
         ("Time", sections.times(seconds)),
     ]
     involved = len(np.unique(np.concatenate([left, right])))

@@ -95,7 +95,7 @@ def _one_to_one(found: Crossing) -> Crossing:
                 others.add(other)
                 chosen.append(row)
     rows = np.sort(np.array(chosen, np.int64))
-    return Crossing(*(column[rows] for column in found))
+    return Crossing(found.document[rows], found.against[rows], found.similarity[rows])
 
 
 def _best_of_each(blocks: RowBlocks, first: NDArray[np.int64], n_against: int) -> Crossing:

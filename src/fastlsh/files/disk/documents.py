@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from itertools import tee
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from fastlsh.files.disk.gather import (
     reread_signed_blocks,
 )
 from fastlsh.files.disk.gathered import GatheredTexts
+from fastlsh.files.disk.identities import as_json
 from fastlsh.files.disk.kept import check_different_ids, reread_kept
 from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
@@ -48,7 +48,7 @@ from fastlsh.files.disk.staged import (
     write_stage,
 )
 from fastlsh.files.disk.write import Remainder, writing_outputs
-from fastlsh.files.more_columns import InOrder, Reread, columns_of_both, names_of_components
+from fastlsh.files.more_columns import Cells, Reread, columns_of_both
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.removal import Removal
 from fastlsh.files.requests import PairSearch
@@ -58,7 +58,6 @@ from fastlsh.files.run.outputs import recording
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
 from fastlsh.files.saved_index import count_run, save_index
 from fastlsh.io import (
-    Ids,
     Lookup,
     cluster_columns,
     pair_columns,
@@ -113,8 +112,8 @@ def run_deduplication(
     """
     keep = None if job.request.read.priority else removal.keep
     more = {
-        "keep": keep or "priority",
         **removal.description,
+        "keep": keep or "priority",
         "against_files": job.first_input,
     }
     with begun(job, "dedup", more, targets.given, clock) as job:
@@ -207,8 +206,10 @@ def run_pairs(job: Job, *, wanted: PairSearch, clock: Stopwatch) -> PairsFound:
             columns |= columns_of_both(wanted.columns, left, right, partial(_reread, job))
             with replacing_together() as together:
                 if wanted.components is not None:
+                    numbers = np.arange(summary.documents)
+                    ids = Cells(numbers, _ids(job), integers=summary.integers)
                     component = components_of(left, right, summary.documents)
-                    table = _components(job, summary, texts, component)
+                    table = {"id": Lookup(ids, numbers), "component": Lookup(ids, component)}
                     write_table(wanted.components, table, together)
                 write_table(wanted.output, columns, together)
             inside = count_in_pairs(left, right, range(summary.n_against, summary.documents))
@@ -225,25 +226,14 @@ def _reread(job: Job, wanted: NDArray[np.int64]) -> Iterator[Reread]:
         yield Reread(first, record.documents, job.sources[record.source], block)
 
 
-def _components(
-    job: Job, summary: Summary, texts: GatheredTexts, component: NDArray[np.int64]
-) -> dict[str, Lookup]:
-    """Return the table of components; the ids of documents without pairs are read again."""
-
-    def ids() -> Iterator[Any]:
-        tell = job.byte_progress("writing")
-        for _, record, block in reread_signed_blocks(job, records_of(job)):
-            documents, own, source = block.documents(), Ids(), job.sources[record.source]
-            own.add(source.path, documents.ids, documents.rows)
-            yield from own
-            tell(source, record.extent)
-        tell.end()
-
-    first, again = tee(ids())
-    both = {"id": first, "component": names_of_components(again, component, texts.take)}
-    return {
-        name: Lookup(InOrder(values, summary.integers), component) for name, values in both.items()
-    }
+def _ids(job: Job) -> Iterator[list[bytes]]:
+    """Read the ids of all documents again, as JSON."""
+    tell = job.byte_progress("writing")
+    for _, record, block in reread_signed_blocks(job, records_of(job)):
+        documents, source = block.documents(), job.sources[record.source]
+        yield as_json(documents.ids, source.path, documents.rows)
+        tell(source, record.extent)
+    tell.end()
 
 
 def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:

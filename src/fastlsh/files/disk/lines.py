@@ -32,6 +32,8 @@ class Found(NamedTuple):
     changed: int
     emptied: int
     limited: int
+    against: int
+    """Documents of `against`."""
 
 
 @staged_run(Found)
@@ -86,6 +88,7 @@ def run_on_disk(
         found = Found(
             summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
             *_changed(counts, kept), limited,
+            len(counts_of_runs(job, finished_runs(job))) - len(counts),
         )  # fmt: skip
         return ended(job, found, targets.all_outputs(summary.files))
 

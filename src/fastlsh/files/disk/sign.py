@@ -89,9 +89,11 @@ class Summary(NamedTuple):
     """Those that were read, without those of `against`: all unless there is a limit."""
     slow: int
     """Rows of JSON lines that the json module has read."""
+    characters: int
+    """Of the documents of the inputs, where passages are looked for."""
 
 
-NOTHING = Summary(0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0)
+NOTHING = Summary(0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0, 0)
 """Of a stage that does not end the run."""
 
 
@@ -380,6 +382,7 @@ def _summary(job: Job) -> Summary:
         text=sum(size for run in runs for *_, size in run["blocks"]),
         files=stop - job.first_input,
         slow=sum(run["slow"] for run in runs),
+        characters=sum(run["characters"] for run in runs[first:]),
     )
 
 

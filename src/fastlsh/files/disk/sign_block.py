@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import TextColumn
 from fastlsh.arrays import rounded
 from fastlsh.candidates import keys_apart
+from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.encoded import encoded_texts
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedBlock, halves_of, narrowed
 from fastlsh.files.disk.sorted_keys import keep_first_bits
@@ -22,7 +23,7 @@ from fastlsh.io import (
     without_repetition,
 )
 from fastlsh.parallel import RunOptions
-from fastlsh.stages import sign_batch, sign_with_steps
+from fastlsh.stages import characters_of, sign_batch, sign_with_steps
 from fastlsh.texts import as_texts
 
 T = TypeVar("T", np.uint32, np.uint64)
@@ -58,6 +59,10 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         empty = int((counts == 0).sum())
         if echoes is not None:
             contexts = narrowed(pieces.bounds)
+    characters = 0
+    if isinstance(job.cutting, SpanCutting):
+        texts = as_texts(documents.texts)
+        characters = int(characters_of(texts, job.params.shingler, RunOptions.of(1)).sum())
     bad = tuple(error.row or 1 for error in documents.bad)
     size = _text_bytes(documents.texts)
     record = BlockRecord(source, block.extent, keys.shape[1], bad, size)
@@ -74,6 +79,7 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         echoes,
         _columns(job, source, documents),
         contexts,
+        characters,
     )
 
 

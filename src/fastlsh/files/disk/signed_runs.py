@@ -103,6 +103,8 @@ class SignedBlock(NamedTuple):
     """The labels and the numbers that the answer counts, in this order."""
     contexts: NDArray[Any] | None = None
     """Of passages, the bounds of contexts as `narrowed` returns them."""
+    characters: int = 0
+    """Of the texts, where passages are looked for."""
 
 
 class RunWriter:
@@ -189,6 +191,7 @@ class RunWriter:
                 "empty": [(part.record.source, part.empty) for part in parts if part.empty],
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
                 "slow": sum(part.slow for part in parts),
+                "characters": sum(part.characters for part in parts),
                 "integers": all(part.integers for part in parts),
             }
             (folder / "blocks.json").write_text(json.dumps(content), encoding="utf-8")

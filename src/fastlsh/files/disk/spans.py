@@ -85,6 +85,8 @@ class Found(NamedTuple):
     changed: int
     dropped: int
     common: int
+    against: int
+    """Documents of `against`."""
 
 
 @staged_run(Found)
@@ -140,7 +142,7 @@ def run_on_disk(
                     write_text(targets.report, page, together)
         found = Found(
             summary, numbering.documents - numbering.n_against, len(rows), *_sums(rows),
-            len(dropped), common,
+            len(dropped), common, numbering.n_against,
         )  # fmt: skip
         return ended(job, found, targets.all_outputs(summary.files))
 

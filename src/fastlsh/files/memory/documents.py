@@ -144,10 +144,11 @@ def run_deduplication(
                 kept = np.ones_like(stays)
                 if request.group is not None:
                     added = RowAnnotations(added, of_row)
-            write_rows(
-                rows, kept[of_row], targets.output, convert=targets.convert, added=added,
-                together=together, **how,
-            )  # fmt: skip
+            if targets.output is not None:
+                write_rows(
+                    rows, kept[of_row], targets.output, convert=targets.convert, added=added,
+                    together=together, **how,
+                )  # fmt: skip
         if targets.index is not None:
             with clock("saving the index"):
                 documents = kept_of(collection, result.kept, *signatures)
@@ -238,7 +239,7 @@ def threads_and_progress(options: RunOptions) -> dict[str, Any]:
 
 def notes(request: Request, targets: OutputPlan) -> dict[str, str]:
     """Return the notes of a report about the files, by their names."""
-    outputs = {"kept rows": targets.output}
+    outputs = {} if targets.output is None else {"kept rows": targets.output}
     if targets.removed is not None:
         outputs["proofs"] = targets.removed
     return named_files(request, "reference collection", outputs)

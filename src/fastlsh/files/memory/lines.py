@@ -58,15 +58,11 @@ def run_in_memory(
                 spans = span_table(request, result, collection, others, measure)
                 write_table(targets.removed, spans, together)
             changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
-            write_rows(
-                collection,
-                kept,
-                targets.output,
-                convert=targets.convert,
-                texts=changed,
-                together=together,
-                **threads_and_progress(request.run),
-            )
+            if targets.output is not None:
+                write_rows(
+                    collection, kept, targets.output, convert=targets.convert, texts=changed,
+                    together=together, **threads_and_progress(request.run),
+                )  # fmt: skip
         if targets.report is not None:
             run = line_run(result, texts, others.texts, collection.ids, others.ids)
             skipped = collection.skipped + others.skipped

@@ -97,10 +97,11 @@ def run_in_memory(
             added = SpanColumns(np.column_stack([result.document, result.start, result.end]))
         else:
             changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
-        write_rows(
-            collection, kept, targets.output, convert=targets.convert, texts=changed, added=added,
-            together=together, **threads_and_progress(request.run),
-        )  # fmt: skip
+        if targets.output is not None:
+            write_rows(
+                collection, kept, targets.output, convert=targets.convert, texts=changed,
+                added=added, together=together, **threads_and_progress(request.run),
+            )  # fmt: skip
         if targets.report is not None:
             run = _run(result, collection, others, cutting, rules)
             skipped = left_out(collection.skipped + others.skipped)

@@ -14,8 +14,9 @@ from fastlsh.files.run.ownership import FINISHED, MANIFEST, OVER, check_ours, ho
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
+from fastlsh.texts import Shingler
 
-FORMAT = 6
+FORMAT = 7
 """Of the work directory."""
 
 ENDS = 1 << 16
@@ -48,18 +49,21 @@ def described_run(
 ) -> dict[str, Any]:
     """Return the same of any run; `decided` has a shingler among what the answer depends on."""
     decided = dict(decided)
-    shingler = decided.pop("shingler")
     cut = {
-        f"shingler.{field.name}": _plain(getattr(shingler, field.name))
-        for field in fields(shingler)
-        if field.name != "key"
+        name if name == "key" else f"shingler.{name}": value
+        for name, value in plain_shingler(decided.pop("shingler")).items()
     }
-    if shingler.key is not None:
-        cut["key"] = shingler.key.fingerprint
     return {
         "work directory": FORMAT, "fastlsh": __version__, "byte order": sys.byteorder, "job": job,
         **decided, **cut, "inputs": fingerprints(sources, surely_read),
     }  # fmt: skip
+
+
+def plain_shingler(shingler: Shingler) -> dict[str, Any]:
+    """Return the parameters of shingles as JSON values, a secret key by its fingerprint."""
+    values = {each.name: _plain(getattr(shingler, each.name)) for each in fields(shingler)}
+    key = values.pop("key")
+    return values if key is None else {**values, "key": key.fingerprint}
 
 
 def fingerprints(sources: list[Source], opened: int) -> list[dict[str, Any]]:
