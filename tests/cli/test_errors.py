@@ -53,7 +53,7 @@ def three(run):
         (["dedup", "a.jsonl", "-o", ""], "-o must name a file or directory, not ''"),
         (["dedup", "a.jsonl", "-o", "b.jsonl", "--work", ""], "--work must name a file or dir"),
         (["dedup", "a.jsonl", "-o", "b.jsonl", "--removed", ""], "--removed must name a file"),
-        (["dedup", "a.jsonl"], None),
+        (["dedup", "a.jsonl", "--annotate"], None),
         (["dedup", "a.jsonl", "-o", "b.csv"], "b.csv: the inputs are .jsonl"),
         (["dedup", "a.jsonl", "-o", "a.jsonl"], "a.jsonl: the output is one of the inputs"),
         (["dedup", "a.jsonl", "-o", "b.jsonl", "--removed", "a.jsonl"], None),

@@ -141,7 +141,7 @@ def test_a_daily_job(run, write):
     assert near["text"] in page
     clusters = [line.split("\t") for line in Path("c.tsv").read_text().splitlines()[1:]]
     assert len(clusters) == sum(map(len, result.clusters()))
-    assert json.loads(Path("log.jsonl").read_text().splitlines()[-1])["n_kept"] == len(kept)
+    assert json.loads(Path("log.jsonl").read_text().splitlines()[-1])["kept"] == len(kept)
     with Index.open("i.ix") as index:
         assert list(index) == [row["id"] for row in [*rows_of(1), *kept]]
 

@@ -198,7 +198,6 @@ def run(arguments: argparse.Namespace) -> None:
     summarise(
         arguments,
         record,
-        keywords,
         f"{record['kept']:,} kept, {record['removed']:,} removed"
         f" (duplicate ratio {record['duplicate_ratio']:.4f})",
         *_further_copies(arguments, result.further_copies),

@@ -51,6 +51,6 @@ def run(arguments: argparse.Namespace) -> None:
     warn_of_rows(result)
     warn_of_limits(result.limited)
     kept = f"{record['kept']:,} kept, {record['removed']:,} removed"
-    summarise(arguments, record, {}, kept)
+    summarise(arguments, record, kept)
     if not arguments.quiet:
         say(f"{shown(arguments.index)} has {plural(size, 'document')}")

@@ -114,9 +114,9 @@ def recall_text(record: Record) -> str:
     )
 
 
-def containment_text(search: dict[str, Any]) -> str:
+def containment_text(record: Record) -> str:
     """Say with which probability a search by containment finds a document in a longer one."""
-    params = made(SearchParams.of, search)
+    params = made(SearchParams.of, {**record["parameters"], "shingler": None})
     ratio = 2 ** (len(params.bandings) - 1)
     share = "a document" if params.containment == 1 else f"{params.containment:g} of a document"
     return (
@@ -137,9 +137,7 @@ def says_stage(arguments: argparse.Namespace, record: Record) -> bool:
     return True
 
 
-def summarise(
-    arguments: argparse.Namespace, record: Record, search: dict[str, Any], *lines: str
-) -> None:
+def summarise(arguments: argparse.Namespace, record: Record, *lines: str) -> None:
     """Print what was read, how it was compared and what came out.
 
     Parameters
@@ -148,8 +146,6 @@ def summarise(
         With ``quiet``.
     record : dict
         Of the run, as `Watch.result` has returned it.
-    search : dict
-        The keyword arguments of the function that was called.
     *lines : str
         What is to be said about this result.
     """
@@ -157,12 +153,13 @@ def summarise(
         return
     documents = documents_read(arguments, record["documents"])
     say(f"{documents}, {record['empty']:,} empty{rows_skipped(record)}")
-    if getattr(arguments, "rule", None) == "equal":
+    search = record["parameters"]
+    if search.get("rule") == "equal":
         say("equal texts: all of them are found")
     elif search.get("search") == "containment":
-        say(containment_text(search))
-    elif "bands" not in record["parameters"]:
-        say(f"exact: every pair at {record['parameters']['threshold']:g} or above is found")
+        say(containment_text(record))
+    elif "bands" not in search:
+        say(f"exact: every pair at {search['threshold']:g} or above is found")
     else:
         say(recall_text(record))
     for line in lines:

@@ -67,4 +67,4 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.output is None and arguments.stage in (None, "finish"):
         write_table(None, result.overlap.columns())
     warn_of_rows(result)
-    summarise(arguments, record, keywords, plural(len(record["data_sets"]), "data set"))
+    summarise(arguments, record, plural(len(record["data_sets"]), "data set"))

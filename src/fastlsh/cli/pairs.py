@@ -132,4 +132,4 @@ def run(arguments: argparse.Namespace) -> None:
         )
         record = watch.result(result)
     warn_of_rows(result)
-    summarise(arguments, record, keywords, plural(record["pairs"], "pair"))
+    summarise(arguments, record, plural(record["pairs"], "pair"))
