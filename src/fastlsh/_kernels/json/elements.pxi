@@ -45,6 +45,13 @@ cdef inline bint is_space(uint8_t c) noexcept nogil:
     return c == c' ' or c == c'\n' or c == c'\r' or c == c'\t'
 
 
+cdef inline const uint8_t* inner_mark(const uint8_t* p, const uint8_t* end) noexcept nogil:
+    # The next quote or bracket, or one of few other bytes.
+    while p < end and p[0] != c'"' and (p[0] | 0x26) != 0x7F:   # true of [ ] { } Y y _ DEL
+        p += 1
+    return p
+
+
 cdef bint pass_mark(Scan* s, uint8_t c) noexcept nogil:
     # A byte outside strings; True: the element ends with it.
     if c == c',' and s.depth == 0:
@@ -88,6 +95,10 @@ cdef const uint8_t* element_end(Scan* s, const uint8_t* p, const uint8_t* end) n
             s.complete = s.where == BETWEEN and s.depth == 0
             p += 1
         else:
+            if s.depth:
+                p = inner_mark(p, end)
+                if p == end:
+                    return NULL
             p += 1
             if pass_mark(s, (p - 1)[0]):
                 return p
