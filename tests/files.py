@@ -7,6 +7,7 @@ import pytest
 
 from fastlsh.io import (
     InputError,
+    ReadOptions,
     RunPaths,
     check_outputs,
     expand,
@@ -36,7 +37,7 @@ def check_rows_output(inputs, output, *, recursive=False, convert=None):
     """Check that rows of the inputs can be written, as a run does; return the planned outputs."""
     sources = expand(inputs, recursive=recursive, mixed=is_folder_output(output))
     plan = plan_outputs(sources, output, convert)
-    run_paths = RunPaths(recursive=recursive)
+    run_paths = RunPaths(ReadOptions(recursive=recursive))
     run_paths.reads(None, inputs, sources)
     run_paths.writes("output", [each.path for each in plan])
     run_paths.check()

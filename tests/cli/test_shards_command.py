@@ -15,6 +15,7 @@ from files import put_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
 OTHER = "something else altogether, long enough to have shingles"
+PASSED = "fastlsh: warning: passed over in in: 1 without rows, by their names (_SUCCESS)"
 
 
 @pytest.fixture
@@ -33,6 +34,7 @@ def tree(folder="."):
 
 def only_line(found):
     status, out, err = found
+    err = [line for line in err if line != PASSED]
     assert (status, out, len(err)) == (2, "", 1)
     return err[0]
 
@@ -40,7 +42,7 @@ def only_line(found):
 @pytest.mark.parametrize("inputs", [["in", "--recursive"], ["in/**/*.jsonl"]])
 def test_dedup_shard_by_shard(run, shards, inputs):
     status, _, err = run("dedup", *inputs, "-o", "out/", "--removed", "removed.tsv")
-    assert (status, err[0]) == (0, "fastlsh: 3 documents, 0 empty")
+    assert (status, err[-4]) == (0, "fastlsh: 3 documents, 0 empty")
     assert tree("out") == ["out/a.jsonl", "out/deep/b.jsonl"]
     assert Path("out/a.jsonl").read_bytes() == Path("in/a.jsonl").read_bytes()
     assert Path("out/deep/b.jsonl").read_bytes() == b""
@@ -51,7 +53,7 @@ def test_dedup_shard_by_shard(run, shards, inputs):
 
 
 def test_one_file_of_a_directory(run, shards):
-    assert run("dedup", "in", "--recursive", "-o", "kept.jsonl", "-q") == (0, "", [])
+    assert run("dedup", "in", "--recursive", "-o", "kept.jsonl", "-q") == (0, "", [PASSED])
     assert len(Path("kept.jsonl").read_text().splitlines()) == 2
 
 
@@ -65,10 +67,10 @@ def test_the_other_commands_read_shards(run, shards):
 def test_what_is_left_out_is_told_once(run, shards):
     status, _, err = run("dedup", "in", "-o", "out/", "--against", "in", "-q")
     assert status == 0
-    assert err[0] == (
-        "fastlsh: warning: left out of in: directories, which --recursive reads: deep"
-    )
-    assert len([line for line in err if "left out" in line]) == 1
+    assert err == [
+        PASSED,
+        "fastlsh: warning: left out of in: directories, which --recursive reads: deep",
+    ]
 
 
 def test_several_formats(run, shards):
@@ -81,7 +83,7 @@ def test_several_formats(run, shards):
     run("dedup", "in", "--recursive", "-o", "out/", "-q")
     assert Path("out/c.csv").read_text() == "id,text\n"
     status, _, err = run("pairs", "in", "--recursive", "--format", "jsonl")
-    assert (status, err[1]) == (0, "fastlsh: 3 documents, 0 empty")
+    assert (status, err[2]) == (0, "fastlsh: 3 documents, 0 empty")
 
 
 @pytest.mark.parametrize(

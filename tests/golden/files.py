@@ -93,6 +93,9 @@ def make_inputs(folder: Path) -> None:
     with pa.CompressedOutputStream(folder / "sources" / "library.jsonl.zst", "zstd") as stream:
         stream.write(_json_lines(of["library"]))
     _write_delimited(folder / "sources" / "deep" / "press.csv", of["press"], ",")
+    (folder / "strange").mkdir()
+    (folder / "strange" / "town.jsonl").write_bytes(_json_lines(of["town"]))
+    (folder / "strange" / "town.rows").write_bytes(_json_lines(of["town"]))
     (folder / "letters").mkdir()
     for row in notices:
         if row["lang"] == "en":

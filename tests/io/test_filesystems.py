@@ -72,7 +72,8 @@ def test_a_file_that_matches_must_have_a_format(here):
 @pytest.mark.parametrize("suffix", ["jsonl", "jsonl.gz", "csv", "tsv.zst", "parquet", "arrow"])
 def test_directories_of_any_format(here, suffix):
     fill(f"d/b.{suffix}", f"d/a.{suffix}", f"d/_c.{suffix}", f"d/.d.{suffix}")
-    assert found("d") == [f"d/a.{suffix}", f"d/b.{suffix}"]
+    with pytest.warns(UserWarning, match=rf"d: 1 without rows, by their names \(\.d\.{suffix}\)"):
+        assert found("d") == [f"d/_c.{suffix}", f"d/a.{suffix}", f"d/b.{suffix}"]
 
 
 def test_compressions_may_differ(here):
@@ -81,39 +82,63 @@ def test_compressions_may_differ(here):
     assert [s.compression for s in expand("d", "jsonl.xz")] == ["xz", "gz", "zst"]
 
 
-def test_what_stands_beside_shards_is_left_out_and_told(here):
-    fill("d/a.jsonl", "d/_SUCCESS", "d/.a.jsonl.crc", "d/README.md", "d/state.yaml", "d/e/f.jsonl")
-    with pytest.warns(UserWarning, match="left out of d: ") as told:
-        assert found("d") == ["d/a.jsonl"]
-    assert str(told[0].message) == (
-        "left out of d: no input by their names: README.md, state.yaml;"
-        " directories, which recursive=True reads: e"
-    )
-    assert told[0].filename == __file__
+WITHOUT_ROWS = (
+    ".a.jsonl.crc", ".hidden.jsonl", "LICENSE", "LICENSE.txt", "README", "README.md", "README.txt",
+    "_SUCCESS", "_common_metadata", "_metadata", "cache.lock", "dataset_info.json",
+    "dataset_infos.json", "notes.md", "part-0.jsonl.crc", "state.json",
+)  # fmt: skip
+
+
+def test_what_stands_beside_shards_is_passed_over_and_counted(here):
+    fill("d/a.jsonl", "d/e/f.jsonl", "d/.git/g.jsonl", *(f"d/{name}" for name in WITHOUT_ROWS))
+    for kind in (None, "jsonl"):
+        with pytest.warns(UserWarning, match="d") as told:
+            assert found("d", kind=kind) == ["d/a.jsonl"]
+        assert [str(each.message) for each in told] == [
+            "passed over in d: 17 without rows, by their names"
+            " (.a.jsonl.crc, .git, .hidden.jsonl and 14 more)",
+            "left out of d: directories, which recursive=True reads: e",
+        ]
+        assert {each.filename for each in told} == {__file__}
+
+
+def test_a_file_of_an_unknown_format_in_a_directory(here):
+    fill("d/a.jsonl", "d/e/b.jsonl", "d/e/c.rows", "d/e/d.rows", "d/e/part-1.gz")
+    reason = why("d", recursive=True)
+    assert reason.startswith("d/e/c.rows: unknown format: name it with format=")
+    assert reason.endswith("skip_unknown=True (there are 3 of them)")
+    names = "c.rows, d/e/d.rows, d/e/part-1.gz"
+    for kind in (None, "jsonl"):
+        with pytest.warns(UserWarning, match="skipped") as told:
+            read = found("d", kind=kind, recursive=True, skip_unknown=True)
+        assert read == ["d/a.jsonl", "d/e/b.jsonl"]
+        assert str(told[0].message) == f"skipped d/e/{names}: unknown format; give format="
+    every = found("d", kind="jsonl", recursive=True)
+    assert every[2:] == ["d/e/c.rows", "d/e/d.rows", "d/e/part-1.gz"]
 
 
 def test_recursive_in_the_order_of_bytes(here):
     fill("d/a/x.jsonl", "d/a-b/x.jsonl", "d/a.jsonl", "d/é.jsonl", "d/Z.jsonl", "d/z/_t/x.jsonl")
     fill("d/_temporary/0/x.jsonl", "d/.git/x.jsonl")
-    assert found("d", recursive=True) == [
-        "d/Z.jsonl", "d/a-b/x.jsonl", "d/a.jsonl", "d/a/x.jsonl", "d/é.jsonl",
-    ]  # fmt: skip
+    with pytest.warns(UserWarning, match=r"d: 3 without rows.*\(.git, _temporary, _t\)"):
+        assert found("d", recursive=True) == [
+            "d/Z.jsonl", "d/a-b/x.jsonl", "d/a.jsonl", "d/a/x.jsonl", "d/é.jsonl",
+        ]  # fmt: skip
 
 
 def test_several_formats_in_a_directory(here):
-    fill("d/a.jsonl", "d/b.csv", "d/c.jsonl", "d/README.txt")
+    fill("d/a.jsonl", "d/b.csv", "d/c.jsonl", "d/notes.txt")
     assert why("d").startswith(
         "d: the directory has files of several formats (1 .csv, 2 .jsonl, 1 .txt): choose one"
     )
-    with pytest.warns(UserWarning, match=r"README\.txt, b\.csv"):
+    with pytest.warns(UserWarning, match=r"other files: b\.csv, notes\.txt"):
         assert found("d", kind="jsonl") == ["d/a.jsonl", "d/c.jsonl"]
     assert len(found("d", mixed=True)) == 4
 
 
 def test_format_names_files_without_suffix_in_a_directory(here):
-    fill("d/part-0", "d/part-1.gz", "d/a.json", "d/b.json.bz2", "d/c.log")
-    with pytest.warns(UserWarning, match=r"c\.log"):
-        sources = expand("d", "jsonl")
+    fill("d/part-0", "d/part-1.gz", "d/a.json", "d/b.json.bz2")
+    sources = expand("d", "jsonl")
     assert [(s.path, s.format, s.compression) for s in sources] == [
         (os.path.join("d", "a.json"), "jsonl", None),
         (os.path.join("d", "b.json.bz2"), "jsonl", "bz2"),
@@ -131,17 +156,12 @@ def test_directories_with_nothing_to_read(here):
     )
 
 
-def test_a_tree_of_source_files_names_the_input_that_reads_it(here):
-    fill("code/a.py", "code/e/b.py", "code/e/c.md")
-    remedy = "as plain text: the pattern 'code/**/*.py' as the input, with format=\"txt\""
-    assert remedy in why("code")
-    assert remedy in why("code", recursive=True)
+def test_a_tree_of_source_files_is_read_as_plain_text(here):
+    fill("code/a.py", "code/e/b.py", "code/e/notes.txt")
+    assert "code/a.py: unknown format: name it with format=, give a pattern" in why("code")
     assert found("code/**/*.py", kind="txt") == ["code/a.py", "code/e/b.py"]
-    fill("code/notes.txt")
-    for kind in (None, "txt"):
-        with pytest.warns(UserWarning, match="left out of code: ") as told:
-            assert found("code", kind=kind, recursive=True) == ["code/notes.txt"]
-        assert remedy in str(told[0].message)
+    inside = ["code/a.py", "code/e/b.py", "code/e/notes.txt"]
+    assert found("code", kind="txt", recursive=True) == inside
 
 
 # --- links, awkward names
@@ -153,10 +173,10 @@ def test_links(here):
     os.symlink("../blobs/x", "d/a.jsonl")
     os.symlink("..", "d/loop")
     os.symlink("../blobs", "d/z")
-    inside = found("d", kind="jsonl", recursive=True)
-    assert inside[:2] == ["d/a.jsonl", "d/b.jsonl"]
-    assert "d/z/x" in inside
-    assert len(inside) == len(set(inside)) < 10  # circles end
+    once = r"read once, .*: d/a.jsonl \(also d/loop/blobs/x\), d/a.jsonl \(also d/z/x\)$"
+    with pytest.warns(UserWarning, match=once):
+        inside = found("d", kind="jsonl", recursive=True)
+    assert inside == ["d/a.jsonl", "d/b.jsonl"]  # and circles end
     os.unlink("d/loop")
     os.unlink("d/z")
     os.symlink("nowhere", "d/c.jsonl")

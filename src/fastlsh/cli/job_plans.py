@@ -8,10 +8,10 @@ from dataclasses import fields
 from typing import Any, NoReturn
 
 from fastlsh.cli.options import integer
-from fastlsh.cli.paths import check_paths
+from fastlsh.cli.paths import check_paths, how_files_are_found
 from fastlsh.cli.shingling import span_shingler
 from fastlsh.files import StageJob, parse_memory, stage_jobs
-from fastlsh.io import InputError, Options, Source, expand, identity
+from fastlsh.io import InputError, Source, files_to_read, identity
 from fastlsh.parallel import amount
 from fastlsh.stages import CutRules, SearchParams
 
@@ -99,9 +99,9 @@ def print_plan(
         raise ValueError("--limit is for a run in one process, which counts documents")
     if getattr(arguments, "index", None) is not None:
         raise ValueError("documents are compared with an index in one process: leave out --index")
-    how = Options(split=arguments.split)
+    how = how_files_are_found(vars(arguments))
     files = [*getattr(arguments, "against", []), *arguments.inputs]
-    sources = expand(files, arguments.format, how, recursive=arguments.recursive, mixed=True)
+    sources = files_to_read(files, how, mixed=True)
     for source in sources:
         if identity(source) is None:
             raise InputError(source.path, "the jobs of a plan need files, not a pipe")

@@ -43,6 +43,11 @@ def add_input_options(
         "--recursive", action="store_true", help="also read the subdirectories of a directory"
     )
     group.add_argument(
+        "--skip-unknown",
+        action="store_true",
+        help="leave out files of unknown formats in a directory, which are an error otherwise",
+    )
+    group.add_argument(
         "--text",
         metavar="COL",
         action="append",
@@ -242,6 +247,7 @@ def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         "quotes": not arguments.no_quotes,
         "split": arguments.split,
         "recursive": arguments.recursive,
+        "skip_unknown": arguments.skip_unknown,
         "on_error": arguments.on_error,
         "limit": arguments.first,
     }

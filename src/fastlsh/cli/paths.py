@@ -9,9 +9,9 @@ from fastlsh.files import work_directory
 from fastlsh.io import (
     STANDARD,
     InputError,
-    Options,
+    ReadOptions,
     RunPaths,
-    expand,
+    files_to_read,
     is_folder_output,
     plan_outputs,
 )
@@ -36,7 +36,7 @@ def check_paths(arguments: argparse.Namespace) -> None:
     if index is not None and os.path.isdir(index):
         raise InputError(index, "it is a directory, not an index of fastlsh")
     inputs = given.get("inputs") or []
-    paths = RunPaths(format=given.get("format"), recursive=bool(given.get("recursive")))
+    paths = RunPaths(how_files_are_found(given))
     outputs = _outputs(given, inputs)
     for name, files in (
         (None, inputs), ("--against", given.get("against") or []),
@@ -60,6 +60,12 @@ def check_paths(arguments: argparse.Namespace) -> None:
     paths.check()
 
 
+def how_files_are_found(given: dict[str, Any]) -> ReadOptions:
+    """Return the options of a command that decide which files its inputs stand for."""
+    names = ("split", "format", "recursive", "skip_unknown")
+    return ReadOptions(**{name: given[name] for name in names if name in given})
+
+
 def _outputs(given: dict[str, Any], inputs: list[str]) -> list[str]:
     """Return the files that ``-o`` names, which may be a directory."""
     if "output" not in given:
@@ -70,7 +76,6 @@ def _outputs(given: dict[str, Any], inputs: list[str]) -> list[str]:
     if "convert_to" not in given or not is_folder_output(output):
         return [output]
     with suppress(InputError, ValueError):
-        how = Options(split=given["split"])
-        sources = expand(inputs, given["format"], how, recursive=given["recursive"], mixed=True)
+        sources = files_to_read(inputs, how_files_are_found(given), mixed=True)
         return [each.path for each in plan_outputs(sources, output, given["convert_to"])]
     return []

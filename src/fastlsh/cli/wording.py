@@ -12,7 +12,7 @@ _UNMISTAKABLE = (
     "empty_words", "keep_work", "min_length", "drop_empty", "stop_words",
     "min_share", "min_run", "max_items", "boilerplate_share", "boilerplate_documents", "min_piece",
     "max_pieces", "item_id", "max_copies", "copies_per", "max_share", "merge_gap", "keep_least",
-    "join_with", "save_index", "against_text", "against_id", "one_to_one",
+    "join_with", "save_index", "against_text", "against_id", "one_to_one", "skip_unknown",
 )  # fmt: skip
 """Names that are no words of English: options wherever they stand."""
 _WORDS = (

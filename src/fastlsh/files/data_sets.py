@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
-from fastlsh.io import BlockDocuments, ReadOptions, Source, as_list, expand, read_blocks, take
+from fastlsh.io import (
+    BlockDocuments,
+    ReadOptions,
+    Source,
+    as_list,
+    files_to_read,
+    read_blocks,
+    take,
+)
 
 Numbers = NDArray[np.int64]
 
@@ -97,7 +105,7 @@ def each_block(inputs: Sequence[str], read: ReadOptions) -> Iterator[tuple[str, 
     """Yield the file and the documents of each block; raise a bad row unless it is skipped."""
     if not inputs:
         return
-    for source in expand(inputs, read.format, read, recursive=read.recursive, mixed=True):
+    for source in files_to_read(inputs, read, mixed=True):
         for block in read_blocks(source):
             documents = block.documents()
             documents.check(skip=read.on_error == "skip")

@@ -34,7 +34,7 @@ from fastlsh.io import (
     check_roles,
     check_target,
     check_used,
-    expand,
+    files_to_read,
     is_folder_output,
     is_written_in_place,
     read_files,
@@ -161,7 +161,7 @@ def decontaminate_files(
     )
     with _readable(paths(inputs), read, place, engine.memory) as readable:
         mixed = output is None or is_folder_output(output)
-        sources = expand(readable, read.format, read, recursive=read.recursive, mixed=mixed)
+        sources = files_to_read(readable, read, mixed=mixed)
         check_used(read, sources)
         warn_of_lines(sources)
         check_roles(read, sources)
@@ -221,7 +221,7 @@ def _run_paths(
     inputs: list[str], sources: list[Source] | None, items: ItemFiles, read: ReadOptions
 ) -> RunPaths:
     """Return what a run reads, for a check of its paths."""
-    run_paths = RunPaths(format=read.format, recursive=read.recursive)
+    run_paths = RunPaths(read)
     run_paths.reads(None, inputs, sources)
     run_paths.reads("evals", [source.path for source in items.sources], items.sources)
     return run_paths

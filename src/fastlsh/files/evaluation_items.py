@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fastlsh.io import Paths, ReadOptions, Source, expand, read_objects
+from fastlsh.io import Paths, ReadOptions, Source, files_to_read, read_objects
 from fastlsh.search import Items
 
 HARNESS = "doc"
@@ -46,9 +46,9 @@ def read_items(
     """
     plain = replace(
         options, text=None, roles=None, editable=False, id=None, priority=None, split=None,
-        limit=None, on_error="fail", format=None,
+        limit=None, on_error="fail", format=None, recursive=True,
     )  # fmt: skip
-    sources = expand(evals, None, plain, recursive=True, mixed=True)
+    sources = files_to_read(evals, plain, mixed=True)
     found: list[list[tuple[str, str]]] = []
     ids: list[Any] = []
     files: list[str] = []

@@ -154,6 +154,8 @@ class OverlapSearch:
 def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
     each = [request.files_of([path], mixed=True) for path in request.inputs]
     sources = [source for files in each for source in files]
+    if wanted.source is not None:
+        sources = request.input_files(mixed=True)
     _check_paths(request, wanted, sources)
     request.check_used(sources)
     data_sets = None

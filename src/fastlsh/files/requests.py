@@ -23,7 +23,7 @@ from fastlsh.io import (
     Source,
     check_roles,
     check_used,
-    expand,
+    files_to_read,
     is_folder_output,
     is_remote,
     is_written_in_place,
@@ -328,17 +328,11 @@ class Request:
 
     def files_of(self, inputs: Sequence[str], *, mixed: bool) -> list[Source]:
         """Return the files that some of the inputs stand for."""
-        options = self.read
-        return expand(inputs, options.format, options, recursive=options.recursive, mixed=mixed)
+        return files_to_read(inputs, self.read, mixed=mixed)
 
     def against_files(self) -> list[Source]:
         """Return the files of the reference collection."""
-        if not self.against:
-            return []
-        options = self.read_against
-        return expand(
-            self.against, options.format, options, recursive=options.recursive, mixed=True
-        )
+        return files_to_read(self.against, self.read_against, mixed=True) if self.against else []
 
     def run_paths(self, sources: list[Source], before: list[Source]) -> RunPaths:
         """Return what a run reads, for a check of the other paths against it.
@@ -349,7 +343,7 @@ class Request:
             The files of the inputs, and those of the reference collection.
         """
         key = self.search.shingler.key
-        paths = RunPaths(format=self.read.format, recursive=self.read.recursive)
+        paths = RunPaths(self.read)
         paths.reads(None, self.inputs, sources)
         paths.reads("against", self.against, before)
         paths.reads_file("key", None if key is None else key.path)

@@ -30,7 +30,7 @@ from fastlsh.io.convert import as_json as as_plain
 from fastlsh.io.convert import rows_of
 from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
-from fastlsh.io.files import Paths, expand, expand_one, spooled_inputs
+from fastlsh.io.files import Paths, expand, expand_one, files_to_read, spooled_inputs
 from fastlsh.io.filesystems import STANDARD, Identity, absolute, exists, is_remote, open_raw
 from fastlsh.io.formats import COLUMNAR, SPLIT
 from fastlsh.io.identities import are_integers as are_integer_ids
@@ -127,6 +127,7 @@ __all__ = [
     "expand",
     "expand_one",
     "expanded",
+    "files_to_read",
     "give_name",
     "identity",
     "identity_hashes",

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from fastlsh.errors import InputError
+from fastlsh.errors import InputError, warn_caller
 from fastlsh.io import filesystems
-from fastlsh.io.errors import reading
+from fastlsh.io.errors import listed, reading
 from fastlsh.io.folders import files_of_folder
 from fastlsh.io.formats import (
     COLUMNAR,
@@ -17,8 +17,9 @@ from fastlsh.io.formats import (
     parse_format,
     split_suffix,
 )
-from fastlsh.io.sources import Options, Source
+from fastlsh.io.sources import Options, ReadOptions, Source
 
+_LINKS = 3
 WITH_LISTS = "give .parquet, .arrow or .jsonl"
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -31,6 +32,7 @@ def expand(
     *,
     recursive: bool = False,
     mixed: bool = False,
+    skip_unknown: bool = False,
 ) -> list[Source]:
     """Find the files that `inputs` stand for.
 
@@ -40,8 +42,9 @@ def expand(
         Files, directories and patterns (``*``, ``?``, ``[...]``, and ``**`` for any number of
         folders), here or behind a URL. What a pattern or a directory stands for is in order of
         the bytes of the paths. A file whose name is the pattern wins. Of a directory, files
-        of known formats are read; hidden ones and those whose name, or folder inside, begins
-        with an underscore are not; a warning tells what else is not.
+        of known formats are read; those that have no rows by their names, and folders inside
+        that are hidden or begin with an underscore, are not, as a warning tells. What links
+        lead to several times is read once.
     kind : str, optional
         ``jsonl``, ``csv``, ``tsv``, ``parquet``, ``arrow`` or ``txt``, with a compression
         (``jsonl.gz``) if the name does not tell it; by default the suffix decides.
@@ -51,6 +54,8 @@ def expand(
         Whether the directories inside a directory are read.
     mixed : bool
         Whether the files of a directory may have several formats.
+    skip_unknown : bool
+        Whether files of unknown formats in a directory are left out, and no error.
 
     Returns
     -------
@@ -66,20 +71,29 @@ def expand(
     forced = parse_format(kind)
     options = options or Options()
     sources = []
+    how = {"recursive": recursive, "mixed": mixed, "skip_unknown": skip_unknown}
     for path, is_folder in resolve(inputs):
-        if is_folder:
-            for inside, found in _files_inside(path, forced, recursive=recursive, mixed=mixed):
-                sources.append(Source(inside, *found, options, path))
-        else:
-            sources.append(Source(path, *_kind(path, forced), options, filesystems.parent(path)))
+        folder = path if is_folder else filesystems.parent(path)
+        files = _files_inside(path, forced, **how) if is_folder else [(path, _kind(path, forced))]
+        for inside, found in files:
+            sources.append(Source(inside, *found, options, folder))
     if not sources:
         raise ValueError("there is no input")
+    sources = _each_once(sources)
     for source in sources if options.tokens else ():
         if source.format not in (*COLUMNAR, "jsonl"):
             raise source.error(f"a {source.format} file has no lists of token ids: {WITH_LISTS}")
     if options.split is not None:
         return [replace(s, format=options.split) if s.format == "txt" else s for s in sources]
     return sources
+
+
+def files_to_read(inputs: Paths, read: ReadOptions, *, mixed: bool = False) -> list[Source]:
+    """Find the files that `inputs` stand for, as the options say; see `expand`."""
+    return expand(
+        inputs, read.format, read, recursive=read.recursive, mixed=mixed,
+        skip_unknown=read.skip_unknown,
+    )  # fmt: skip
 
 
 def expand_one(path: str | os.PathLike[str], kind: str | None = None) -> Source:
@@ -132,6 +146,28 @@ def spooled_inputs(
         yield [copied.get(path, path) for path in inputs]
 
 
+def _each_once(sources: list[Source]) -> list[Source]:
+    """Leave out files that links lead to by an earlier path, in the order of the bytes."""
+    paths = {each.path for each in sources if not filesystems.is_remote(each.path)}
+    firsts: dict[str, str] = {}
+    again: dict[str, str] = {}
+    for path in filesystems.sorted_paths(filter(filesystems.is_regular, paths)):
+        first = firsts.setdefault(filesystems.canonical(path), path)
+        if filesystems.absolute(first) != filesystems.absolute(path):
+            again[path] = first
+    if again:
+        links = listed(dict.fromkeys(map(_shown, again.values(), again)), _LINKS)
+        warn_caller(f"read once, though links lead there by several paths: {links}", UserWarning)
+    return [each for each in sources if each.path not in again]
+
+
+def _shown(first: str, again: str) -> str:
+    """Return two paths without the names at their ends that are the same."""
+    while os.path.basename(first) == os.path.basename(again):
+        first, again = os.path.dirname(first), os.path.dirname(again)
+    return f"{first or os.curdir} (also {again or os.curdir})"
+
+
 def resolve(inputs: Paths) -> Iterator[tuple[str, bool]]:
     """Yield the files and directories that are given or match patterns, and which are the latter.
 
@@ -160,11 +196,11 @@ def folders_of(inputs: Paths) -> list[str]:
 
 
 def _files_inside(
-    folder: str, forced: PartialKind, *, recursive: bool, mixed: bool
+    folder: str, forced: PartialKind, *, recursive: bool, mixed: bool, skip_unknown: bool
 ) -> list[tuple[str, Kind]]:
     with reading(folder):
         listing = filesystems.listing(folder, recursive=recursive)
-    files = files_of_folder(folder, listing, forced, mixed=mixed)
+    files = files_of_folder(folder, listing, forced, mixed=mixed, skip_unknown=skip_unknown)
     for path, _ in files:
         _check_link(path)
     return files

@@ -5,14 +5,14 @@ from collections import Counter
 
 from fastlsh.errors import InputError, warn_caller
 from fastlsh.io.errors import listed
-from fastlsh.io.filesystems import Listing, is_left_out, joined
-from fastlsh.io.formats import COMPRESSIONS, Kind, PartialKind, kind_of_file, split_suffix
+from fastlsh.io.filesystems import Listing, is_left_out
+from fastlsh.io.formats import Kind, PartialKind, kind_of_file, split_suffix
 
 _NAMED = 3
 
 
 def files_of_folder(
-    folder: str, listing: Listing, forced: PartialKind, *, mixed: bool
+    folder: str, listing: Listing, forced: PartialKind, *, mixed: bool, skip_unknown: bool = False
 ) -> list[tuple[str, Kind]]:
     """Choose the files that are read, and warn of what is not.
 
@@ -23,10 +23,12 @@ def files_of_folder(
     listing : Listing
         What is in it.
     forced : tuple of str or None
-        The format and compression that the user names: then files of other formats are left out,
-        and those without any suffix are of this one.
+        The format and compression that the user names: those of files whose names tell no format.
+        Files of other formats are left out.
     mixed : bool
         Whether the files may have several formats.
+    skip_unknown : bool
+        Whether files of unknown formats are left out.
 
     Returns
     -------
@@ -36,15 +38,26 @@ def files_of_folder(
     Raises
     ------
     InputError
-        If there are none, or of several formats.
+        If there are none, or of several formats, or one of an unknown format.
     """
-    chosen = [
-        (path, kind_of_file(path, _forced(path, forced)))
-        for path in listing.files
-        if is_input(os.path.basename(path), forced)
-    ]
+    chosen: list[tuple[str, Kind]] = []
+    unknown: list[str] = []
+    rest = [*listing.others]
+    for path in listing.files:
+        name = os.path.basename(path)
+        if is_input(name, forced, skip_unknown=skip_unknown):
+            chosen.append((path, kind_of_file(path, _forced(path, forced))))
+        else:
+            (rest if split_suffix(name)[0] else unknown).append(path)
+    if unknown and not skip_unknown:
+        raise InputError(
+            unknown[0],
+            "unknown format: name it with format=, give a pattern instead of the directory, or"
+            " leave out files of unknown formats with skip_unknown=True"
+            + (f" (there are {len(unknown):,} of them)" if len(unknown) > 1 else ""),
+        )
     if not chosen:
-        raise InputError(folder, _nothing(folder, listing, forced))
+        raise InputError(folder, _nothing(listing, forced))
     counts = Counter(kind for _, (kind, _) in chosen)
     if len(counts) > 1 and not mixed:
         number = ", ".join(f"{count} .{kind}" for kind, count in sorted(counts.items()))
@@ -53,26 +66,18 @@ def files_of_folder(
             f"the directory has files of several formats ({number}):"
             f" choose one with format=, or with a pattern like *.{chosen[0][1][0]}",
         )
-    read = {path for path, _ in chosen}
-    rest = [*(path for path in listing.files if path not in read), *listing.others]
-    _warn(folder, rest, listing.folders, _remedy(folder, rest, len(read)))
+    _warn(folder, listing, rest, unknown)
     return chosen
 
 
-def is_input(name: str, forced: PartialKind) -> bool:
+def is_input(name: str, forced: PartialKind, *, skip_unknown: bool = False) -> bool:
     """Whether a file of this name, met in a folder, is read."""
     if is_left_out(name):
         return False
     kind, _ = split_suffix(name)
-    if forced[0] is None:
-        return kind is not None
-    return kind == forced[0] or _is_bare(name)
-
-
-def _is_bare(name: str) -> bool:
-    """Whether a name has no suffix, or only that of a compression: ``part-00000.gz``."""
-    stem, dot, suffix = name.rpartition(".")
-    return not dot or (suffix.lower() in COMPRESSIONS and "." not in stem)
+    if kind is None:
+        return forced[0] is not None and not skip_unknown
+    return forced[0] in (None, kind)
 
 
 def _forced(path: str, forced: PartialKind) -> PartialKind:
@@ -81,36 +86,31 @@ def _forced(path: str, forced: PartialKind) -> PartialKind:
     return forced[0], compression or forced[1]
 
 
-def _nothing(folder: str, listing: Listing, forced: PartialKind) -> str:
+def _nothing(listing: Listing, forced: PartialKind) -> str:
     kind = "file of a known format" if forced[0] is None else f".{forced[0]} file"
     reason = f"the directory has no {kind}"
     if listing.folders:
         reason += ", but directories: recursive=True reads what is in them"
-    if listing.files:
-        reason += f" (there is: {_list(listing.files)}{_remedy(folder, listing.files, 0)})"
-    return reason
-
-
-def _remedy(folder: str, files: list[str], read: int) -> str:
-    """Return how the files with the commonest suffix are read, if they are more than were read."""
-    suffixes = Counter(os.path.splitext(path)[1] for path in files)
-    del suffixes[""]
-    ((suffix, count),) = suffixes.most_common(1) or [("", 0)]
-    if count <= read:
-        return ""
-    pattern = joined(folder, f"**/*{suffix}")
-    return f"; as plain text: the pattern '{pattern}' as the input, with format=\"txt\""
+    there = [*listing.files, *listing.passed_over]
+    return f"{reason} (there is: {_list(there)})" if there else reason
 
 
 def _list(paths: list[str]) -> str:
     return listed([os.path.basename(path.rstrip("/")) for path in paths], _NAMED)
 
 
-def _warn(folder: str, rest: list[str], folders: list[str], remedy: str) -> None:
+def _warn(folder: str, listing: Listing, rest: list[str], unknown: list[str]) -> None:
+    if count := len(listing.passed_over):
+        names = _list(listing.passed_over)
+        reason = f"{count:,} without rows, by their names ({names})"
+        warn_caller(f"passed over in {folder}: {reason}", UserWarning)
+    if unknown:
+        paths = listed(unknown, _NAMED)
+        warn_caller(f"skipped {paths}: unknown format; give format=", UserWarning)
     reasons = []
     if rest:
-        reasons.append(f"no input by their names: {_list(rest)}{remedy}")
-    if folders:
-        reasons.append(f"directories, which recursive=True reads: {_list(folders)}")
+        reasons.append(f"other files: {_list(rest)}")
+    if listing.folders:
+        reasons.append(f"directories, which recursive=True reads: {_list(listing.folders)}")
     if reasons:
         warn_caller(f"left out of {folder}: {'; '.join(reasons)}", UserWarning)

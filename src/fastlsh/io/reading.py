@@ -21,7 +21,7 @@ from fastlsh.io.blocks import (
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.columns import as_list
-from fastlsh.io.files import Paths, expand
+from fastlsh.io.files import Paths, files_to_read
 from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.sources import ReadOptions, Source
 from fastlsh.keywords import made, shares
@@ -106,7 +106,7 @@ def read_files(
     InputError
         With the file, the row and the reason.
     """
-    sources = expand(inputs, options.format, options, recursive=options.recursive, mixed=mixed)
+    sources = files_to_read(inputs, options, mixed=mixed)
     strict = options.on_error == "fail"
     limit = Limit(options.limit, group)
     reader = _Reader(sources, strict, uniform, progress, max_row, all_columns, room, limit)

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from fastlsh.errors import InputError
 from fastlsh.io import filesystems
-from fastlsh.io.files import Paths, expand, folders_of
+from fastlsh.io.files import Paths, files_to_read, folders_of
 from fastlsh.io.folders import is_input
 from fastlsh.io.formats import parse_format
 from fastlsh.io.same_file import FileIdentities
-from fastlsh.io.sources import Source
+from fastlsh.io.sources import ReadOptions, Source
 
 Path = str | os.PathLike[str]
 
@@ -35,15 +35,12 @@ class RunPaths:
 
     Parameters
     ----------
-    format : str, optional
-        As for `expand`.
-    recursive : bool
-        As for `expand`.
+    options : ReadOptions
+        How files are found and read.
     """
 
-    def __init__(self, *, format: str | None = None, recursive: bool = False) -> None:  # noqa: A002
-        self._format = format
-        self._recursive = recursive
+    def __init__(self, options: ReadOptions = ReadOptions()) -> None:  # noqa: B008
+        self._options = options
         self._read: list[_Used] = []
         self._written: list[_Used] = []
         self._folders: list[str] = []
@@ -60,7 +57,7 @@ class RunPaths:
         name : str or None
             None: the inputs.
         inputs : path or iterable of paths
-            As for `expand`.
+            As for `files_to_read`.
         sources : sequence of Source, optional
             The files that `inputs` stand for, if they are known already.
         """
@@ -68,7 +65,7 @@ class RunPaths:
         if not given:
             return
         if sources is None:
-            sources = expand(given, self._format, recursive=self._recursive, mixed=True)
+            sources = files_to_read(given, self._options, mixed=True)
         phrase = _INPUTS if name is None else f"{_OTHERS} {name}"
         self._read += [
             _Used(each.path, name or "the input", "the file", phrase) for each in sources
@@ -164,10 +161,14 @@ class RunPaths:
                 )
 
     def _is_input(self, names: list[str]) -> bool:
-        return self._is_entered(names[:-1]) and is_input(names[-1], parse_format(self._format))
+        forced = parse_format(self._options.format)
+        known = is_input(names[-1], forced, skip_unknown=self._options.skip_unknown)
+        return known and self._is_entered(names[:-1])
 
     def _is_entered(self, folders: list[str]) -> bool:
-        return (self._recursive or not folders) and not any(map(filesystems.is_left_out, folders))
+        if any(filesystems.is_left_out(name, folder=True) for name in folders):
+            return False
+        return self._options.recursive or not folders
 
     def _check_above(self, each: _Used, written: dict[object, _Used]) -> None:
         """Raise if one of the folders that a path lies in is to be a file."""

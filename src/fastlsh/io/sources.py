@@ -154,6 +154,9 @@ class ReadOptions(Options):
         ``txt``, with ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` appended if compressed.
     recursive
         Whether the directories inside a directory are read.
+    skip_unknown
+        Whether files of unknown formats in a directory are left out, with a warning; by default,
+        such a file is an error.
     on_error
         "fail": a bad row raises. "skip": it is left out and counted. A file that cannot be read to
         its end always raises.
@@ -165,6 +168,7 @@ class ReadOptions(Options):
 
     format: str | None = None
     recursive: bool = False
+    skip_unknown: bool = False
     on_error: str = "fail"
     limit: int | None = None
 
@@ -193,6 +197,7 @@ class ReadKeywords(TypedDict, total=False):
     split: str | None
     format: str | None
     recursive: bool
+    skip_unknown: bool
     on_error: str
     limit: int | None
 

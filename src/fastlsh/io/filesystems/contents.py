@@ -2,11 +2,18 @@
 
 import os
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import NamedTuple
+
+_WITHOUT_ROWS = (
+    ".*", "_SUCCESS", "*.crc", "*.lock", "*.md", "README*", "LICENSE*", "dataset_info*.json",
+    "state.json", "_metadata", "_common_metadata",
+)  # fmt: skip
+"""Names of files that stand beside data and have no rows."""
 
 
 class Listing(NamedTuple):
-    """What is in a folder, without hidden names and those that begin with an underscore.
+    """What is in a folder.
 
     Parameters
     ----------
@@ -16,11 +23,14 @@ class Listing(NamedTuple):
         What is neither a file nor a folder: pipes, devices.
     folders : list of str
         Those that were not entered.
+    passed_over : list of str
+        Files that have no rows by their names, and hidden folders.
     """
 
     files: list[str]
     others: list[str]
     folders: list[str]
+    passed_over: list[str]
 
 
 class Identity(NamedTuple):
@@ -33,9 +43,11 @@ class Identity(NamedTuple):
     """The inode; of an object, a checksum of its tag."""
 
 
-def is_left_out(name: str) -> bool:
-    """Whether a name is hidden, or begins with an underscore as ``_SUCCESS`` and ``_temporary``."""
-    return name.startswith((".", "_"))
+def is_left_out(name: str, *, folder: bool = False) -> bool:
+    """Whether a file has no rows by its name, or a folder is not entered: ``_temporary``."""
+    if folder:
+        return name.startswith((".", "_"))
+    return any(fnmatchcase(name, each) for each in _WITHOUT_ROWS)
 
 
 def sorted_paths(paths: Iterable[str]) -> list[str]:

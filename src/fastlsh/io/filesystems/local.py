@@ -35,7 +35,7 @@ def matches(pattern: str) -> dict[str, bool]:
 
 def listing(folder: str, recursive: bool) -> Listing:
     """Return what is in a directory; links are followed, but not in circles."""
-    found = Listing([], [], [])
+    found = Listing([], [], [], [])
     _list(folder, recursive, found, ())
     return Listing(*map(sorted_paths, found))
 
@@ -49,9 +49,9 @@ def _list(folder: str, recursive: bool, found: Listing, above: tuple[tuple[int, 
         return
     inner: list[str] = []
     for entry in entries:
-        if is_left_out(entry.name):
-            continue
-        if entry.is_dir():
+        if is_left_out(entry.name, folder=entry.is_dir()):
+            found.passed_over.append(entry.path)
+        elif entry.is_dir():
             (inner if recursive else found.folders).append(entry.path)
         elif entry.is_file() or not os.path.exists(entry.path):  # a broken link is an error
             found.files.append(entry.path)

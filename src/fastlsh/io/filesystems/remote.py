@@ -138,15 +138,22 @@ def listing(folder: str, recursive: bool) -> Listing:
         fs.invalidate_cache()
         details = fs.find(path, detail=True).values() if recursive else fs.ls(path, detail=True)
         found = [(_url(folder, each["name"]), each["type"] == "directory") for each in details]
-    start = len(folder.rstrip("/")) + 1
-    seen = [
-        (url, inner)
-        for url, inner in found
-        # An object that stands for a folder itself ends with a slash, or is the folder.
-        if (name := url[start:]) and not any(map(is_left_out, name.rstrip("/").split("/")))
-    ]
-    files = [url for url, inner in seen if not inner and not url.endswith("/")]
-    return Listing(sorted_paths(files), [], sorted_paths([url for url, inner in seen if inner]))
+    start, seen = folder.rstrip("/"), Listing([], [], [], [])
+    for url, is_inner in found:
+        names = url[len(start) + 1 :].rstrip("/").split("/")
+        above = names if is_inner else names[:-1]
+        hidden = next((n for n, name in enumerate(above, 1) if is_left_out(name, folder=True)), 0)
+        if hidden:
+            seen.passed_over.append("/".join([start, *names[:hidden]]))
+        elif is_inner and names[0]:
+            seen.folders.append(url)
+        elif is_inner or not names[0] or url.endswith("/"):
+            continue  # an object that stands for a folder ends with a slash, or is this folder
+        elif is_left_out(names[-1]):
+            seen.passed_over.append(url)
+        else:
+            seen.files.append(url)
+    return Listing(*map(sorted_paths, map(set, seen)))
 
 
 def _url(like: str, path: str) -> str:
