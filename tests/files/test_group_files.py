@@ -166,17 +166,20 @@ def test_rows_of_csv_are_joined_too(tmp_path):
 
 
 def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
-    path = write(tmp_path / "in.jsonl", [{"repo": 1, "text": "a"}, {"repo": None, "text": "b"}])
+    path = write(tmp_path / "in.jsonl", [{"repo": 1, "text": "a"}, {"repo": [], "text": "b"}])
     output = tmp_path / "kept.jsonl"
     words = ["dedup", str(path), "-o", str(output), "--group"]
     for more, reason in (
-        (["repo"], f"{path}: row 2: 'repo' is null, not a text or a number"),
+        (["repo"], f"{path}: row 2: 'repo' is an array, not a text or a number"),
         (["other"], f"{path}: row 1: no key 'other' (there is: 'repo', 'text')"),
         (["repo", "--id", "text"], "--group names the documents: leave out --id"),
         (["repo", "--within", "x"], "--group and --within cannot be given together: rows would"),
         (["repo", "--priority", "x"], "--group and --priority cannot be given together: rows"),
         (["repo", "--unit", "token"], "--group joins texts, and not token ids"),
-        (["repo", "--engine", "disk"], f"{path}: row 2: 'repo' is null, not a text or a number"),
+        (
+            ["repo", "--engine", "disk"],
+            f"{path}: row 2: 'repo' is an array, not a text or a number",
+        ),
         (["repo", "--source", "x", "--annotate"], "--group makes documents of several rows"),
         (["repo", "--save-index", "new.fastlsh"], "--group makes documents of several rows"),
         (["repo", "--by", "line"], "--by and --group cannot be given together"),

@@ -182,8 +182,8 @@ def test_sources_that_cannot_be_compared(tmp_path):
     for path, message in [
         (put("one.jsonl", "a", "a"), "2 to 64 data sets, got 1"),
         (put("many.jsonl", *range(65)), "the column from has more than 64 values"),
-        (put("null.jsonl", "a", None), "row 2: 'from' is null, not a text or a number"),
-        (put("twice.jsonl", "1", 1), "the text '1' and the number 1, which are different values"),
+        (put("null.jsonl", "null", None), "different values that are written null, as a text and"),
+        (put("twice.jsonl", "1", 1), "different values that are written 1, as a text and a number"),
     ]:
         for engine in ("memory", "disk"):
             with pytest.raises((ValueError, InputError), match=message):
@@ -192,10 +192,12 @@ def test_sources_that_cannot_be_compared(tmp_path):
         assert not (tmp_path / "t.tsv").exists()
     with pytest.raises(InputError, match="row 1: no key 'absent'"):
         overlap_files(path, source="absent")
-    found = overlap_files(
-        put("skipped.jsonl", "a", None, "b"), source="from", on_error="skip"
-    ).overlap  # fmt: skip
-    assert (found.names, found.documents.tolist()) == (["a", "b"], [1, 1])
+    for engine in ("memory", "disk"):
+        found = overlap_files(
+            put("nulls.jsonl", "a", None, "b", None), tmp_path / "t.tsv", source="from",
+            engine=engine,
+        ).overlap  # fmt: skip
+        assert (found.names, found.documents.tolist()) == (["a", "null", "b"], [1, 2, 1])
 
 
 @pytest.mark.parametrize("of", every(2, [2, 1]))

@@ -154,7 +154,6 @@ def test_equal_values_are_one_group(first, second):
     ("within", "reason"),
     [
         (["a"], "within must be a value for each of the 2 documents, got 1"),
-        (["a", None], "within has no value for document 1"),
         ([float("nan"), 1], "within has no value for document 0"),
         ("de", "within must be a value for each document, got one str"),
         ({"a": 1, "b": 2}, "within must be a value for each document, got one dict"),
@@ -168,11 +167,15 @@ def test_bad_groups(within, reason):
         fastlsh.deduplicate(["a", "b"], within=within)
 
 
-def test_a_missing_value_of_pandas_is_no_group():
-    pandas = pytest.importorskip("pandas")
-    within = pandas.Series(["a", pandas.NA], dtype="string")
-    with pytest.raises(ValueError, match="within has no value for document 1"):
-        fastlsh.deduplicate(["a", "b"], within=within)
+def test_null_is_a_group():
+    texts, within = ["the quick brown fox"] * 5, ["None", None, "a", None, "a"]
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    missing = pandas.Series(
+        [pandas.NA if each is None else each for each in within], dtype="string"
+    )
+    for values in (within, tuple(within), missing, arrow.array(within)):
+        kept = fastlsh.deduplicate(texts, within=values).kept.tolist()
+        assert kept == [True, True, True, False, False]
 
 
 def test_large_groups_without_a_sign_equal_those_of_a_list():

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ class DataSets:
         Raises
         ------
         InputError
-            A row has no value; or there are more than `most`.
+            A row has NaN; or there are more than `most`.
         """
         names: dict[int, str] = {}
         how = replace(read, id=column, labels=(column,))
@@ -65,7 +66,7 @@ class DataSets:
             found, rows = np.unique(documents.labels[column], return_index=True)
             new = np.array([each not in names for each in found.tolist()], np.bool_)
             order = np.argsort(rows[new])
-            values = map(str, as_list(take(documents.ids, rows[new][order])))
+            values = map(name_of, ids_at(documents, rows[new][order]))
             names.update(zip(found[new][order].tolist(), values, strict=True))
             if most is not None and len(names) > most:
                 break
@@ -89,8 +90,8 @@ class DataSets:
         if most is not None and twice is not None:
             raise InputError(
                 path,
-                f"the column {column} has the text {twice!r} and the number {twice}, which are"
-                " different values: write all of them as texts or as numbers",
+                f"the column {column} has different values that are written {twice}, as a text and"
+                " a number, or a text and null: write all of them alike",
             )
         hashes = np.array(list(names), np.uint64)
         return cls(found_names, np.empty(0, np.int64), column, hashes)
@@ -99,6 +100,18 @@ class DataSets:
         """Return the data set of each document by its value in the column."""
         order = np.argsort(self.hashes)
         return order[np.searchsorted(self.hashes, labels, sorter=order)]
+
+
+def ids_at(documents: BlockDocuments, positions: Numbers) -> list[Any]:
+    """Return the ids at some positions; None where there is none."""
+    if documents.ids is None:
+        return [None] * len(positions)
+    return as_list(take(documents.ids, positions))
+
+
+def name_of(value: Any) -> str:
+    """Return what a data set is called by its value in a column."""
+    return "null" if value is None else str(value)
 
 
 def each_block(inputs: Sequence[str], read: ReadOptions) -> Iterator[tuple[str, BlockDocuments]]:

@@ -82,8 +82,8 @@ def deduplicate_files(
         a number is a bad row.
     within
         A column, as of languages or repositories: only documents with the same value are compared.
-        The files of `against` must have it, too; null or NaN is a bad row. The answer is that for
-        the documents of each value by themselves.
+        The files of `against` must have it, too; null is a value, and NaN makes a bad row. The
+        answer is that for the documents of each value by themselves.
     group
         A column, as of repositories: rows with the same value are one document, whose text is that
         of its rows in their order, with `join_with` between them, and whose id is the value. All
@@ -116,8 +116,8 @@ def deduplicate_files(
         of the same run without it.
     source
         A column, whose different values in each cluster are counted: `annotate` and `clusters` get
-        the column cluster_sources, and the index of `save_index` counts them, too. A row in which
-        it is null or NaN is a bad row. The documents of `against` have no source.
+        the column cluster_sources, and the index of `save_index` counts them, too. Null is a
+        source, and a row with NaN is a bad row. The documents of `against` have no source.
     count
         A column of numbers, or several: `annotate` and `clusters` get the column cluster_NAME, the
         sum over the documents of the inputs in the cluster, as has the index of `save_index`. A

@@ -40,6 +40,11 @@ class Options:
         return not isinstance(number, int) or -(1 << bits) <= number < 1 << bits
 
     @property
+    def needs_id(self) -> bool:
+        """Whether each row must have an id: not where it is a label, too, which may be null."""
+        return self.id is not None and self.id not in self.labels
+
+    @property
     def numbers(self) -> tuple[str, ...]:
         """The columns that are read as numbers, each once."""
         first = () if self.priority is None else (self.priority,)
@@ -139,8 +144,8 @@ class ReadOptions(Options):
     counts
         Further columns of numbers.
     labels
-        Columns by whose values documents are distinguished: texts, numbers, dates... A row with
-        null or NaN is a bad row.
+        Columns by whose values documents are distinguished: texts, numbers, dates... Null is a
+        value of its own; a row with NaN is a bad row.
     tokens
         Whether the documents are lists of token ids, in Parquet, Arrow or JSON lines. Each becomes
         a text of its ids as decimal numbers, a space between them.

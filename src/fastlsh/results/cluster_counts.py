@@ -184,8 +184,12 @@ def check_labels(values: Any, n: int, name: str = "labels") -> NDArray[np.uint64
         if isinstance(value, (list, dict, np.ndarray)):
             kind = type(value).__name__
             raise TypeError(f"{name} must be texts or numbers, got {kind} for document {number}")
-        if value is None or type(value).__name__ == "NAType" or value != value:
-            raise ValueError(f"{name} has no value for document {number}")
+        if type(value).__name__ == "NAType":
+            found[number] = None
+        elif value != value:
+            raise ValueError(
+                f"{name} has no value for document {number}: NaN equals nothing, None itself"
+            )
     return label_hashes(found)
 
 

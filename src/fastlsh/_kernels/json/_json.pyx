@@ -149,9 +149,9 @@ def json_lines(
         int64 (n,): the lines to read.
     keys
         Those of the texts and the id, of members that are numbers, and of labels, in UTF-8; at most
-        `MOST_KEYS`. Each line must have all but the id, whose key may be None.
+        `MOST_KEYS`. Each line must have the texts and numbers. The key of the id may be None.
     labels
-        int, above `texts`: the first key of a label, which is a string, a number or a boolean.
+        int, above `texts`: the first key of a label, which is a string, a number or a literal.
     out
         uint8: what the strings are written to, one behind the other; as large as these lines, what
         joins their texts, and `PADDING`.

@@ -336,9 +336,7 @@ cdef bint is_usual(const Found* found, const Wanted* wanted) noexcept nogil:
         return False
     for i in range(wanted.texts + 1, wanted.n):
         kind = found.members[i].kind
-        if kind == ABSENT or kind == NULL_VALUE:
-            return False
-        if i < wanted.labels and (kind == STRING or kind == TOKEN):
+        if i < wanted.labels and kind != INTEGER and kind != REAL and kind != LONG_REAL:
             return False
     return True
 

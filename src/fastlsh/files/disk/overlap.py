@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.files.data_sets import DataSets
+from fastlsh.files.data_sets import DataSets, ids_at, name_of
 from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prepared_texts
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
@@ -16,7 +16,7 @@ from fastlsh.files.disk.signed_runs import column_name, finished_runs, saved_col
 from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH
-from fastlsh.io import as_list, reread_blocks, take
+from fastlsh.io import reread_blocks
 from fastlsh.parallel import Stopwatch, ordered_map
 from fastlsh.results import Overlap
 from fastlsh.search import check_data_sets
@@ -163,8 +163,7 @@ def _value(job: Job, column: str, number: int) -> str:
     source = job.sources[record.source]
     of_column = replace(source, options=replace(source.options, id=column))
     (block,) = reread_blocks(of_column, [record.extent], set(record.bad))
-    ids = block.documents().ids
-    return str(as_list(take(ids, np.array([number - first])))[0])
+    return name_of(ids_at(block.documents(), np.array([number - first]))[0])
 
 
 def _of_documents(job: Job, data_sets: DataSets) -> Callable[[Numbers], Numbers]:

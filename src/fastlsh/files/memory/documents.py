@@ -104,8 +104,8 @@ def run_deduplication(
             collection.ids.check_different(DIFFERENT_ADDED)
     rows, of_row = collection, np.arange(len(collection))
     if request.group is not None:
-        collection, of_row = grouped(collection, request.read.join_with)
-        others, _ = grouped(others, request.read.join_with)
+        collection, of_row = grouped(collection, request.group, request.read.join_with)
+        others, _ = grouped(others, request.group, request.read.join_with)
     priority = collection.numbers.get(request.read.priority or "")
     signatures: list[NDArray[np.uint32]] = []
     result = deduplicate_texts(

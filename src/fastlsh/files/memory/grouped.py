@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +11,17 @@ from fastlsh.arrays import offsets_of
 from fastlsh.io import Collection, Ids
 
 
-def grouped(collection: Collection, join_with: str) -> tuple[Collection, NDArray[np.int64]]:
-    """Join the texts of the rows that have one id.
+def grouped(
+    collection: Collection, group: str, join_with: str
+) -> tuple[Collection, NDArray[np.int64]]:
+    """Join the texts of the rows that have one value of a column, which their ids are, too.
 
     Parameters
     ----------
     collection
         The rows, which lose their texts.
+    group
+        The column.
     join_with
         Stands between the texts of a group, in the order of the rows; empty ones are left out.
 
@@ -28,11 +31,13 @@ def grouped(collection: Collection, join_with: str) -> tuple[Collection, NDArray
         A document for each group, in the order of their first rows, with the same files; and the
         number of the document of each row.
     """
-    numbers: dict[Any, int] = {}
-    of_row = np.array([numbers.setdefault(each, len(numbers)) for each in collection.ids], np.int64)
+    labels = collection.labels.get(group, np.empty(0, np.uint64))  # of no files there are none
+    _, first, of_value = np.unique(labels, return_index=True, return_inverse=True)
+    by_first = np.argsort(first)
+    of_row = np.argsort(by_first)[of_value.reshape(-1)]
     order = np.argsort(of_row, kind="stable")
     pieces: list[bytes] = []
-    sizes = np.zeros(len(numbers), np.int64)
+    sizes = np.zeros(len(first), np.int64)
     between = join_with.encode("utf-8", "surrogatepass")
     for document, text in _encoded(collection, order, of_row):
         for piece in (between, text) if sizes[document] else (text,):
@@ -44,7 +49,7 @@ def grouped(collection: Collection, join_with: str) -> tuple[Collection, NDArray
     if not strict:
         data = _with_joined_surrogates(data, sizes)
     ids = Ids()
-    ids.add("", list(numbers), np.arange(len(numbers)))
+    ids.add("", collection.ids.take(first[by_first]), np.arange(len(first)))
     texts = TextColumn(data, offsets_of(sizes)[:-1], sizes, strict)
     return replace(collection, texts=texts, ids=ids), of_row
 

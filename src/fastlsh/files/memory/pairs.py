@@ -35,7 +35,7 @@ def run_pairs(
             request.inputs, request.read, mixed=True, group=request.group, **how
         )
         if request.group is not None:
-            collection, _ = grouped(collection, request.read.join_with)
+            collection, _ = grouped(collection, request.group, request.read.join_with)
     search = request.search
     with clock("search"):
         if wanted.exact:
@@ -75,8 +75,8 @@ def run_matches(
             request.inputs, request.read, mixed=True, group=request.group, **how
         )
         if request.group is not None:
-            collection, _ = grouped(collection, request.read.join_with)
-            others, _ = grouped(others, request.read.join_with)
+            collection, _ = grouped(collection, request.group, request.read.join_with)
+            others, _ = grouped(others, request.group, request.read.join_with)
     with clock("search"):
         found = matches_of_texts(
             collection.texts, others.texts, request.search, request.run, best=wanted.best,

@@ -92,12 +92,12 @@ class JsonColumns:
             used = json_lines(
                 data, bounds, rows, keys, labels, out, kinds, members, texts, join_with, roles
             )
-        if options.id is not None:
+        if options.needs_id:
             kinds[0, np.isin(kinds[1], (_kernels.ABSENT, _kernels.NULL_VALUE))] = _kernels.REFUSED
         for which in range(2 + len(options.numbers), count):
             # The other tokens are longer: true, false, infinities and long integers.
             is_nan = (kinds[which] == _kernels.TOKEN) & (members[2 * which + 1] == len("NaN"))
-            kinds[0, is_nan] = _kernels.REFUSED
+            kinds[0, is_nan | (kinds[which] == _kernels.ABSENT)] = _kernels.REFUSED
         self._out = out[:used].copy() if 2 * used < size else out
         self._used = used
         self._kinds = kinds

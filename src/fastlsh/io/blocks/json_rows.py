@@ -56,7 +56,7 @@ class JsonRows:
             identity = value.get("id")
         else:
             identity = self._member(row, value, options.id)
-            if identity is None:
+            if identity is None and options.needs_id:
                 raise self._not(row, options.id, identity, "an id")
         if isinstance(identity, (list, dict)):
             raise self._not(row, options.id or "id", identity, "an id")
@@ -104,7 +104,7 @@ class JsonRows:
 
     def _label(self, row: int, key: str, value: dict[str, Any]) -> Any:
         label = self._member(row, value, key)
-        if label is None or isinstance(label, (list, dict)):
+        if isinstance(label, (list, dict)):
             raise self._not(row, key, label, LABEL)
         if label != label:
             raise self.source.error(f"{key!r} is NaN, not {LABEL}", row)

@@ -127,7 +127,7 @@ class TableBlock:
         texts, undecodable = self._texts(table)
         ids, bad = self._ids(table)
         bad |= undecodable
-        if source.options.id is not None and columns.id is not None:
+        if source.options.needs_id and columns.id is not None:
             nulls = _nulls(columns.of(table, columns.id))
             bad |= dict.fromkeys(nulls, f"{columns.id!r} is null, not an id")
         for name in columns.numbers:
@@ -218,10 +218,8 @@ class TableBlock:
 
     def _no_labels(self, table: Any, name: str) -> dict[int, str]:
         values, bad = self._values(table, name)
-        bad |= dict.fromkeys(
-            _nulls(self._columns.of(table, name)), f"{name!r} is null, not {LABEL}"
-        )
-        return bad | self._nans(name, values, LABEL, bad)
+        nulls = _nulls(self._columns.of(table, name))
+        return bad | self._nans(name, values, LABEL, {*bad, *nulls})
 
     def _no_numbers(self, table: Any, name: str) -> dict[int, str]:
         column = self._columns.of(table, name)
