@@ -93,6 +93,14 @@ def make_inputs(folder: Path) -> None:
     with pa.CompressedOutputStream(folder / "sources" / "library.jsonl.zst", "zstd") as stream:
         stream.write(_json_lines(of["library"]))
     _write_delimited(folder / "sources" / "deep" / "press.csv", of["press"], ",")
+    for lang in sorted({row["lang"] for row in notices}):
+        own = [{**row} for row in notices if row["lang"] == lang]
+        for row in own:
+            del row["lang"]
+        part = folder / "shelves" / f"lang={lang}" / "part-0.jsonl"
+        part.parent.mkdir(parents=True)
+        part.write_bytes(_json_lines(own))
+    (folder / "shelves" / "README.md").write_text("Notices, by language.\n")
     (folder / "strange").mkdir()
     (folder / "strange" / "town.jsonl").write_bytes(_json_lines(of["town"]))
     (folder / "strange" / "town.rows").write_bytes(_json_lines(of["town"]))

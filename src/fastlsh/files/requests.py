@@ -362,7 +362,7 @@ class Request:
         read = self.read
         if self.group is not None:
             for source in sources:
-                if source.format in ("txt", *SPLIT):
+                if source.format in ("txt", *SPLIT) and self.group not in source.optional:
                     raise source.error(f"plain text has no column {self.group!r}")
             read = replace(read, join_with="\n")
         check_used(read, sources)

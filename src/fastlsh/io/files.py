@@ -17,6 +17,7 @@ from fastlsh.io.formats import (
     parse_format,
     split_suffix,
 )
+from fastlsh.io.partitions import are_keys, with_keys
 from fastlsh.io.sources import Options, ReadOptions, Source
 
 _LINKS = 3
@@ -51,7 +52,8 @@ def expand(
     options : Options, optional
         Kept with each source.
     recursive : bool
-        Whether the directories inside a directory are read.
+        Whether the directories inside a directory are read; those that are all named like
+        ``key=value`` are in any case.
     mixed : bool
         Whether the files of a directory may have several formats.
     skip_unknown : bool
@@ -71,15 +73,17 @@ def expand(
     forced = parse_format(kind)
     options = options or Options()
     sources = []
+    starts: dict[str, int] = {}
     how = {"recursive": recursive, "mixed": mixed, "skip_unknown": skip_unknown}
-    for path, is_folder in resolve(inputs):
+    for given, path, is_folder in resolve(inputs):
         folder = path if is_folder else filesystems.parent(path)
         files = _files_inside(path, forced, **how) if is_folder else [(path, _kind(path, forced))]
         for inside, found in files:
             sources.append(Source(inside, *found, options, folder))
+            starts[inside] = _names_as_given(given, path)
     if not sources:
         raise ValueError("there is no input")
-    sources = _each_once(sources)
+    sources = with_keys(_each_once(sources), starts, options)
     for source in sources if options.tokens else ():
         if source.format not in (*COLUMNAR, "jsonl"):
             raise source.error(f"a {source.format} file has no lists of token ids: {WITH_LISTS}")
@@ -146,6 +150,14 @@ def spooled_inputs(
         yield [copied.get(path, path) for path in inputs]
 
 
+def _names_as_given(given: str, path: str) -> int:
+    """Return how many names at the beginning of a path were not matched by a pattern."""
+    names = given.replace(os.sep, "/").rstrip("/").split("/")
+    if path == given:
+        return len(names)
+    return next(n for n, name in enumerate(names) if filesystems.is_pattern(name))
+
+
 def _each_once(sources: list[Source]) -> list[Source]:
     """Leave out files that links lead to by an earlier path, in the order of the bytes."""
     paths = {each.path for each in sources if not filesystems.is_remote(each.path)}
@@ -168,8 +180,8 @@ def _shown(first: str, again: str) -> str:
     return f"{first or os.curdir} (also {again or os.curdir})"
 
 
-def resolve(inputs: Paths) -> Iterator[tuple[str, bool]]:
-    """Yield the files and directories that are given or match patterns, and which are the latter.
+def resolve(inputs: Paths) -> Iterator[tuple[str, str, bool]]:
+    """Yield what is given, a file or directory that it stands for, and whether it is the latter.
 
     Raises
     ------
@@ -187,12 +199,12 @@ def resolve(inputs: Paths) -> Iterator[tuple[str, bool]]:
                     found = [(path, is_folder) for path, is_folder in found if not is_folder]
             if not found:
                 raise InputError(given, "no file matches this pattern")
-        yield from found
+        yield from ((given, path, is_folder) for path, is_folder in found)
 
 
 def folders_of(inputs: Paths) -> list[str]:
     """Return those of the inputs that are directories."""
-    return [path for path, is_folder in resolve(inputs) if is_folder]
+    return [path for _, path, is_folder in resolve(inputs) if is_folder]
 
 
 def _files_inside(
@@ -200,6 +212,8 @@ def _files_inside(
 ) -> list[tuple[str, Kind]]:
     with reading(folder):
         listing = filesystems.listing(folder, recursive=recursive)
+        if are_keys(listing.folders):
+            listing = filesystems.listing(folder, recursive=True)
     files = files_of_folder(folder, listing, forced, mixed=mixed, skip_unknown=skip_unknown)
     for path, _ in files:
         _check_link(path)

@@ -7,7 +7,16 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from fastlsh.io.batches import MOST_BYTES
-from fastlsh.io.blocks import AddedColumns, Block, BlockExtent, Flags, Head, NewTexts
+from fastlsh.io.blocks import (
+    AddedColumns,
+    Block,
+    BlockExtent,
+    Flags,
+    Head,
+    KeyedBlock,
+    NewTexts,
+    with_keys,
+)
 from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.formats import COLUMNAR
@@ -114,7 +123,9 @@ def write_again(
         for place, each in enumerate(outputs[start:stop], start + 1):
             with (
                 files.file(each.output.path, folders=folders, place=place) as temporary,
-                closing(_written(each, temporary, threads // wide, at_once)) as blocks,
+                closing(
+                    _written(each, temporary, threads // wide, at_once, keyed=not folders)
+                ) as blocks,
             ):
                 source = None
                 for source, extent in blocks:
@@ -132,22 +143,29 @@ def write_again(
 
 
 def _written(
-    each: Rewriting, temporary: str, threads: int, compressing: int
+    each: Rewriting, temporary: str, threads: int, compressing: int, *, keyed: bool
 ) -> Generator[tuple[Source, BlockExtent], None, None]:
-    """Write an output, and yield each block that is done; so many threads compress it."""
+    """Write an output, and yield each block that is done; so many threads compress it.
+
+    `keyed`: whether rows get the columns of the paths of their files.
+    """
 
     def piece(item: Reread) -> tuple[Source, BlockExtent, Head, Any]:
         source, block, key = item
-        rows = output_piece(each.output, block, *each.rest(key, block))
+        kept, texts, added = each.rest(key, block)
+        if isinstance(block, KeyedBlock):
+            block = block.inner
+        if keyed:
+            added = with_keys(added, source, len(kept))
+        rows = output_piece(each.output, block, kept, texts, added)
         return source, block.extent, block.head, rows
 
     with closing(ordered_map(each.blocks(), piece, threads, each.is_large)) as pieces:
         first = [*islice(pieces, 1)]
         head = first[0][2] if first else Head()
+        added = with_keys(each.added, each.source, 0) if keyed else each.added
         with (
-            output_writer(
-                temporary, each.output, each.source, head, each.added, compressing
-            ) as writer,
+            output_writer(temporary, each.output, each.source, head, added, compressing) as writer,
             background_calls(min(threads - 1, 1)) as soon,
         ):
             for line in each.lines:

@@ -9,6 +9,7 @@ from fastlsh.io import filesystems
 from fastlsh.io.files import Paths, files_to_read, folders_of
 from fastlsh.io.folders import is_input
 from fastlsh.io.formats import parse_format
+from fastlsh.io.partitions import are_keys
 from fastlsh.io.same_file import FileIdentities
 from fastlsh.io.sources import ReadOptions, Source
 
@@ -168,7 +169,7 @@ class RunPaths:
     def _is_entered(self, folders: list[str]) -> bool:
         if any(filesystems.is_left_out(name, folder=True) for name in folders):
             return False
-        return self._options.recursive or not folders
+        return self._options.recursive or not folders or are_keys(folders)
 
     def _check_above(self, each: _Used, written: dict[object, _Used]) -> None:
         """Raise if one of the folders that a path lies in is to be a file."""

@@ -3,7 +3,7 @@
 import codecs
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from fastlsh.errors import InputError
 from fastlsh.io.errors import listed
@@ -158,7 +158,8 @@ class ReadOptions(Options):
         For files whose suffix is unknown: ``jsonl``, ``csv``, ``tsv``, ``parquet``, ``arrow`` or
         ``txt``, with ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` appended if compressed.
     recursive
-        Whether the directories inside a directory are read.
+        Whether the directories inside a directory are read. Those that are all named like
+        ``key=value`` are in any case, and their keys are columns.
     skip_unknown
         Whether files of unknown formats in a directory are left out, with a warning; by default,
         such a file is an error.
@@ -207,6 +208,15 @@ class ReadKeywords(TypedDict, total=False):
     limit: int | None
 
 
+class Key(NamedTuple):
+    """A column that a ``key=value`` directory in the path of a file gives to all of its rows."""
+
+    name: str
+    value: str | int | None
+    kind: str
+    """Of all its values: "int64" or "string"."""
+
+
 @dataclass(frozen=True)
 class Source:
     """One file of a collection.
@@ -222,6 +232,8 @@ class Source:
     folder : str
         From where on its path names its output: the directory that was given, if one was, else
         the one it lies in.
+    keys : tuple of Key
+        The columns that its path has.
     """
 
     path: str
@@ -229,6 +241,12 @@ class Source:
     compression: str | None
     options: Options
     folder: str = ""
+    keys: tuple[Key, ...] = ()
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """The columns of its path, which its rows may have themselves."""
+        return tuple(key.name for key in self.keys)
 
     @property
     def delimiter(self) -> str:

@@ -18,7 +18,7 @@ before it: a truncated archive, a quote that is never closed, a missing column, 
 was read.
 """
 
-from fastlsh.io.blocks.added import head_with, json_tails
+from fastlsh.io.blocks.added import head_with, json_tails, with_keys
 from fastlsh.io.blocks.contract import (
     ALL_BYTES,
     AddedColumns,
@@ -32,6 +32,7 @@ from fastlsh.io.blocks.contract import (
 )
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.jsonl import ArrayBlock, JsonBlock
+from fastlsh.io.blocks.keyed import KeyedBlock
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.parquet import ParquetPart
 from fastlsh.io.blocks.plain import TextBlock, as_json, warn_of_lines
@@ -54,6 +55,7 @@ __all__ = [
     "Head",
     "Identity",
     "JsonBlock",
+    "KeyedBlock",
     "Limit",
     "NewTexts",
     "ParquetPart",
@@ -71,5 +73,6 @@ __all__ = [
     "reread_blocks",
     "rows_writer",
     "warn_of_lines",
+    "with_keys",
     "with_row_of_file",
 ]

@@ -29,11 +29,14 @@ def head_with(head: Head, added: AddedColumns, source: Source) -> Head:
     InputError
         A column of this name is there already.
     """
-    if head.layout is None:
+    has_names = hasattr(head.layout, "names")
+    there = head.layout.names if has_names else head.layout or ()
+    new = added.beside(there)
+    if head.layout is None or new is None:
         return head
-    has_names = not isinstance(head.layout, tuple)
+    added = new
     for name in added.types:
-        if name in (head.layout.names if has_names else head.layout):
+        if name in there:
             raise source.error(_taken(name))
     if not has_names:
         layout, header = (*head.layout, *added.types), head.header
@@ -46,6 +49,20 @@ def head_with(head: Head, added: AddedColumns, source: Source) -> Head:
     for name, kind in added.types.items():
         schema = schema.append(pyarrow("").field(name, kind))
     return replace(head, layout=schema)
+
+
+def with_keys(added: AddedColumns | None, source: Source, count: int) -> AddedColumns | None:
+    """Return the columns of the path of a file, for so many documents, before other new ones."""
+    if not source.keys:
+        return added
+    types = {key.name: key.kind for key in source.keys}
+    values: dict[str, Any] = {key.name: [key.value] * count for key in source.keys}
+    optional = frozenset(types)
+    if added is not None:
+        for name in added.types.keys() & types:
+            raise source.error(_taken(name))
+        types, values = {**types, **added.types}, {**values, **added.values}
+    return AddedColumns(types, values, optional)
 
 
 def table_with_columns(table: Any, added: AddedColumns) -> Any:
@@ -95,11 +112,12 @@ def _has_surrogate(text: str) -> bool:
     return any("\ud800" <= c <= "\udfff" for c in text)
 
 
-def check_new_keys(added: AddedColumns, source: Source, row: int, raw: str) -> None:
-    """Raise InputError if a line of JSON has one of the new keys already."""
-    for name in json_keys(raw):
-        if name in added.types:
-            raise source.error(_taken(name), row)
+def check_new_keys(added: AddedColumns, source: Source, row: int, raw: str) -> frozenset[str]:
+    """Return the new keys that a line of JSON has already; InputError if one is not optional."""
+    there = frozenset(added.types.keys() & json_keys(raw))
+    for name in there - added.optional:
+        raise source.error(_taken(name), row)
+    return there
 
 
 def delimited_tails(added: AddedColumns, source: Source) -> list[bytes]:

@@ -64,7 +64,8 @@ class TableColumns:
             raise self._error(self.texts[0], "lists of messages with roles")
         if self.id is not None and self._types.is_nested(self._type(self.id)):
             raise self._error(self.id, "an id")
-        self.numbers, self.labels = options.numbers, options.labels
+        there = filter(schema.names.__contains__, source.optional)
+        self.numbers, self.labels = options.numbers, (*options.labels, *there)
         for name in self.numbers:
             if not self._is_number(self._type(self._column(name))):
                 raise self._error(name, "a number")

@@ -1,7 +1,7 @@
 """What every format gives: blocks of whole rows, and the documents in them."""
 
 import binascii
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -132,10 +132,21 @@ class AddedColumns:
         By name, the type in Arrow: "int64", "double" or "string".
     values : mapping of str to sequence
         By name, int, float, str or None (null) for each document; empty where only names matter.
+    optional : frozenset of str
+        Those that a file or a row may have itself, and then does not get.
     """
 
     types: Mapping[str, str]
     values: Mapping[str, Sequence[Any]]
+    optional: frozenset[str] = frozenset()
+
+    def beside(self, names: Container[str]) -> "AddedColumns | None":
+        """Return the columns without the optional ones that are there; None if none is left."""
+        left = {
+            n: kind for n, kind in self.types.items() if not (n in self.optional and n in names)
+        }
+        values = {name: self.values[name] for name in left}
+        return AddedColumns(left, values, self.optional) if left else None
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the values of each document."""

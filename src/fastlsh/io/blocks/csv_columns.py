@@ -60,7 +60,8 @@ class Columns:
         ):
             self.id = self._column(row, default_id)
         self.numbers = {name: self._column(row, name) for name in options.numbers}
-        self.labels = {name: self._column(row, name) for name in options.labels}
+        there = filter(names.__contains__, self.source.optional)
+        self.labels = {name: self._column(row, name) for name in (*options.labels, *there)}
 
     def check(self, fields: Fields, row: int) -> list[str]:
         """Return the fields of a row, or raise."""
@@ -77,7 +78,7 @@ class Columns:
             return fields[self.texts[0]]
         return joined((fields[i] for i in self.texts), self.source.options.join_with)
 
-    def number(self, field: str, name: str, row: int) -> int | float:
+    def number(self, field: str, name: str, row: int | None) -> int | float:
         """Return a field as a number."""
         try:
             number = float(field)

@@ -11,13 +11,17 @@ from fastlsh import _kernels
 from fastlsh._kernels import MOST_JOIN, MOST_KEYS, MOST_ROLES, TextColumn, json_lines
 from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.lines import Indices
-from fastlsh.io.sources import Options
+from fastlsh.io.sources import Options, Source
+
+ABSENT = ...
+"""The value of an optional column in a row without it."""
 
 
-def names_of(options: Options) -> list[str]:
+def names_of(source: Source) -> list[str]:
     """Return the keys of text and id, of numbers, and of labels that are not read as numbers."""
-    numbers = options.numbers
-    labels = [name for name in dict.fromkeys(options.labels) if name not in numbers]
+    options, numbers = source.options, source.options.numbers
+    names = dict.fromkeys((*options.labels, *source.optional))
+    labels = [name for name in names if name not in numbers]
     return [options.texts()[0], options.id or "id", *numbers, *labels]
 
 
@@ -30,10 +34,11 @@ class KernelOptions(NamedTuple):
     roles: tuple[bytes, ...] | None
 
 
-def kernel_options(options: Options) -> KernelOptions | None:
+def kernel_options(source: Source) -> KernelOptions | None:
     """Return what the kernel looks for, if it can; else every row goes to the json module."""
+    options = source.options
     texts = options.texts()
-    names = [*texts, *names_of(options)[1:]]
+    names = [*texts, *names_of(source)[1:]]
     if options.tokens or len({*names}) < len(names) or len(names) > MOST_KEYS:
         return None
     if "." in "".join(names):
@@ -67,8 +72,8 @@ class JsonColumns:
         The lines.
     rows
         Which of them.
-    options
-        How the rows are read.
+    source
+        The file, for how the rows are read.
 
     Attributes
     ----------
@@ -76,8 +81,9 @@ class JsonColumns:
         int64: the numbers, among the rows, of those that are wrong or unusual.
     """
 
-    def __init__(self, data: Bytes, bounds: Indices, rows: Indices, options: Options) -> None:
-        asked, self._names = kernel_options(options), names_of(options)
+    def __init__(self, data: Bytes, bounds: Indices, rows: Indices, source: Source) -> None:
+        options: Options = source.options
+        asked, self._names = kernel_options(source), names_of(source)
         size = int((bounds[rows + 1] - bounds[rows]).sum())
         if asked is not None:
             size += len(rows) * (asked.texts - 1) * len(asked.join_with)
@@ -97,7 +103,9 @@ class JsonColumns:
         for which in range(2 + len(options.numbers), count):
             # The other tokens are longer: true, false, infinities and long integers.
             is_nan = (kinds[which] == _kernels.TOKEN) & (members[2 * which + 1] == len("NaN"))
-            kinds[0, is_nan | (kinds[which] == _kernels.ABSENT)] = _kernels.REFUSED
+            is_absent = kinds[which] == _kernels.ABSENT
+            needed = self._names[which] not in source.optional
+            kinds[0, is_nan | (is_absent & needed)] = _kernels.REFUSED
         self._out = out[:used].copy() if 2 * used < size else out
         self._used = used
         self._kinds = kinds
@@ -142,6 +150,11 @@ class JsonColumns:
         """Return a column of any values; a list if they are of several types."""
         return self._column(self._names.index(name, 2))
 
+    def has(self, name: str) -> bool:
+        """Whether any row has an optional column."""
+        kinds = self._kinds[self._names.index(name, 2)]
+        return bool(self._unusual) or bool((kinds != _kernels.ABSENT).any())
+
     def _column(self, which: int) -> Indices | TextColumn | list[Any]:
         kinds = self._kinds[which]
         starts: Indices = self._members[which, 0]
@@ -158,6 +171,9 @@ class JsonColumns:
         """Return a column as objects."""
         each = zip(self._kinds[which].tolist(), *self._members[which].tolist(), strict=True)
         values = [self._value(kind, start, size) for kind, start, size in each]
+        if which > 1:
+            for number in np.flatnonzero(self._kinds[which] == _kernels.ABSENT).tolist():
+                values[number] = ABSENT
         for number, row in self._unusual.items():
             values[number] = row.id if which == 1 else row.more[which - 2]
         return values

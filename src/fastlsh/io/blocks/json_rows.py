@@ -7,7 +7,7 @@ from typing import Any
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.columns import LABEL
-from fastlsh.io.blocks.json_columns import names_of
+from fastlsh.io.blocks.json_columns import ABSENT, names_of
 from fastlsh.io.record_texts import kind_of, text_of_members
 from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import words_of_list
@@ -50,7 +50,7 @@ class JsonRows:
         numbers = options.numbers
         more = [
             self._number(row, name, value) if name in numbers else self._label(row, name, value)
-            for name in names_of(options)[2:]
+            for name in names_of(self.source)[2:]
         ]
         if options.id is None:
             identity = value.get("id")
@@ -103,6 +103,8 @@ class JsonRows:
         raise self.source.error(f"{key!r} is NaN, not a number", row)
 
     def _label(self, row: int, key: str, value: dict[str, Any]) -> Any:
+        if key in self.source.optional and key not in value:
+            return ABSENT
         label = self._member(row, value, key)
         if isinstance(label, (list, dict)):
             raise self._not(row, key, label, LABEL)

@@ -120,13 +120,14 @@ class JsonBlock(RowBlock):
 
     def _parse(self, rows: Indices) -> Parsed:
         options = self.source.options
-        columns = JsonColumns(self._data, self._lines.bounds, rows, options)
+        columns = JsonColumns(self._data, self._lines.bounds, rows, self.source)
         bad: list[InputError] = []
         if len(columns.refused):
             good, bad = self._one_by_one(rows, columns.refused)
             columns.complete(good)
         numbers = {name: columns.numbers(name) for name in options.numbers}
-        labels = {name: columns.labels(name) for name in options.labels}
+        there = filter(columns.has, self.source.optional)
+        labels = {name: columns.labels(name) for name in (*options.labels, *there)}
         return Parsed(columns.texts(), columns.ids(), bad, numbers, labels, len(columns.refused))
 
     def _one_by_one(
@@ -197,9 +198,16 @@ class JsonBlock(RowBlock):
         object_ends(self._data, self._lines.bounds, good, names[:MOST_KEYS], lowest, ends, doubtful)
         if len(names) > MOST_KEYS:
             doubtful[:] = 1
-        for number, raw in self._records(good[doubtful > 0]):
-            check_new_keys(added, self.source, number, raw)
-        return json_tails(added, plain=self.head.codec != "utf-8"), ends
+        plain = self.head.codec != "utf-8"
+        tails, others = json_tails(added, plain=plain), np.flatnonzero(doubtful)
+        without = {frozenset[str](): tails}  # by which of them a row has itself
+        for at, (number, raw) in zip(others.tolist(), self._records(good[others]), strict=True):
+            there = check_new_keys(added, self.source, number, raw)
+            if there not in without:
+                rest = added.beside(there)
+                without[there] = json_tails(rest, plain=plain) if rest else [b""] * len(tails)
+            tails[at] = without[there][at]
+        return tails, ends
 
 
 class ArrayBlock(JsonBlock):

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from fastlsh.io.blocks.contract import ALL_BYTES, Block, BlockExtent, ByteRange
 from fastlsh.io.blocks.cutting import Format, read_row_blocks, reread_rows, rows_before
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.jsonl import Json
+from fastlsh.io.blocks.keyed import KeyedBlock, without_keys
 from fastlsh.io.blocks.parquet import read_parquet_blocks, reread_parquet
 from fastlsh.io.blocks.plain import read_text_blocks, reread_text
 from fastlsh.io.blocks.split_text import SplitText
@@ -70,19 +72,26 @@ def read_blocks(
     InputError
         What is wrong with the file as a whole, after the blocks before it.
     """
-    if source.format in ("txt", *SPLIT):
-        for name in (*source.options.numbers, *source.options.labels):
+    own = without_keys(source)
+    if own.format in ("txt", *SPLIT):
+        for name in (*own.options.numbers, *own.options.labels):
             raise source.error(f"plain text has no column {name!r}")
+    blocks: Iterator[Block]
     with _unchanged(source, expected or identity(source)):
-        if source.format in _ROWS:
-            kind: Format = _ROWS[source.format](source)
-            yield from read_row_blocks(kind, size, after, max_row, within)
-        elif source.format == "parquet":
-            yield from read_parquet_blocks(source, size, after, within, max_row, all_columns)
-        elif source.format == "arrow":
-            yield from read_arrow_blocks(source, size, after)
+        if own.format in _ROWS:
+            kind: Format = _ROWS[own.format](own)
+            blocks = read_row_blocks(kind, size, after, max_row, within)
+        elif own.format == "parquet":
+            blocks = read_parquet_blocks(own, size, after, within, max_row, all_columns)
+        elif own.format == "arrow":
+            blocks = read_arrow_blocks(own, size, after)
         else:
-            yield from read_text_blocks(source, after, max_row)
+            blocks = read_text_blocks(own, after, max_row)
+        yield from map(partial(_keyed, source), blocks)
+
+
+def _keyed(source: Source, block: Block) -> Block:
+    return KeyedBlock(source, block, reread_blocks) if source.keys else block
 
 
 def is_divisible(source: Source) -> bool:
@@ -144,16 +153,19 @@ def reread_blocks(
     rows = np.sort(np.fromiter(bad, np.int64, len(bad)))
     if expected is not None and identity(source) != expected:
         raise changed(source)
+    own = without_keys(source)
+    blocks: Iterator[Block]
     with _unchanged(source, expected or identity(source)):
-        if source.format in _ROWS:
-            kind: Format = _ROWS[source.format](source)
-            yield from reread_rows(kind, extents, rows)
-        elif source.format == "parquet":
-            yield from reread_parquet(source, extents, rows, all_columns)
-        elif source.format == "arrow":
-            yield from reread_arrow(source, extents, rows, all_columns)
+        if own.format in _ROWS:
+            kind: Format = _ROWS[own.format](own)
+            blocks = reread_rows(kind, extents, rows)
+        elif own.format == "parquet":
+            blocks = reread_parquet(own, extents, rows, all_columns)
+        elif own.format == "arrow":
+            blocks = reread_arrow(own, extents, rows, all_columns)
         else:
-            yield from reread_text(source, extents, rows)
+            blocks = reread_text(own, extents, rows)
+        yield from map(partial(_keyed, source), blocks)
 
 
 @contextmanager

@@ -97,6 +97,7 @@ class RowBlock:
         if self._bad is None:
             self._all()
         good = self._good(kept)
+        added = added and added.beside(self.head.layout or ())
         if texts or added:
             return self._changed(kept, good, texts or {}, added)
         flags = np.zeros(len(self._lines), np.bool_)

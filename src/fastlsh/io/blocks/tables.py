@@ -53,6 +53,7 @@ class TableBlock:
         """Return rows with all their columns; see `Block`."""
         with reading(self._columns.source.path):
             table = self._table(True)
+            added = added and added.beside(self.head.layout.names)
             check_structure(table)
             if self._bad is None:
                 self._documents(table, None)

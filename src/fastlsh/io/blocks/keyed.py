@@ -1,0 +1,140 @@
+"""Blocks of files whose paths have columns: see `io.partitions`."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date, datetime
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.arrays import numbers_of
+from fastlsh.io.blocks.added import head_with, with_keys
+from fastlsh.io.blocks.contract import (
+    AddedColumns,
+    Block,
+    BlockDocuments,
+    Flags,
+    NewTexts,
+)
+from fastlsh.io.blocks.csv_columns import Columns
+from fastlsh.io.blocks.json_columns import ABSENT
+from fastlsh.io.columns import as_list
+from fastlsh.io.identities import label_hashes
+from fastlsh.io.partitions import as_integer
+from fastlsh.io.sources import Key, Source
+
+
+def without_keys(source: Source) -> Source:
+    """Return a file that is read without the columns of its path, but for those that it has."""
+    options, keys = source.options, source.optional
+    return replace(source, options=replace(
+        options,
+        id=None if options.id in keys else options.id,
+        priority=None if options.priority in keys else options.priority,
+        counts=tuple(name for name in options.counts if name not in keys),
+        labels=tuple(name for name in options.labels if name not in keys),
+    ))  # fmt: skip
+
+
+class KeyedBlock:
+    """Rows of a file, with the columns of its path.
+
+    Parameters
+    ----------
+    source
+        The file.
+    inner
+        The rows as they are there.
+    again
+        `reread_blocks`.
+    """
+
+    def __init__(self, source: Source, inner: Block, again: Callable[..., Iterator[Block]]) -> None:
+        self.source = source
+        self.inner = inner
+        self.extent = inner.extent
+        self.head = inner.head
+        if (added := with_keys(None, source, 0)) is not None:
+            self.head = head_with(inner.head, added, source)
+        self._again = again
+
+    @property
+    def next_row(self) -> int:
+        """The number of the row behind the block; see `Block`."""
+        return self.inner.next_row
+
+    def first(self, documents: int) -> Iterator["KeyedBlock"]:
+        """Yield the rows up to a document; see `Block`."""
+        for part in self.inner.first(documents):
+            yield KeyedBlock(self.source, part, self._again)
+
+    def rows(
+        self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
+    ) -> Any:
+        """Return rows as they came; see `Block`."""
+        return self.inner.rows(kept, texts, added)
+
+    def documents(self, wanted: Flags | None = None) -> BlockDocuments:
+        """Parse the rows; see `Block`."""
+        found, options = self.inner.documents(wanted), self.source.options
+        keys = {key.name: key for key in self.source.keys}
+        for key in keys.values():
+            self._check(key, found)
+        count = len(found)
+        numbers = {
+            name: np.repeat(self._number(keys[name]), count)
+            for name in options.numbers
+            if name in keys
+        }
+        labels = {
+            name: np.repeat(_hash(keys[name]), count) if name in keys else found.labels[name]
+            for name in options.labels
+        }
+        ids = [keys[options.id].value] * count if options.id in keys else found.ids
+        return replace(found, ids=ids, numbers={**found.numbers, **numbers}, labels=labels)
+
+    def _number(self, key: Key) -> NDArray[Any]:
+        if key.value is None and key.name in self.source.options.counts:
+            raise self.source.error(f"{key.name!r} is null, not a number")
+        if key.value is None:  # lower than every other priority
+            return np.array([-inf])
+        return numbers_of([Columns(self.source).number(str(key.value), key.name, None)])
+
+    def _check(self, key: Key, found: BlockDocuments) -> None:
+        """Raise InputError if a row has another value itself."""
+        own = found.labels.get(key.name)
+        wrong = np.flatnonzero([] if own is None else ~np.isin(own, _same(key)))
+        if not len(wrong):
+            return
+        options = replace(
+            self.source.options, id=key.name, labels=(key.name,), priority=None, counts=()
+        )
+        of_column = replace(self.source, options=options, keys=())
+        row = int(found.rows[wrong[0]])
+        others = {error.row for error in found.bad} | {*found.rows.tolist()} - {row}
+        (block,) = self._again(of_column, [self.extent], others)
+        ids = block.documents(np.ones(1, np.bool_)).ids
+        value = None if ids is None else as_list(ids)[0]
+        reason = f"{key.name!r} is {value!r}, and the path of the file says {key.value!r}"
+        raise self.source.error(reason, row)
+
+
+def _hash(key: Key) -> NDArray[np.uint64]:
+    """Return the hash of a value, alike in collections whose other values differ."""
+    return label_hashes([as_integer(key.value)])
+
+
+def _same(key: Key) -> NDArray[np.uint64]:
+    """Return the hashes of the values with which a row agrees: a number need not be written so."""
+    values: list[Any] = [ABSENT, key.value]
+    if key.value is not None:
+        text = str(key.value)
+        values += [text, {"true": True, "false": False}.get(text.lower(), text)]
+        for parse in (int, float, date.fromisoformat, datetime.fromisoformat):
+            with suppress(ValueError):
+                value = parse(text)
+                values += [value, str(value)]
+    return label_hashes(values)
