@@ -65,7 +65,7 @@ def test_the_other_commands_read_shards(run, shards):
 
 
 def test_what_is_left_out_is_told_once(run, shards):
-    status, _, err = run("dedup", "in", "-o", "out/", "--against", "in", "-q")
+    status, _, err = run("dedup", "in", "-o", "out/", "--against", "in/deep", "-q")
     assert status == 0
     assert err == [
         PASSED,
@@ -95,8 +95,8 @@ def test_several_formats(run, shards):
         (["in/a.jsonl", "-o", "in"], "in/a.jsonl: the output is one of the inputs"),
         (["in/a.jsonl", "in/a.jsonl", "-o", "out/"], "in/a.jsonl: it is given twice, and both"),
         (["in/*.jsonl", "-o", "in/_SUCCESS/"], "in/_SUCCESS is a file, but must be"),
-        (["in/*.jsonl", "-o", "p/", "--removed", "in/r.jsonl", "--against", "in"],
-         "in/r.jsonl: the output would lie among the inputs of the directory in"),
+        (["in/*.jsonl", "-o", "p/", "--removed", "in/deep/r.jsonl", "--against", "in/deep"],
+         "in/deep/r.jsonl: the output would lie among the inputs of the directory in/deep"),
         (["in/a.jsonl", "-o", "o/"], "o/a.jsonl: the output is a directory"),
         (["in/a.jsonl", "-o", "p/", "--removed", "p/a.jsonl"], "--removed names the same file as"),
     ],

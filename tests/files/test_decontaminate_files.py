@@ -255,7 +255,7 @@ def test_every_format_of_items(tmp_path):
         ('{"q": "x"}\n', {"item_id": "n"}, "row 1: no field 'n'"),
         ('{"q": "x", "id": [3]}\n', {}, "row 1: 'id' is of type list, not an id"),
         ("\n\n", {}, "no evaluation items: the file has no rows"),
-        ("[1]\n", {}, "row 1: an array, not an object"),
+        ("[1]\n", {}, "row 1: a number, not an object"),
         ('{"q": \n', {}, "row 1: not JSON"),
         ('\n{"q": "\xff"}\n'.encode("latin-1"), {}, "row 2: not utf-8"),
         ('{"q": "too short"}\n', {}, "no evaluation item can be searched"),

@@ -1,6 +1,7 @@
 """Files of other people in a work directory, or a directory of theirs: all of them stay."""
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 
@@ -85,7 +86,9 @@ def runs(keywords):
     yield deduplicate_span_files, {**keywords, "stage": "sign", "min_length": 40}
     yield near_duplicate_files, {**rows, "output": table, "engine": "disk", "restart": True}
     yield overlap_files, {**rows, "output": table, "stage": "sign"}
-    evals = {**keywords, "evals": keywords["inputs"][0]}
+    items = keywords["output"].with_name("items.jsonl")
+    shutil.copy(keywords["inputs"][0], items)
+    evals = {**keywords, "evals": items}
     yield decontaminate_files, evals
     yield decontaminate_files, {**evals, "restart": True}
     yield decontaminate_files, {**evals, "stage": "sample"}

@@ -248,7 +248,7 @@ def test_a_run_that_ends_while_it_gathers(tmp_path, monkeypatch, blocks):
     gathered = []
 
     def counted(writer, pieces):
-        gathered.append(pieces.record)
+        gathered.append((pieces.numbers.tolist(), pieces.ids))
         if len(gathered) == blocks + 1:
             raise StoppedError
         add(writer, pieces)

@@ -225,15 +225,18 @@ def test_lone_surrogates(tmp_path, monkeypatch):
 def test_bad_rows_are_skipped_alike(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(10, 48), 3)
-    for number, path in enumerate(inputs):
+    # A file that begins with a bracket would be an array.
+    first = Path(inputs[0])
+    first.write_text("7\n" + first.read_text(encoding="utf-8"), encoding="utf-8")
+    for number, path in enumerate(inputs, 1):
         lines = Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
         for place, line in enumerate(["[1]\n", "\n", '{"id": 3}\n', '{"text": 5}\n', "{\n"] * 2):
             lines.insert(3 * place + number, line)
         Path(path).write_text("".join(lines), encoding="utf-8")
     result, _ = both(tmp_path, inputs, on_error="skip", output="kept/")
-    assert result.skipped == 24
+    assert result.skipped == 25
     assert len(result.skipped_reasons) == 10
-    with pytest.raises(fastlsh.InputError, match=r"in0\.jsonl: row 1: an array, not an object"):
+    with pytest.raises(fastlsh.InputError, match=r"in0\.jsonl: row 1: a number, not an object"):
         deduplicate_files(inputs, tmp_path / "no.jsonl", engine="disk")
     assert not (tmp_path / "no.jsonl").exists()
 

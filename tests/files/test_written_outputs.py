@@ -56,11 +56,11 @@ def job(request, tmp_path, monkeypatch):
     written, again = [], rewriting._written
 
     def run(output, stop_after=None, **other):
-        def counted(each, *arguments):
+        def counted(each, *arguments, **keywords):
             if len(written) == stop_after:
                 raise StoppedError
             written.append(each.output.path)
-            return again(each, *arguments)
+            return again(each, *arguments, **keywords)
 
         written.clear()
         keywords = {"work": "work", "memory": "300M", "threads": 1, **more, **other}
@@ -204,6 +204,11 @@ def test_a_checksum_decides_where_nothing_else_can(tmp_path, monkeypatch, path):
     assert outputs_there(work, *record, elsewhere=True) == ({3} if "://" in path else set())
 
 
+def same_index(one, other):
+    """Whether two index files differ in nothing but the random number in bytes 60 to 62."""
+    return one[:60] + one[63:] == other[:60] + other[63:]
+
+
 def test_a_saved_index_is_written_once(tmp_path, monkeypatch):
     """A run goes on though its index is there already; another index there is refused."""
     small_budget(monkeypatch)
@@ -214,7 +219,7 @@ def test_a_saved_index_is_written_once(tmp_path, monkeypatch):
         "save_index": "i.db", "keep_work": True,
     }  # fmt: skip
 
-    def stop(*_):
+    def stop(*_, **__):
         raise StoppedError
 
     with monkeypatch.context() as patch:
@@ -227,7 +232,7 @@ def test_a_saved_index_is_written_once(tmp_path, monkeypatch):
     assert os.stat("i.db") == first
     whole = Path("i.db").read_bytes()
     deduplicate_files(**{**keywords, "save_index": "j.db"})
-    assert Path("j.db").read_bytes() == whole
+    assert same_index(Path("j.db").read_bytes(), whole)
     for more in ({"restart": True}, {"index_texts": "compressed"}, {"engine": "memory"}):
         with pytest.raises(ValueError, match="it exists already"):
             deduplicate_files(**{**keywords, "save_index": "j.db", **more})
@@ -236,4 +241,4 @@ def test_a_saved_index_is_written_once(tmp_path, monkeypatch):
         deduplicate_files(**{**keywords, "save_index": "j.db"})
     Path("j.db").unlink()
     deduplicate_files(**{**keywords, "save_index": "j.db"})
-    assert Path("j.db").read_bytes() == whole
+    assert same_index(Path("j.db").read_bytes(), whole)

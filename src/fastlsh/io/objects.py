@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from fastlsh.io.blocks import Delimited, JsonBlock, read_blocks
@@ -17,13 +18,14 @@ _PIECE = 1 << 20
 def read_objects(source: Source) -> Iterator[tuple[int, Row]]:
     """Yield the number and the columns of each row of a file; all of it may be in memory.
 
-    Plain text has the columns ``id`` and ``text``.
+    Plain text has the columns ``id`` and ``text``. Columns of the path are left out.
 
     Raises
     ------
     InputError
         With the file, the row and the reason.
     """
+    source = replace(source, keys=())
     if source.format in COLUMNAR:
         yield from _table_rows(source)
     elif source.format == "jsonl":
