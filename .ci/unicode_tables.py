@@ -41,6 +41,25 @@ MARKS = {
         "INITIAL_PUNCTUATION", "FINAL_PUNCTUATION", "OTHER_PUNCTUATION",
     )
 }  # fmt: skip
+COMBINING = {
+    getattr(icu.UCharCategory, name)
+    for name in ("NON_SPACING_MARK", "COMBINING_SPACING_MARK", "ENCLOSING_MARK")
+}
+WITHOUT_SPACES = {
+    icu.Script.getCode(name)[0]
+    for name in (
+        "Ahom", "Balinese", "Bopomofo", "Han", "Hiragana", "Javanese", "Katakana", "Kawi",
+        "Khitan_Small_Script", "Khmer", "Lao", "Myanmar", "New_Tai_Lue", "Nushu", "Tai_Le",
+        "Tai_Tham", "Tai_Viet", "Tangut", "Thai", "Tibetan", "Yi",
+    )
+}  # fmt: skip
+"""Scripts that are written without spaces between words (docs/signature-spec.md, section 2)."""
+
+
+def is_apart(c: int) -> bool:
+    """Return whether a code point is a letter of scripts that are written without spaces."""
+    scripts = set(icu.Script.getScriptExtensions(chr(c)))
+    return icu.Char.isalpha(chr(c)) and scripts <= WITHOUT_SPACES
 
 
 def properties(c: int) -> int:
@@ -58,6 +77,8 @@ def properties(c: int) -> int:
             icu.Char.getIntPropertyValue(chr(c), getattr(icu.UProperty, f"{form}_QUICK_CHECK")) == 1
             for form in FORMS
         ),
+        kind in COMBINING,
+        is_apart(c),
     ]
     ccc = icu.Char.getIntPropertyValue(chr(c), icu.UProperty.CANONICAL_COMBINING_CLASS)
     return ccc | sum(1 << 8 + i for i, flag in enumerate(flags) if flag)

@@ -23,6 +23,7 @@ POOL = TABLES["pool"]
 TRIPLES = TABLES["composites"]
 COMPOSITES = {TRIPLES[i : i + 2]: chr(TRIPLES[i + 2]) for i in range(0, len(TRIPLES), 3)}
 SPACE, MARK, DIGIT, CASED, IGNORABLE, PUNCTUATION, WORD = (1 << 8 + i for i in range(7))
+ANY_MARK, APART = 1 << 19, 1 << 20
 S, L, V, T = 0xAC00, 0x1100, 0x1161, 0x11A7
 
 
@@ -154,8 +155,29 @@ def words(text, cut="whitespace", empty=False):
             return re.match("[^A-Za-z0-9_]", character, re.DOTALL) is not None
         return not has(character, WORD)
 
+    if cut == "unicode":
+        return unicode_words(text)
     found = re.split("\n", "".join("\n" if parts(c) else c for c in text)) if text else []
     return [word for word in found if word or empty]
+
+
+def unicode_words(text):
+    """Return runs of letters, marks, numbers and underscores; with some letters apart."""
+    found, current = [], ""
+    for character in text:
+        if has(character, ANY_MARK):
+            current += character
+            continue
+        if (
+            not has(character, WORD)
+            or has(character, APART)
+            or (current and has(current[0], APART))
+        ):
+            found.append(current)
+            current = ""
+        if has(character, WORD):
+            current += character
+    return [word for word in [*found, current] if word]
 
 
 def normalised(text, **steps):

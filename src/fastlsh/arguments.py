@@ -56,7 +56,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "unicode_form": ("NFC", "NFD", "NFKC", "NFKD"),
     "numbers": ("0",),
     "punctuation": ("space", "remove"),
-    "words": ("whitespace", "alphanumeric", "ascii_alphanumeric"),
+    "words": ("whitespace", "alphanumeric", "ascii_alphanumeric", "unicode"),
     "scheme": ("affine32", "fss"),
     "verify": ("exact", "signature", "none"),
     "by": ("line", "paragraph"),

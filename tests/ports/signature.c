@@ -177,8 +177,8 @@ static List bytes(List text) {
 
 static List words(List text, const char *options) {
     List out = {0}, word = {0};
-    int any = !strstr(options, "alphanumeric"), empty = has(options, "empty_words");
-    if (has(options, "words=alphanumeric")) only_ascii(text);
+    int any = !strstr(options, "words="), empty = has(options, "empty_words");
+    if (has(options, "words=alphanumeric") || has(options, "words=unicode")) only_ascii(text);
     for (size_t i = 0; i <= text.count && text.count; i++) {
         if (i < text.count && (any ? !is_white(text.at[i]) : is_alphanumeric(text.at[i]))) {
             push(&word, mix(text.at[i]));

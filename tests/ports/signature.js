@@ -57,8 +57,9 @@ function bytes(text) {
 }
 
 function words(text, options) {
-  if (options.has("words=alphanumeric")) onlyAscii(text);
-  const letters = options.has("words=alphanumeric") || options.has("words=ascii_alphanumeric");
+  const unicode = options.has("words=alphanumeric") || options.has("words=unicode");
+  if (unicode) onlyAscii(text);
+  const letters = unicode || options.has("words=ascii_alphanumeric");
   const separates = (c) => (letters ? !ALPHANUMERIC.has(c) : WHITE.has(c));
   if (text.length === 0) return [];
   const found = [[]];

@@ -43,7 +43,7 @@ CHOICES = [
     [{}, {"remove_whitespace": True}, {"collapse_whitespace": True}],
 ]  # fmt: skip
 CUTS = [{}, *({"words": f"{kind}alphanumeric"} for kind in ("", "ascii_"))]
-CUTS += [{**cut, "empty_words": True} for cut in CUTS[1:]]
+CUTS += [{**cut, "empty_words": True} for cut in CUTS[1:]] + [{"words": "unicode"}]
 WITHOUT_TABLES = {
     "remove_whitespace", "collapse_whitespace", "punctuation", "punctuation_characters",
 }  # fmt: skip
@@ -219,7 +219,7 @@ def test_texts_of_every_script(port):
     )
     cases = []
     for unit in ("char", "byte", "word"):
-        cuts = [cut for cut in CUTS if cut.get("words") != "alphanumeric"]
+        cuts = [cut for cut in CUTS if cut.get("words") not in ("alphanumeric", "unicode")]
         for _ in range(50):
             text = "".join(draw.choices(letters, k=draw.choice([1, 2, 9, 60])))
             options = {**FEW, **draw.choice([{}, {"collapse_whitespace": True}])}
@@ -310,7 +310,8 @@ def test_decisions(javascript):
 
 
 def test_a_port_refuses_what_it_cannot_know(port):
-    for options in ({"lowercase": True}, {"words": "alphanumeric"}, {"punctuation": "space"}):
+    words = [{"words": "alphanumeric"}, {"words": "unicode"}]
+    for options in [{"lowercase": True}, *words, {"punctuation": "space"}]:
         case = line("é", "word", 1, **FEW, **options)
         done = subprocess.run(port.command, input=f"{case}\n", capture_output=True, text=True)
         assert done.returncode != 0

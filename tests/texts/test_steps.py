@@ -41,7 +41,7 @@ ALL = {
     "strip_accents": True, "collapse_whitespace": True,
 }  # fmt: skip
 CUTS = [
-    {}, {"words": "alphanumeric"}, {"words": "ascii_alphanumeric"},
+    {}, {"words": "alphanumeric"}, {"words": "ascii_alphanumeric"}, {"words": "unicode"},
     {"words": "alphanumeric", "empty_words": True},
     {"words": "ascii_alphanumeric", "empty_words": True},
 ]  # fmt: skip
@@ -49,13 +49,14 @@ CUTS = [
 # What each step treats in a way of its own, and what stands beside it.
 LETTERS = (
     "aZ é\u00dfİIıΣσς\u0301\u0323\u00ad'’0१9.,،٫⎖⎗⎘!_-—\t\n\u2003\x1c\x85"
-    "中ａ１ﬁ\u212b각\u1100\u1161\u11a8かが\u3099\U0001d15f\U0001d165\U0001d16e\u302e"
+    "中山ー々〇กิ่ཀི་ကို中ａ１ﬁ\u212b각\u1100\u1161\u11a8かが\u3099\U0001d15f\U0001d165\U0001d16e\u302e"
     "\ufacf\ud800\udfff\u0378\U0010ffff😀\x00"
 )
 tricky = st.one_of(
     st.text(LETTERS, max_size=30), st.text("aB 1.,-!", max_size=150), st.text(max_size=30),
-    st.lists(st.sampled_from(["12.5", "1,2,3", "x.", "Αʹ", "ΣΑΣ", "e\u0301", " - ", "a" * 60]))
-    .map("".join),
+    st.lists(st.sampled_from(
+        ["12.5", "1,2,3", "x.", "Αʹ", "ΣΑΣ", "e\u0301", " - ", "a" * 60, "ที่山"]
+    )).map("".join),
 )  # fmt: skip
 
 
@@ -264,6 +265,13 @@ def test_golden_words(case):
     every = every_code_point("x{}y", " ")
     digest = hashlib.sha256(Shingler("word", 1, **case["cut"]).hashes(every).tobytes())
     assert digest.hexdigest() == case["every_code_point"]
+
+
+def test_golden_words_of_scripts_without_spaces():
+    shingler = Shingler("word", 1, words="unicode")
+    for case in GOLDEN["unicode_words"]:
+        assert shingler.shingles(case["text"]) == case["words"]
+        assert oracle_text.words(case["text"], "unicode") == case["words"]
 
 
 @pytest.mark.parametrize("step", first(5, 1))

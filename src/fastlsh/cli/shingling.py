@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from fastlsh import InputError, Key, Shingler
+from fastlsh.arguments import CHOICES
 from fastlsh.texts import TokenizerFile
 
 
-def add_text_options(group: Any) -> None:
-    """Add the steps of a `Shingler`."""
+def add_text_options(group: Any, words: str = "whitespace") -> None:
+    """Add the steps of a `Shingler`; `words` is the default of --words."""
     group.add_argument(
         "--unicode-form",
         choices=["NFC", "NFD", "NFKC", "NFKD"],
@@ -40,9 +41,11 @@ def add_text_options(group: Any) -> None:
     group.add_argument(
         "--words",
         metavar="W",
-        choices=["whitespace", "alphanumeric", "ascii_alphanumeric"],
-        help="split words at white space (default: whitespace), or at everything except letters,"
-        " numbers and _ (alphanumeric, ascii_alphanumeric)",
+        choices=CHOICES["words"],
+        help="split words at white space (whitespace); at everything except letters, numbers and _"
+        " (alphanumeric, ascii_alphanumeric); or at everything except these and marks, with each"
+        " letter of scripts that are written without spaces as a word (unicode); default:"
+        f" {words}",
     )
     _add_step(group, "--empty-words", "count an empty word between two adjacent separators")
     group.add_argument(

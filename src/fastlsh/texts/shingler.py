@@ -42,6 +42,7 @@ from fastlsh.texts.word_lists import (
 )
 
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+Words = Literal["whitespace", "alphanumeric", "ascii_alphanumeric", "unicode"]
 Document = str | bytes | Sequence[int] | NDArray[Any] | None
 
 
@@ -78,10 +79,12 @@ class Shingler:
         other marks of ASCII.
     words
         Where words are cut: "whitespace"; "alphanumeric", at everything but letters, numbers and
-        underscores; or "ascii_alphanumeric", at everything but those of ASCII.
+        underscores; "ascii_alphanumeric", at everything but those of ASCII; or "unicode", at
+        everything but letters, marks, numbers and underscores, where each letter of the scripts
+        that are written without spaces (Han, Thai...), with its marks, is a word.
     empty_words
-        With the last two: there is an empty word between two adjacent separators, as in
-        re.split().
+        With "alphanumeric" and "ascii_alphanumeric": there is an empty word between two adjacent
+        separators, as in re.split().
     stop_words, vocabulary
         Words that are left out before shingles form, or the only words that are not left out;
         `unit` must be "word". They are normalised like the texts. A sorted tuple afterwards.
@@ -125,7 +128,7 @@ class Shingler:
     punctuation: Literal["space", "remove"] | None = None
     punctuation_characters: str | None = None
     strip_accents: bool = False
-    words: Literal["whitespace", "alphanumeric", "ascii_alphanumeric"] = "whitespace"
+    words: Words = "whitespace"
     empty_words: bool = False
     key: Key | None = None
     stop_words: Iterable[str] | None = None
@@ -221,8 +224,11 @@ class Shingler:
     def most_shingles(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return an upper bound of the shingles of documents of these lengths, as gathered."""
         if self.unit == "word" and self.tokenizer is None:
-            # n separators make n + 1 empty words; else a separator stands between two words.
-            most = lengths + 1 if self.empty_words else (lengths + 1) // 2
+            # n separators make n + 1 empty words; else a separator stands between two words,
+            # except letters that are written apart.
+            most = (lengths + 1) // 2
+            if self.empty_words or self.words == "unicode":
+                most = lengths + self.empty_words
             lengths = np.where(lengths > 0, most, 0)
         return np.maximum(lengths - self.size + 1, np.minimum(lengths, 1))
 

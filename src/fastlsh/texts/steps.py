@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import (
     ALPHANUMERIC,
     ASCII_ALPHANUMERIC,
+    UNICODE_WORDS,
     WITH_EMPTY,
     WORDS,
     Normaliser,
@@ -37,6 +38,7 @@ CUTS = {
     "whitespace": WORDS,
     "alphanumeric": ALPHANUMERIC,
     "ascii_alphanumeric": ASCII_ALPHANUMERIC,
+    "unicode": UNICODE_WORDS,
 }
 
 
@@ -73,7 +75,7 @@ def check_steps(shingler: Any) -> None:
         raise ValueError(f'words={shingler.words!r} needs unit="word", got {shingler.unit!r}')
     if cuts and shingler.tokenizer is not None:
         raise ValueError(f"words={shingler.words!r} and a tokenizer: only one can make the words")
-    if shingler.empty_words and not cuts:
+    if shingler.empty_words and shingler.words not in ("alphanumeric", "ascii_alphanumeric"):
         raise ValueError('empty_words needs words="alphanumeric" or "ascii_alphanumeric"')
 
 

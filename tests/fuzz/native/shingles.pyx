@@ -6,19 +6,19 @@ include "fuzz/native/texts.pxi"
 
 from fastlsh._kernels.text._plans cimport ShinglePlan
 from fastlsh._kernels.text.source cimport WORDS, make_plan, room_for_window
-from fastlsh._kernels.text.unicode_data cimport IS_SPACE
+from fastlsh._kernels.text.unicode_data cimport IS_ANY_MARK, IS_APART, IS_SPACE
 
 import numpy as np
 
 cdef enum:
     LONGEST = 1200
-    N_UNITS = 7
+    N_UNITS = 8
     N_SIZES = 10
     N_KEYED_SIZES = 5
 
 cdef int[N_UNITS] UNIT = [
     CHARACTERS, WORDS, ALPHANUMERIC, ASCII_ALPHANUMERIC, ALPHANUMERIC | WITH_EMPTY,
-    ASCII_ALPHANUMERIC | WITH_EMPTY, TOKEN_IDS,
+    ASCII_ALPHANUMERIC | WITH_EMPTY, UNICODE_WORDS, TOKEN_IDS,
 ]
 cdef int[N_SIZES] SIZE = [1, 3, 9, 17, 5, 2, 4, 8, 16, 1000]     # the first ones with a key, too
 cdef Plan plain[N_UNITS * N_SIZES]
@@ -90,11 +90,20 @@ cdef extern from *:
 
 cdef bint parts(int unit, uint32_t c) noexcept nogil:
     # Whether words end here.
+    if unit == UNICODE_WORDS:
+        return properties_of(c) & (IS_WORD | IS_ANY_MARK) == 0
     if unit & 3 == WORDS:
         return properties_of(c) & IS_SPACE != 0
     if unit & 3 == ALPHANUMERIC:
         return properties_of(c) & IS_WORD == 0
     return not (48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122 or c == 95)
+
+
+cdef bint adjoins(const Span* span, Py_ssize_t begin, Py_ssize_t i) noexcept nogil:
+    # Whether a new word begins at i, without a separator, behind one that began before.
+    cdef uint32_t c = properties_of(<uint32_t> unit_of(span, i))
+    cdef uint32_t first = properties_of(<uint32_t> unit_of(span, begin))
+    return c & IS_APART != 0 or (first & IS_APART and c & (IS_WORD | IS_ANY_MARK) == IS_WORD)
 
 
 cdef uint64_t digits_of(bint keyed, uint64_t value) noexcept nogil:
@@ -130,6 +139,11 @@ cdef Py_ssize_t units_of(const Span* span, int unit, bint keyed, uint64_t* out) 
                 out[i] = summand(c) if keyed else mix_code_point(c)
         return span.length
     for i in range(span.length + 1):
+        if unit == UNICODE_WORDS and begin < i < span.length and adjoins(span, begin, i):
+            out[n] = end_h(keyed, h, i - begin)
+            n += 1
+            begin = i
+            h = 0
         if i < span.length and not parts(unit, <uint32_t> unit_of(span, i)):
             h = next_character(keyed, h, <uint32_t> unit_of(span, i))
             continue

@@ -10,7 +10,7 @@ from fastlsh._kernels.grams.finder cimport gram_hash
 from fastlsh._kernels.loops._chosen cimport loops
 from fastlsh._kernels.text._plans cimport ShinglePlan, check_documents, longest_of, plan_of
 from fastlsh._kernels.text._texts cimport Span, Spans, code_unit
-from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, WITH_EMPTY, Plan
+from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, UNICODE_WORDS, WITH_EMPTY, Plan
 
 
 cdef const Plan* plan_of_units(
@@ -25,7 +25,8 @@ cdef const Plan* plan_of_units(
 
 cdef uint64_t[::1] room_for_units(Spans texts, int unit):
     cdef Py_ssize_t longest = longest_of(texts)
-    return np.empty(longest + 1 if unit == CHARACTERS else longest // 2 + 2, np.uint64)
+    cdef bint adjoin = unit == CHARACTERS or unit == UNICODE_WORDS      # without separators
+    return np.empty(longest + 1 if adjoin else longest // 2 + 2, np.uint64)
 
 
 cdef void mix_points(const code_unit* text, Py_ssize_t n, uint64_t* out) noexcept nogil:

@@ -72,7 +72,7 @@ def signatures(
         The texts.
     unit, size
         `CHARACTERS`, `WORDS`, `ALPHANUMERIC` or `ASCII_ALPHANUMERIC`, the last two with
-        `WITH_EMPTY` or without, and how many make a shingle.
+        `WITH_EMPTY` or without, or `UNICODE_WORDS`; and how many make a shingle.
     scheme
         `AFFINE32` or `FSS`.
     a, b

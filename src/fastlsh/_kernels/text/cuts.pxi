@@ -6,9 +6,11 @@ from fastlsh._kernels.common.compiler cimport noinline_void, popcount
 from fastlsh._kernels.text._texts cimport code_unit
 from fastlsh._kernels.text.polynomials cimport load_bytes
 from fastlsh._kernels.text.source cimport (
-    ALPHANUMERIC, ASCII_ALPHANUMERIC, BLOCK, KIND_OF_WORDS, WITH_EMPTY, Source,
+    ALPHANUMERIC, ASCII_ALPHANUMERIC, BLOCK, KIND_OF_WORDS, UNICODE_WORDS, WITH_EMPTY, Source,
 )
-from fastlsh._kernels.text.unicode_data cimport IS_WORD, properties_of
+from fastlsh._kernels.text.unicode_data cimport (
+    IS_ANY_MARK, IS_APART, IS_WORD, properties_of,
+)
 
 cdef enum:
     CHUNK = 64              # code units whose whitespace makes one mask
@@ -103,7 +105,40 @@ cdef noinline_void mask_unicode(const code_unit* text, uint64_t* mask) noexcept 
     mask[0] = bits_of(flag)
 
 
-cdef void mask_chunk(Source* s, const code_unit* text, uint64_t* mask) noexcept nogil:
+cdef noinline_void mask_scripts(
+    Source* s, const code_unit* text, uint64_t* mask, uint64_t* joints
+) noexcept nogil:
+    # And of all letters, marks, numbers and underscores; bit i of `joints` tells whether one word
+    # ends and another one begins before unit i, as letters that are written apart are words.
+    cdef code_unit seen = 0
+    cdef uint64_t others = 0
+    cdef uint64_t marks = 0
+    cdef uint64_t letters = 0
+    cdef uint64_t apart, behind
+    cdef uint32_t properties
+    cdef Py_ssize_t i
+    for i in range(CHUNK):
+        seen |= text[i]
+    if seen < 128:
+        mask_others(text, &others)
+    else:
+        for i in range(CHUNK):
+            properties = properties_of(text[i])
+            others |= <uint64_t> (not properties & (IS_WORD | IS_ANY_MARK)) << i
+            marks |= <uint64_t> (properties & IS_ANY_MARK != 0) << i
+            letters |= <uint64_t> (properties & IS_APART != 0) << i
+    # The sum clears the runs of marks that begin right behind such a letter.
+    behind = (letters << 1 | s.apart) & marks
+    apart = letters | (marks & ~(marks + behind))
+    joints[0] = ~(others | others << 1 | (not s.inside))
+    joints[0] &= letters | (~marks & (apart << 1 | s.apart))
+    mask[0] = others
+    s.apart = apart >> 63
+
+
+cdef void mask_chunk(
+    Source* s, const code_unit* text, uint64_t* mask, uint64_t* joints
+) noexcept nogil:
     # Behind the text there is whitespace.
     cdef code_unit last[CHUNK]
     cdef Py_ssize_t left = s.length - s.position
@@ -115,7 +150,9 @@ cdef void mask_chunk(Source* s, const code_unit* text, uint64_t* mask) noexcept 
         for i in range(left):
             last[i] = text[i]
         text = last
-    if s.plan.unit & KIND_OF_WORDS == ALPHANUMERIC:
+    if s.plan.unit & KIND_OF_WORDS == UNICODE_WORDS:
+        mask_scripts(s, text, mask, joints)
+    elif s.plan.unit & KIND_OF_WORDS == ALPHANUMERIC:
         mask_unicode(text, mask)
     elif s.plan.unit & KIND_OF_WORDS == ASCII_ALPHANUMERIC:
         mask_others(text, mask)
@@ -138,10 +175,25 @@ cdef inline Py_ssize_t write_places(
     return count
 
 
+cdef Py_ssize_t write_joints(
+    uint64_t bits, uint64_t joints, Py_ssize_t base, Py_ssize_t* place
+) noexcept nogil:
+    # The same, those of `joints` twice: a word ends there, and one begins.
+    cdef Py_ssize_t n = 0
+    bits |= joints
+    while bits:
+        place[n] = base + lowest_bit(bits)
+        place[n + 1] = place[n]
+        n += 1 + (joints >> lowest_bit(bits) & 1)
+        bits &= bits - 1
+    return n
+
+
 cdef Py_ssize_t find_words(Source* s, const code_unit* text, Py_ssize_t* edge) noexcept nogil:
     # Writes where words begin and end, in turn; returns how many words.
     cdef Py_ssize_t n = 0
     cdef uint64_t spaces = 0
+    cdef uint64_t joints = 0
     cdef uint64_t changes
     if s.plan.unit & WITH_EMPTY:
         return find_all_words(s, text, edge)
@@ -149,10 +201,13 @@ cdef Py_ssize_t find_words(Source* s, const code_unit* text, Py_ssize_t* edge) n
         edge[0] = s.begin                       # of the word that was not finished before
         n = 1
     while n < EDGES and s.position <= s.length:
-        mask_chunk(s, text, &spaces)
+        mask_chunk(s, text, &spaces, &joints)
         changes = spaces ^ (spaces << 1 | (not s.inside))
         s.inside = not spaces >> 63
-        n += write_places(changes, s.position, edge + n)
+        if joints:
+            n += write_joints(changes, joints, s.position, edge + n)
+        else:
+            n += write_places(changes, s.position, edge + n)
         s.position += CHUNK
     if s.inside:
         s.begin = edge[n - 1]
@@ -166,11 +221,12 @@ cdef Py_ssize_t find_all_words(
     cdef Py_ssize_t n = 1
     cdef Py_ssize_t left
     cdef uint64_t spaces = 0
+    cdef uint64_t joints = 0
     if s.length == 0:
         return 0
     edge[0] = s.begin
     while n < EDGES and s.position <= s.length:
-        mask_chunk(s, text, &spaces)
+        mask_chunk(s, text, &spaces, &joints)
         left = s.length - s.position
         if left < CHUNK:
             spaces &= (<uint64_t> 2 << left) - 1

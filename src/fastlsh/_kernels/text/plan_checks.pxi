@@ -6,26 +6,26 @@ from libc.stdint cimport uint64_t
 
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.source cimport (
-    ALPHANUMERIC, ASCII_ALPHANUMERIC, CHARACTERS, TOKEN_IDS, WITH_EMPTY, WORDS, Plan, make_plan,
-    room_for_window,
+    ALPHANUMERIC, ASCII_ALPHANUMERIC, CHARACTERS, TOKEN_IDS, UNICODE_WORDS, WITH_EMPTY, WORDS,
+    Plan, make_plan, room_for_window,
 )
 
 
 globals().update(       # for callers
     ALPHANUMERIC=ALPHANUMERIC, ASCII_ALPHANUMERIC=ASCII_ALPHANUMERIC, CHARACTERS=CHARACTERS,
-    TOKEN_IDS=TOKEN_IDS, WITH_EMPTY=WITH_EMPTY, WORDS=WORDS,
+    TOKEN_IDS=TOKEN_IDS, UNICODE_WORDS=UNICODE_WORDS, WITH_EMPTY=WITH_EMPTY, WORDS=WORDS,
 )
 
 
 cdef int check_plan(int unit, Py_ssize_t size) except -1:
     if unit not in (
         CHARACTERS, WORDS, ALPHANUMERIC, ASCII_ALPHANUMERIC, ALPHANUMERIC | WITH_EMPTY,
-        ASCII_ALPHANUMERIC | WITH_EMPTY, TOKEN_IDS,
+        ASCII_ALPHANUMERIC | WITH_EMPTY, UNICODE_WORDS, TOKEN_IDS,
     ):
         raise ValueError(
             f"unit must be {CHARACTERS} (characters), {WORDS} (words), {ALPHANUMERIC} or "
             f"{ASCII_ALPHANUMERIC} (of letters and digits), the last two with {WITH_EMPTY} added "
-            f"or not, or {TOKEN_IDS} (token ids), got {unit}"
+            f"or not, {UNICODE_WORDS} (words of Unicode), or {TOKEN_IDS} (token ids), got {unit}"
         )
     if size < 1:
         raise ValueError(f"size must be at least 1, got {size}")

@@ -15,9 +15,10 @@ cdef enum:
     WORDS = 1                   # cut at whitespace
     ALPHANUMERIC = 2            # words of letters, numbers and underscores
     ASCII_ALPHANUMERIC = 3      # of those in ASCII
-    KIND_OF_WORDS = 3
     WITH_EMPTY = 4              # with the last two: two separators in a row enclose a word
     TOKEN_IDS = 8               # numbers, each a word of its decimal digits
+    UNICODE_WORDS = 16          # of letters, marks, numbers and underscores, some letters apart
+    KIND_OF_WORDS = 19
 
 ctypedef fused element:         # a ready hash
     uint32_t
@@ -54,6 +55,7 @@ cdef struct Source:
     const uint64_t* tokens      # their polynomials
     Py_ssize_t position         # of the next chunk or token
     bint inside                 # the chunk before ended within a word
+    bint apart                  # and that word is a letter that is written apart
     Py_ssize_t begin            # of that word
     Py_ssize_t roomy            # of words that end here or later, SHORT units before may be read
     Py_ssize_t words

@@ -18,6 +18,8 @@ cdef enum:
     IS_PUNCTUATION = 1 << 13        # P*, and the other marks of ASCII
     IS_WORD = 1 << 14               # letter, number or underscore
     QUICK = 15                      # the first of four bits: surely in NFC, NFD, NFKC, NFKD
+    IS_ANY_MARK = 1 << 19           # M
+    IS_APART = 1 << 20              # letter of scripts that are written without spaces
     # Hangul syllables, by arithmetic
     SYLLABLES = 0xAC00
     LEADING = 0x1100

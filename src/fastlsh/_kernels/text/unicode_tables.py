@@ -9,7 +9,7 @@ PAGE = 128
 # Their names, formats (of struct, little-endian) and numbers of elements, in order.
 SECTIONS = {
     "properties_index": ("H", 8704),
-    "properties": ("I", 32000),
+    "properties": ("I", 32128),
     "lowercase_index": ("H", 8704),
     "lowercase": ("I", 4736),
     "canonical_index": ("H", 8704),
