@@ -153,6 +153,25 @@ def test_self_test(run, files, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evals.jsonl", "train.jsonl"]
 
 
+def test_items_in_text_without_spaces(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    letters = [chr(code) for code in range(0x4E00, 0x4E00 + 100)]
+    item = "".join(letters[:15]) + "，" + "".join(letters[15:40]) + "？"
+    documents = ["".join(letters[40:70]) + item + "".join(letters[70:]), "".join(letters[40:])]
+    write(tmp_path / "train.jsonl", [{"text": text} for text in documents])
+    write(tmp_path / "items.jsonl", [{"question": item}])
+    given = ("decontaminate", "train.jsonl", "--evals", "items.jsonl", "-o", "clean.jsonl")
+    for options in (
+        (), ("--unit", "char"), ("--unit", "char", "--size", "20"), ("--size", "40"),
+        ("--words", "unicode", "--size", "3"),
+    ):  # fmt: skip
+        assert run(*given, *options)[0] == 0, options
+        assert texts(tmp_path / "clean.jsonl") == documents[1:], options
+    status, _, err = run(*given, "--words", "alphanumeric")
+    assert status == 2
+    assert "each has too few words" in err[-1]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

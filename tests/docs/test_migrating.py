@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "migrating.md"
+WITHOUT_TABLES = {"introduction", "Earlier commits of fastlsh"}
 
 
 def sections():
@@ -40,7 +41,7 @@ def test_lines_run(title, text):
     names = {}
     introduction = dict(sections())["introduction"]
     lines = [*code(introduction), *(code(text) if title != "introduction" else ())]
-    assert title == "introduction" or len(lines) > 4
+    assert title in WITHOUT_TABLES or len(lines) > 4
     for line in lines:
         exec(line, names)
 

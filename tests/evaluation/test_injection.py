@@ -5,7 +5,7 @@ import random
 import pytest
 
 from fastlsh import Shingler, evaluate_decontamination
-from fastlsh.evaluation.injection import WAYS
+from fastlsh.evaluation.injection import WAYS, inject
 
 DRAW = random.Random(1)
 VOCABULARY = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in ("", "n", "st", "rk")]
@@ -44,6 +44,37 @@ def test_what_is_measured_can_be_bad():
     measured = evaluate_decontamination(DOCUMENTS, ITEMS, trials=100, shingler=exact)
     assert measured.recall["capitals"].value == 0.0
     assert measured.recall["rewrapped"].value == 1.0
+
+
+def test_items_of_scripts_without_spaces_get_none_around_them():
+    letters = [chr(code) for code in range(0x4E00, 0x5A00, 7)]
+    items = ["".join(DRAW.choices(letters, k=40)) + "？" for _ in range(20)]
+    hosts = ["".join(DRAW.choices(letters, k=120)) for _ in range(30)]
+    measured = evaluate_decontamination(hosts + DOCUMENTS, items, trials=100)
+    shares = {way: share.value for way, share in measured.recall.items()}
+    assert all(value == 1.0 for way, value in shares.items() if "changed" not in way)
+    assert shares["1 % of words changed"] > 0.9  # of letters
+    assert shares["10 % of words changed"] < shares["1 % of words changed"]
+    spaced = Shingler("word", 13, words="alphanumeric", lowercase=True)
+    other = ["".join(DRAW.choices(letters, k=9)) for _ in range(13)]
+    measured = evaluate_decontamination(hosts, ["，".join(other)], trials=100, shingler=spaced)
+    assert measured.recall["verbatim"].value == 1.0
+    assert measured.recall["embedded"].value < 0.2
+
+
+@pytest.mark.parametrize(
+    ("host", "text", "expected"),
+    [
+        ("one two", "山水天", {"山水天one two", "one 山水天two"}),
+        ("山水", "天地人", {"天地人山水", "山天地人水"}),
+        ("山水", "not so", {" not so 山水", "山 not so 水"}),
+        ("one two", "not so", {" not so one two", "one  not so two"}),
+        ("one", "GPT模型", {" GPT模型one"}),
+    ],
+)
+def test_where_an_item_is_put(host, text, expected):
+    rng = random.Random(1)
+    assert {inject(host, text, "embedded", rng, []) for _ in range(60)} == expected
 
 
 def test_documents_that_contain_items_are_counted_and_not_used():

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from fastlsh import FileDecontamination, Shingler, decontaminate_files
+from fastlsh import FileDecontamination, decontaminate_files
 from fastlsh.cli.engines import add_outcome_options, watched
 from fastlsh.cli.job_plans import add_stage_options, is_checked, print_plan
 from fastlsh.cli.messages import (
@@ -27,6 +27,7 @@ from fastlsh.cli.options import (
 from fastlsh.cli.shingling import add_text_options, shingler_of, text
 from fastlsh.files import contamination_jobs, evaluate_decontamination_files
 from fastlsh.presets import DECONTAMINATION_PRESETS, decontamination_preset
+from fastlsh.search import DEFAULT_SHINGLER
 
 HELP = "Find evaluation items in training documents, and write the documents without them."
 EXAMPLES = """\
@@ -46,7 +47,6 @@ WRITING = (
 )  # fmt: skip
 """The options of a run that writes."""
 
-DEFAULT = Shingler("word", 13, words="alphanumeric", lowercase=True)
 SHOWN = 5
 """Examples that the summary names."""
 
@@ -98,7 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " many are found; exit status 2 if an item cannot be found at all",
     )
     _add_rules(parser)
-    add_text_options(parser.add_argument_group("normalisation of texts, in this order"))
+    group = parser.add_argument_group("normalisation of texts, in this order")
+    add_text_options(group, DEFAULT_SHINGLER.words)
     parser.add_argument(
         "--threads", metavar="N", type=integer, help="number of threads (default: all processors)"
     )
@@ -211,7 +212,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments of the API; what was not given is left to its defaults."""
-    keywords: dict[str, Any] = {"shingler": DEFAULT}
+    keywords: dict[str, Any] = {"shingler": DEFAULT_SHINGLER}
     if arguments.preset is not None:
         keywords = decontamination_preset(arguments.preset)
     given = {name: value for name in PARAMETERS if (value := getattr(arguments, name)) is not None}

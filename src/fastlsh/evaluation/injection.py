@@ -4,6 +4,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,13 +23,35 @@ from fastlsh.search import (
     not_searched,
 )
 from fastlsh.stages import ItemGrams, found_in, matches_in
-from fastlsh.texts import as_texts, plain_strings
+from fastlsh.texts import Shingler, as_texts, plain_strings
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
 
 Change = Callable[[str, random.Random, Sequence[str]], str]
 """Returns a text after a change, by chance and with other words from these."""
+
+WORDS = Shingler("word", 1, words="unicode")
+
+
+def _pieces(text: str) -> list[str]:
+    """Return words and what stands between them, in turn: white space, or nothing.
+
+    Nothing stands beside a letter of a script that is written without spaces.
+    """
+    bounds = WORDS.word_bounds(as_texts([text]).spans(0, 1)).tolist()
+    gaps = [match.span() for match in re.finditer(r"\s+", text)]
+    gaps += [(end, end) for (_, end), (begin, _) in pairwise(bounds) if end == begin]
+    pieces, at = [], 0
+    for begin, end in sorted(gaps):
+        pieces += [text[at:begin], text[begin:end]]
+        at = end
+    return [*pieces, text[at:]]
+
+
+def _needs_space(word: str) -> bool:
+    """Return whether a word and another one would be one word without a space between them."""
+    return len(WORDS.shingles(word * 2)) < 2
 
 
 def _as_it_is(text: str, rng: random.Random, words: Sequence[str]) -> str:
@@ -51,7 +74,7 @@ def _punctuated(text: str, rng: random.Random, words: Sequence[str]) -> str:
 
 def _with_changed_words(percent: int) -> Change:
     def change(text: str, rng: random.Random, words: Sequence[str]) -> str:
-        pieces = re.split(r"(\s+)", text)
+        pieces = _pieces(text)
         return "".join(
             rng.choice(words) if piece and not piece.isspace() and rng.random() * 100 < percent
             else piece
@@ -185,7 +208,8 @@ def recall_of_items(
     if not hosts:
         raise ValueError("no document is clean, so there is none that items can be put into")
     rng = random.Random(seed)
-    words = [word for text in rng.sample(hosts, min(len(hosts), 200)) for word in text.split()]
+    some = rng.sample(hosts, min(len(hosts), 200))
+    words = [word for text in some for word in _pieces(text)[::2] if word]
     chosen = [rng.choice(searchable) for _ in range(trials)]
     if trials <= len(searchable):
         chosen = rng.sample(searchable, trials)
@@ -218,10 +242,15 @@ def _found_after(
 
 
 def inject(host: str, text: str, way: str, rng: random.Random, words: Sequence[str]) -> str:
-    """Put a text into a document, changed as `WAYS` says, with other words from `words`."""
+    """Put a text into a document, changed as `WAYS` says, with other words from `words`.
+
+    A text of a script that is written without spaces gets none around it.
+    """
     changed = WAYS[way](text, rng, words or ["word"])
     if way != "embedded":
         return f"{host}\n\n{changed}"
-    pieces = re.split(r"(\s+)", host)
+    pieces = _pieces(host)
     middle = 2 * rng.randint(0, len(pieces) // 2)
-    return "".join(pieces[:middle]) + f" {changed} " + "".join(pieces[middle:])
+    own = WORDS.shingles(changed) or [""]
+    before, behind = (" " * _needs_space(word) for word in (own[0], own[-1]))
+    return f"{''.join(pieces[:middle])}{before}{changed}{behind}{''.join(pieces[middle:])}"

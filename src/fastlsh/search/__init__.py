@@ -1,5 +1,6 @@
 """The answer in memory: all near-duplicate pairs, or a collection without them."""
 
+from fastlsh.search.contamination_params import DEFAULT_SHINGLER as DEFAULT_SHINGLER
 from fastlsh.search.contamination_params import (
     ContaminationKeywords as ContaminationKeywords,
 )

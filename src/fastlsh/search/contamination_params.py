@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 from fastlsh.arguments import check_integer, check_number
 from fastlsh.texts import Shingler, check_shingler
 
-DEFAULT_SHINGLER = Shingler("word", 13, words="alphanumeric", lowercase=True)
+DEFAULT_SHINGLER = Shingler("word", 13, words="unicode", lowercase=True)
 
 RULES = ("document", "span", "annotate")
 
@@ -52,7 +52,8 @@ class ContaminationParams:
         ----------
         shingler
             The n-grams: words or characters, how many, and the steps of normalisation. By default
-            13 words of letters and digits, in lower case. An item of which no field has so many
+            13 words of letters, marks and digits, in lower case; in scripts that are written
+            without spaces, each letter counts as a word. An item of which no field has so many
             words is one n-gram, its longest field, if that has at least 5 words.
         step
             An n-gram of an item begins every so many words.
