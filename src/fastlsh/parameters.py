@@ -225,15 +225,6 @@ class SearchParams:
         return keywords
 
     @property
-    def recall_at_threshold(self) -> float | None:
-        """The probability that a pair at the threshold is found; None: it is not known."""
-        if self.finds_equal:
-            return 1.0
-        if self.rule != "jaccard" or self.verify == "signature":  # by another measure
-            return None
-        return float(self.lsh.probability(self.threshold))
-
-    @property
     def partitions(self) -> tuple[Partition, ...]:
         """With a search by containment, who shares a bucket with whom by size; else empty."""
         if not self.bandings:
@@ -251,6 +242,18 @@ class SearchParams:
     def finds_equal(self) -> bool:
         """Whether texts are compared as a whole, and have neither shingles nor signatures."""
         return self.rule == "equal"
+
+    @property
+    def recall_at_threshold(self) -> float | None:
+        """The probability that a pair exactly at the threshold is found; None: it is not known.
+
+        It is not where the estimate of a pair decides, nor where a share of a document is wanted.
+        """
+        if self.finds_equal:
+            return 1.0
+        if self.rule == "contained" or self.verify == "signature":
+            return None
+        return float(self.lsh.probability(self.threshold))
 
     @property
     def verify_mode(self) -> int:

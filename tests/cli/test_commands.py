@@ -249,6 +249,33 @@ def test_dedup_of_directory(run):
     assert [row["text"] for row in rows("b.jsonl")] == [ONE, OTHER]
 
 
+def test_the_recall_that_is_stated_is_that_of_the_search(run):
+    name = put("a.jsonl", {"text": ONE}, {"text": NEAR}, {"text": OTHER})
+    index = ["index", "build", "a.index", name, "--verify", "signature"]
+    assert run(*index)[0] == 0
+    found = "17 bands x 7 rows: a pair at 0.8 is found with probability 0.9817"
+    estimates = "17 bands x 7 rows: estimates decide, which differ from the similarity by chance"
+    for command, expected in (
+        (["dedup", "-o", "k.jsonl"], found),
+        (["dedup", "-o", "k.jsonl", "--verify", "none"], found),
+        (["dedup", "-o", "k.jsonl", "--verify", "signature"], estimates),
+        (["dedup", "-o", "k.jsonl", "--index", "a.index"], estimates),
+        (["dedup", "-o", "k.jsonl", "--by", "line", "--threshold", "0.8"], found),
+        (["dedup", "-o", "k.jsonl", "--by", "line", "--threshold", "0.8", "--verify", "signature"],
+         estimates),
+        (["dedup", "-o", "k.jsonl", "--rule", "equal"], "equal texts: all of them are found"),
+        (["pairs", "-o", "p.tsv"], found),
+        (["pairs", "-o", "p.tsv", "--verify", "signature"], estimates),
+        (["pairs", "-o", "p.tsv", "--exact"], "exact: every pair at 0.8 or above is found"),
+        (["dedup", "-o", "k.jsonl", "--bands", "16", "--rows", "8", "--num-perm", "128"],
+         "16 bands x 8 rows: a pair at 0.8 is found with probability 0.9470"),
+    ):  # fmt: skip
+        status, _, err = run(command[0], name, *command[1:])
+        assert status == 0, (command, err)
+        assert f"fastlsh: {expected}" in err, (command, err)
+        assert sum("probability" in line for line in err) == ("probability" in expected), err
+
+
 def test_the_rule_of_removal(run):
     long = ONE + ", and then it goes on and on"
     name = put("a.jsonl", *({"id": i, "text": t} for i, t in enumerate([ONE, long, NEAR])))
@@ -269,7 +296,8 @@ def test_the_rule_of_removal(run):
         status, _, err = run("dedup", far, "-o", "kept.jsonl", *searched, "--engine", engine)
         assert (status, len(rows("kept.jsonl"))) == (0, kept)
         probability = {
-            "jaccard": "17 bands x 7 rows: a pair at 0.8 is found with probability 0.9817",
+            "jaccard": "17 bands x 7 rows: a document in a much longer one needs"
+            " --search containment to be found",
             "containment": "search by containment: a document in one of up to 32 times as many"
             " shingles is found with a probability of at least 0.98; a shorter part is found with"
             " --split paragraphs or --by paragraph",

@@ -214,7 +214,7 @@ def _refuse_similarity(arguments: argparse.Namespace) -> None:
     """Raise ValueError if an option is given that only similar documents have a use for."""
     for name in ("threshold", "preset", *dedup_lines.SIMILAR):
         value = getattr(arguments, name)
-        if value is not None and (name, value) != ("unit", "token"):  # of the input
+        if value is not None and name not in ("unit", "words"):  # which say what is empty
             raise ValueError(
                 f"{option_of(name)} has no effect with --rule equal, which compares texts"
             )

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh import LSHParams
 from fastlsh._kernels import REMEMBERED
 from fastlsh.cli.process import discard
 from fastlsh.cli.wording import with_options
@@ -106,17 +105,25 @@ def rows_skipped(record: Record) -> str:
 
 
 def recall_text(record: Record) -> str:
-    """Say with which probability a pair at the threshold is found."""
-    bands, rows, threshold = (record["parameters"][name] for name in ("bands", "rows", "threshold"))
-    return (
-        f"{bands} bands x {rows} rows: a pair at {threshold:g} is found with"
-        f" probability {LSHParams(bands, rows).probability(threshold):.4f}"
-    )
-
-
-def containment_text(record: Record) -> str:
-    """Say with which probability a search by containment finds a document in a longer one."""
+    """Say with which probability a search finds what it looks for, if that is known."""
+    if "bands" not in record["parameters"] and record["parameters"].get("rule") != "equal":
+        return f"exact: every pair at {record['parameters']['threshold']:g} or above is found"
     params = made(SearchParams.of, {**record["parameters"], "shingler": None})
+    if params.finds_equal:
+        return "equal texts: all of them are found"
+    if params.bandings:
+        return _containment_text(params)
+    bands = f"{params.lsh.bands} bands x {params.lsh.rows} rows"
+    recall = params.recall_at_threshold
+    if recall is not None:
+        return f"{bands}: a pair at {params.threshold:g} is found with probability {recall:.4f}"
+    if params.rule == "contained":
+        return f"{bands}: a document in a much longer one needs --search containment to be found"
+    return f"{bands}: estimates decide, which differ from the similarity by chance"
+
+
+def _containment_text(params: SearchParams) -> str:
+    """Say with which probability a search by containment finds a document in a longer one."""
     ratio = 2 ** (len(params.bandings) - 1)
     share = "a document" if params.containment == 1 else f"{params.containment:g} of a document"
     return (
@@ -153,15 +160,7 @@ def summarise(arguments: argparse.Namespace, record: Record, *lines: str) -> Non
         return
     documents = documents_read(arguments, record["documents"])
     say(f"{documents}, {record['empty']:,} empty{rows_skipped(record)}")
-    search = record["parameters"]
-    if search.get("rule") == "equal":
-        say("equal texts: all of them are found")
-    elif search.get("search") == "containment":
-        say(containment_text(record))
-    elif "bands" not in search:
-        say(f"exact: every pair at {search['threshold']:g} or above is found")
-    else:
-        say(recall_text(record))
+    say(recall_text(record))
     for line in lines:
         say(line)
     say(f"engine: {record['reason']}")

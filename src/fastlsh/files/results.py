@@ -86,7 +86,8 @@ class FileDeduplication(Removal, FileResult):
         The files with the kept rows.
     threshold : float
     params : LSHParams
-        Bands and rows; ``params.probability(threshold)`` is the recall at the threshold.
+        Bands and rows; ``params.probability(threshold)`` is the recall at the threshold, unless
+        documents are removed by containment or by estimates.
     skipped, skipped_reasons : int, list of str
         How many bad rows were left out, and a line for each of the first ten of them.
     repeated_ids, slow_rows : int

@@ -102,6 +102,8 @@ def searched(
     if params is None:
         return described(rows)
     rows.insert(-2 if options else 1, ("bands", f"{params.bands:,} x {params.rows:,} rows"))
+    if rule or (options and options["verify"] == "signature"):
+        return described(rows)  # with which probability anything is found is not known
     step = (1 - threshold) / 4
     similarities = [threshold + n * step for n in range(4)] if step > 1e-3 else [threshold]
     found = [(f"{s:.5g}", params.probability(s), probability_text(params, s)) for s in similarities]
