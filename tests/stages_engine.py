@@ -17,7 +17,7 @@ def signed(rng, texts, params, signatures=False):
         stages.sign_batch(texts[start:stop], params, signatures=signatures, threads=1)
         for start, stop in cut(rng, len(texts))
     ]
-    keys, lengths, hashes, rows = zip(*batches, strict=True)
+    keys, lengths, hashes, rows, _ = zip(*batches, strict=True)
     return stages.SignedBatch(
         np.concatenate(keys, axis=1),
         np.concatenate(lengths),
@@ -64,7 +64,7 @@ def parts_of(seed, texts, numbers, params, parts, known=False):
     for which in range(parts):
         chosen = place[part == which]
         if known:
-            keys, lengths, hashes, rows = batch
+            keys, lengths, hashes, rows, _ = batch
             yield (
                 chosen,
                 stages.SignedBatch(keys[:, chosen], lengths[chosen], hashes[chosen], rows[chosen]),

@@ -78,7 +78,7 @@ def block_of(first: int, count: int, bands: int) -> SignedBlock:
     place = BlockExtent(first // BLOCK, first * BYTES, (first + count) * BYTES, first + 1, 0)
     record = BlockRecord(0, place, count, (), count * BYTES)
     keep_first_bits(keys)
-    return SignedBlock(record, keys, mixed(numbers), 0, [], first + count + 1, 0, True)
+    return SignedBlock(record, keys, mixed(numbers), 0, 0, [], first + count + 1, 0, True)
 
 
 def write_runs(job: Job, documents: int, made: list[float]) -> None:

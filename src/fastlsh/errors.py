@@ -123,7 +123,7 @@ class KeyFileWarning(UserWarning):
 
 
 class RecallWarning(UserWarning):
-    """The parameters work, but many dissimilar pairs will be compared needlessly."""
+    """The parameters work, but not well: for needless comparisons, or for texts that are short."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

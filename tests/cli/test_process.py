@@ -17,6 +17,7 @@ from fastlsh.cli import main
 from files import get, put, put_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
+OTHER = "another text"
 COMMAND = [sys.executable, "-m", "fastlsh"]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell and signals")
@@ -24,7 +25,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell and s
 
 @pytest.fixture
 def three(here):
-    return put_rows("a.jsonl", *({"id": i, "text": t} for i, t in enumerate([ONE, ONE, "other"])))
+    return put_rows("a.jsonl", *({"id": i, "text": t} for i, t in enumerate([ONE, ONE, OTHER])))
 
 
 RUN = "import sys; from fastlsh.cli import main; sys.exit(main(sys.argv[1:]))"
@@ -377,7 +378,7 @@ INPUTS = ["a.jsonl", "a.arrow", "a.parquet"]
 @pytest.fixture(params=every(2, INPUTS, 1))
 def rows_of(request, here):
     """An input of three rows, of which the second is the first again."""
-    texts, name = [ONE, ONE, "other"], request.param
+    texts, name = [ONE, ONE, OTHER], request.param
     if name == "a.jsonl":
         return put_rows(name, *({"text": text} for text in texts))
     pa = pytest.importorskip("pyarrow")
@@ -406,7 +407,7 @@ def test_rows_to_the_standard_output(shell, rows_of, line):
         put(out, found.stdout)
     from fastlsh.io import read
 
-    assert list(map(str, read(out).texts)) == [ONE, "other"]
+    assert list(map(str, read(out).texts)) == [ONE, OTHER]
 
 
 @posix
@@ -418,7 +419,7 @@ def test_the_standard_output_is_appended_to(shell, three):
     lines = get("out").decode().splitlines()
     assert lines[0] == "before"
     assert lines[3:] == ["id_a\tid_b\tjaccard", "0\t1\t1.000000"]
-    assert json.loads(lines[2])["text"] == "other"
+    assert json.loads(lines[2])["text"] == OTHER
     text = get("both").decode()
     figures, end = json.JSONDecoder().raw_decode(text)
     assert figures["id_a"] == "0"
@@ -437,7 +438,7 @@ def test_rows_to_a_named_pipe(shell, rows_of):
     assert (done.returncode, done.stderr) == (0, "")
     from fastlsh.io import read
 
-    assert list(map(str, read(put(f"b{out}", found[0])).texts)) == [ONE, "other"]
+    assert list(map(str, read(put(f"b{out}", found[0])).texts)) == [ONE, OTHER]
 
 
 @posix

@@ -106,7 +106,7 @@ def test_bad_rows_of_json(run, value, reason):
     put("a.jsonl", {"text": [1, 2]}, {"text": value}, {"text": None})
     status, out, err = run("pairs", "a.jsonl", "--unit", "token", "-q")
     assert (status, out, err) == (2, "", [f"fastlsh: a.jsonl: row 2: {reason}"])
-    status, _, err = run("pairs", "a.jsonl", "--unit", "token", "--on-error", "skip")
+    status, _, err = run("pairs", "a.jsonl", "--unit", "token", "--size", 2, "--on-error", "skip")
     assert (status, err[1]) == (0, "fastlsh: 2 documents, 1 empty, 1 row skipped")
 
 

@@ -191,8 +191,8 @@ def test_new_files_against_an_index(tmp_path):
 
 @pytest.mark.filterwarnings("error")
 def test_a_sum_that_is_no_finite_number_is_null(tmp_path):
-    rows = [{"text": "the same", "n": 1e308}, {"text": "the same", "n": 1e308}]
-    lines = "".join([json.dumps(row) + "\n" for row in [*rows, {"text": "b", "n": 2}]])
+    rows = [{"text": "the same text", "n": 1e308}, {"text": "the same text", "n": 1e308}]
+    lines = "".join([json.dumps(row) + "\n" for row in [*rows, {"text": "another text", "n": 2}]])
     (tmp_path / "a.jsonl").write_text(lines, encoding="utf-8")
     _, place = everywhere(tmp_path, tmp_path / "a.jsonl", annotate=True, count="n")
     found = [row["cluster_n"] for row in rows_in(place / "all.jsonl")]

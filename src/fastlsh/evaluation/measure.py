@@ -18,7 +18,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import Pairs
-from fastlsh.search import exact_codes
+from fastlsh.search import exact_codes, warn_of_short_documents
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import Signed, part_of, sign, verified_pairs
 from fastlsh.texts import Texts, as_texts
@@ -109,6 +109,7 @@ def evaluate_each(
     shared, clocks = Stopwatch(), [Stopwatch() for _ in searches]
     with shared("signatures"):
         signed = sign(chosen, params, options)
+    warn_of_short_documents(signed, 0, params.shingler)
     try:
         answers = [
             _answer(chosen, signed, search, max_pairs, options, clock)

@@ -10,7 +10,12 @@ from fastlsh.errors import InputError
 from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.data_sets import DataSets
 from fastlsh.files.disk.overlap import run_overlap
-from fastlsh.files.memory.documents import left_out, named_files, threads_and_progress
+from fastlsh.files.memory.documents import (
+    left_out,
+    named_files,
+    short_documents,
+    threads_and_progress,
+)
 from fastlsh.files.plan import changing_over, select_engine
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import (
@@ -146,6 +151,9 @@ class OverlapSearch:
             if self.page is not None:
                 outputs = {} if self.output is None else {"table": self.output}
                 notes = {**left_out(skipped), **named_files(request, "", outputs)}
+                notes |= short_documents(
+                    found.short, int(found.documents.sum()) - found.empty, request.search.shingler
+                )
                 threshold = request.search.threshold
                 page = overlap_page(found, threshold, notes, clock)
                 write_text(self.page, page, together)

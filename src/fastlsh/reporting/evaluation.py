@@ -30,6 +30,7 @@ def evaluation_page(
     parts = [
         ("Recall by similarity", _table(result, steps, shares)),
         ("How similar pairs look", _gallery(result, documents, steps, shares)),
+        ("Short documents", sections.too_short(documents)),
         ("Time", sections.times(seconds)),
     ]
     return page(title, sections.tiles(tiles), notes, parts)

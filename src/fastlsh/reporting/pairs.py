@@ -67,6 +67,7 @@ def pairs_page(
         ("How similar the pairs are", bars or "<p>No pair has a verified similarity.</p>"),
         ("Pairs by file", _by_file(files, left, right, found.similarity) if files else ""),
         ("The most similar pairs", _told(len(found) - most, table) + shown if shown else ""),
+        ("Short documents", sections.too_short(documents)),
         ("Time", sections.times(seconds)),
     ]
     involved = len(np.unique(np.concatenate([left, right])))

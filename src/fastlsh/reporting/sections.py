@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from fastlsh._kernels import REMEMBERED
 from fastlsh.banding import LSHParams, probability_text
 from fastlsh.explanation import UNIT, shingles_text, steps
-from fastlsh.html import described
+from fastlsh.html import described, escaped
 from fastlsh.reporting.charts import bars, curve
 from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.differences import beginning
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.frame import MOST_LABEL, bounded
 from fastlsh.results import Deduplication
+from fastlsh.search import long_shingles
 from fastlsh.texts import Shingler
 
 BINS = 10
@@ -195,8 +196,8 @@ def limited(count: int, numbers: NDArray[np.int64], documents: ReportedDocuments
     )
 
 
-def short_ones(documents: ReportedDocuments) -> str:
-    """List empty documents, and those shorter than a shingle."""
+def short_ones(documents: ReportedDocuments, *, finds_equal: bool) -> str:
+    """List empty documents, and those shorter than a shingle; `finds_equal`: only equal ones."""
     empty, short = documents.short()
     unit = UNIT[documents.shingler.unit]
     parts = []
@@ -207,7 +208,20 @@ def short_ones(documents: ReportedDocuments) -> str:
             f"<p>Documents with fewer than {documents.shingler.size:,} {unit}s, which are similar "
             f"only to an identical one: {len(short):,}.</p>{_documents(short, documents)}"
         )
+    if not finds_equal:
+        parts.append(_too_short(len(short), len(documents) - len(empty), documents.shingler))
     return "".join(parts) or "<p>No document is empty or shorter than a shingle.</p>"
+
+
+def too_short(documents: ReportedDocuments) -> str:
+    """Say that many documents are shorter than a shingle, if they are."""
+    empty, short = documents.short()
+    return _too_short(len(short), len(documents) - len(empty), documents.shingler)
+
+
+def _too_short(short: int, documents: int, shingler: Shingler) -> str:
+    message = long_shingles(short, documents, shingler)
+    return f"<p>{escaped(message)}.</p>" if message else ""
 
 
 def empty_ones(count: int) -> str:

@@ -126,7 +126,10 @@ def report_page(
             "Documents not compared with every candidate",
             sections.limited(result.limited, result.limited_documents, documents),
         ),
-        ("Empty and short documents", sections.short_ones(documents)),
+        (
+            "Empty and short documents",
+            sections.short_ones(documents, finds_equal=result.rule == "equal"),
+        ),
     ]
     seconds = result.seconds if seconds is None else seconds
     parts = _parts(result, clusters, documents, counts, others, seconds)

@@ -27,6 +27,8 @@ class Overlap(Table):
         How many of those of the data set of the row have a near-duplicate in that of the column.
     empty : int
         How many documents have no shingle, and so no near-duplicate.
+    short : int
+        How many have fewer units than a shingle, so that only equal documents are found.
     params : LSHParams
         The bands and rows of the search.
 
@@ -48,6 +50,7 @@ class Overlap(Table):
         counts: NDArray[Any],
         *,
         empty: int,
+        short: int = 0,
         params: LSHParams,
     ) -> None:
         n = len(names)
@@ -55,6 +58,7 @@ class Overlap(Table):
         self.documents = documents
         self.characters = characters
         self.empty = empty
+        self.short = short
         self.params = params
         bits = np.uint64(1) << np.arange(n, dtype=np.uint64)
         has = (counts["others"][:, None] & bits) != 0

@@ -30,6 +30,9 @@ from fastlsh.search.overlapping import check_data_sets as check_data_sets
 from fastlsh.search.overlapping import overlap, overlap_of_texts
 from fastlsh.search.pairs import near_duplicates, pairs_of_texts
 from fastlsh.search.short_passages import warn_of_short_passages as warn_of_short_passages
+from fastlsh.search.short_shingles import long_shingles as long_shingles
+from fastlsh.search.short_shingles import warn_of_long_shingles as warn_of_long_shingles
+from fastlsh.search.short_shingles import warn_of_short_documents as warn_of_short_documents
 from fastlsh.search.spans import check_length as check_length
 from fastlsh.search.spans import deduplicate_spans, deduplicate_spans_of_texts
 

@@ -15,6 +15,7 @@ from fastlsh.parameters import RemovalKeywords, SearchParams
 from fastlsh.results import Deduplication
 from fastlsh.search.against import check_index, from_index, signed_with
 from fastlsh.search.needless import warn_of_needless_comparisons
+from fastlsh.search.short_shingles import warn_of_short_documents
 from fastlsh.stages import (
     check_keep,
     check_priority,
@@ -150,6 +151,7 @@ def deduplicate_texts(
     with clock("signatures"):
         signed = sign(everything, params, options)
         if not params.finds_equal:
+            warn_of_short_documents(signed, len(others), params.shingler)
             warn_of_needless_comparisons(everything, signed.signatures, params, options)
         if on_signed is not None:
             on_signed(signed.signatures[len(signed.signatures) - len(collection) :])

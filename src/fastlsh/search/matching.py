@@ -9,6 +9,7 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import Matches
 from fastlsh.search.needless import warn_of_needless_comparisons
+from fastlsh.search.short_shingles import warn_of_short_documents
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import find_crossing, groups_of_both, sign
 from fastlsh.texts import as_texts, joined
@@ -117,6 +118,7 @@ def matches_of_texts(
     everything, n = joined(others, collection), len(others)
     signed = sign(everything, params, options)
     signed.groups = groups_of_both(within, len(collection), against_within, n)
+    warn_of_short_documents(signed, n, params.shingler)
     warn_of_needless_comparisons(everything, signed.signatures, params, options)
     document, of_against, similarity = find_crossing(
         everything, signed, n, max_pairs, params, options, best=best, one_to_one=one_to_one

@@ -12,6 +12,7 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import Overlap
 from fastlsh.search.needless import warn_of_needless_comparisons
+from fastlsh.search.short_shingles import warn_of_short_documents
 from fastlsh.stages import MOST_DATA_SETS, characters_of, shared_counts, sign
 from fastlsh.texts import Texts, as_texts, joined
 
@@ -101,13 +102,15 @@ def overlap_of_texts(
     """Count as `overlap` does, given the data set and the length of each document."""
     max_pairs = check_integer(max_pairs, "max_pairs")
     signed = sign(texts, params, options)
+    warn_of_short_documents(signed, 0, params.shingler)
     warn_of_needless_comparisons(texts, signed.signatures, params, options)
     empty = len(signed.empty)
     counts = shared_counts(texts, signed, data_set, characters, max_pairs, params, options)
     documents = np.bincount(data_set, minlength=len(names))
     total = np.zeros(len(names), np.int64)
     np.add.at(total, data_set, characters)
-    return Overlap(names, documents, total, counts, empty=empty, params=params.lsh)
+    short = 0 if signed.short is None else int(signed.short.sum())
+    return Overlap(names, documents, total, counts, empty=empty, short=short, params=params.lsh)
 
 
 def check_data_sets(names: list[str]) -> None:

@@ -10,6 +10,7 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search.needless import warn_of_needless_comparisons
+from fastlsh.search.short_shingles import warn_of_short_documents
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import find_pairs, groups_of, sign
 from fastlsh.texts import as_texts
@@ -104,6 +105,7 @@ def pairs_of_texts(
     ids = check_ids(ids, len(collection))
     signed = sign(collection, params, options)
     signed.groups = groups_of(within, len(collection))
+    warn_of_short_documents(signed, 0, params.shingler)
     warn_of_needless_comparisons(collection, signed.signatures, params, options)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     pairs = split_codes(code)

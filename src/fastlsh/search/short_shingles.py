@@ -1,4 +1,4 @@
-"""Whether shingles are so short that unrelated documents look alike."""
+"""Whether shingles are so short that unrelated documents look alike, or longer than documents."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.signatures import MinHasher
+from fastlsh.stages import Signed
 from fastlsh.texts import Shingler, Texts
 
 FEWEST = 16
@@ -26,6 +27,45 @@ LONGER = (5, 7, 9, 12, 16, 24)
 
 IN_VAIN = 0.01
 """More than this share of all pairs as candidates is worth a warning."""
+
+MANY_SHORT = 10
+"""More than one of so many documents that are shorter than a shingle are worth a warning."""
+
+UNITS = {"char": "characters", "word": "words", "byte": "bytes", "token": "tokens"}
+
+
+def long_shingles(short: int, documents: int, shingler: Shingler) -> str | None:
+    """Say that many documents are shorter than a shingle, if they are.
+
+    Parameters
+    ----------
+    short, documents
+        How many documents have fewer units than a shingle, and how many are not empty.
+    shingler
+        What a shingle is.
+    """
+    if not short or short * MANY_SHORT <= documents:
+        return None
+    advice = "a smaller size= finds more"
+    if shingler.unit == "word":
+        advice += ', and so do characters (unit="char") in text without spaces'
+    return (
+        f"{short:,} of {documents:,} documents are shorter than {shingler.size:,}"
+        f" {UNITS[shingler.unit]}: only equal ones can be found among them; {advice}"
+    )
+
+
+def warn_of_long_shingles(short: int, documents: int, shingler: Shingler) -> None:
+    """Warn as `long_shingles` says."""
+    if message := long_shingles(short, documents, shingler):
+        warn_caller(message, RecallWarning)
+
+
+def warn_of_short_documents(signed: Signed, first: int, shingler: Shingler) -> None:
+    """Warn if many of the documents from `first` on are shorter than a shingle."""
+    if signed.short is not None:
+        short, n = int(signed.short[first:].sum()), len(signed.short) - first
+        warn_of_long_shingles(short, n - int((signed.empty >= first).sum()), shingler)
 
 
 def warn_of_short_shingles(

@@ -222,9 +222,14 @@ class MinHasher:
         out: NDArray[np.uint32] | None = None,
         *,
         lengths: NDArray[np.int64] | None = None,
+        short: NDArray[np.bool_] | None = None,
         progress: Progress | None = None,
     ) -> NDArray[np.uint32]:
-        """Compute the signatures; `lengths`, int64 (n,), gets the code points (bytes, tokens)."""
+        """Compute the signatures.
+
+        `lengths`, int64 (n,), gets the code points (bytes, tokens), and `short`, bool (n,), whether
+        a document has fewer units than a shingle.
+        """
         n = len(texts)
         result = self._result(out, n)
 
@@ -233,6 +238,8 @@ class MinHasher:
             counted = gathered.lengths()
             if lengths is not None:
                 lengths[start:stop] = counted
+            if short is not None:
+                short[start:stop] = self.shingler.are_short(gathered, counted)
             return self.sign_gathered(gathered, counted, result[start:stop])
 
         advance = progress.stage("signatures", n) if progress else None

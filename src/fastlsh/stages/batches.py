@@ -30,6 +30,9 @@ class SignedBatch(NamedTuple):
     """uint64 (n,): never 0, and equal for documents with the same normalised text; if wanted."""
     signatures: NDArray[np.uint32] | None
     """uint32 (n, num_perm), if they are kept."""
+    short: NDArray[np.bool_] | None = None
+    """bool (n,): whether a document has fewer units than a shingle, but one, so that only an equal
+    one is similar to it; None with the rule "equal", to which that makes no difference."""
 
 
 def sign_batch(
@@ -92,13 +95,15 @@ def sign_batch(
         signed, steps = sign_with_steps(collection, params, options)
         made = keys_by_size(signed.signatures, steps, params.partitions, threads=options.threads)
         found = hashes_of_texts(collection, params, options) if text_hashes else None
-        return SignedBatch(made, signed.lengths, found, signed.signatures if signatures else None)
+        kept = signed.signatures if signatures else None
+        return SignedBatch(made, signed.lengths, found, kept, signed.short)
     hasher = hasher_for(params, options)
     width = 0 if params.finds_equal else params.num_perm
     kept = np.empty((n, width), np.uint32) if signatures else None
     keys = np.empty((params.n_keys, n), np.uint64)
     lengths = np.empty(n, np.int64)
     hashes = np.empty(n, np.uint64) if text_hashes else None
+    short = None if params.finds_equal else np.empty(n, np.bool_)
 
     def work(start: int, stop: int) -> Iterator[None]:
         if params.finds_equal:
@@ -109,6 +114,8 @@ def sign_batch(
             return
         gathered, plain = params.shingler.gather_with_texts(collection, start, stop)
         counted = lengths[start:stop] = gathered.lengths()
+        assert short is not None
+        short[start:stop] = params.shingler.are_short(gathered, counted)
         if hashes is not None:
             yield from hashing_steps(plain, hashes[start:stop])
         out = np.empty((stop - start, width), np.uint32) if kept is None else kept[start:stop]
@@ -116,7 +123,7 @@ def sign_batch(
         yield from hasher.sign_gathered(gathered, counted, out, wanted)
 
     run(work, batches(n, batch_size(collection)), options.threads)
-    return SignedBatch(keys, lengths, hashes, kept)
+    return SignedBatch(keys, lengths, hashes, kept, short)
 
 
 def sign_with_steps(

@@ -28,6 +28,8 @@ class Signed:
     the signatures, some bands at a time."""
     groups: NDArray[np.uint64] | None = None
     """uint64 (n,): only documents of the same group are compared; None: all are."""
+    short: NDArray[np.bool_] | None = None
+    """bool (n,): whether a document has fewer units than a shingle, but one; None: not counted."""
 
     def take_keys(self) -> NDArray[np.uint64] | None:
         """Return the band keys, and let go of them: they are needed once, and take much memory."""
@@ -52,18 +54,19 @@ def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
 
 
 def sign(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
-    """Sign every document. Memory: 4 * num_perm + 8 bytes per document.
+    """Sign every document. Memory: 4 * num_perm + 9 bytes per document.
 
     To find equal texts, the only key is a hash of each text: 16 bytes per document.
     """
     if params.finds_equal:
         return _hashed(texts, params, options)
     lengths = options.empty(len(texts), np.int64)
+    short = options.empty(len(texts), np.bool_)
     out = options.empty((len(texts), params.num_perm), np.uint32)
     signatures = hasher_for(params, options).sign(
-        texts, out, lengths=lengths, progress=options.progress
+        texts, out, lengths=lengths, short=short, progress=options.progress
     )
-    return Signed(signatures, lengths, None)
+    return Signed(signatures, lengths, None, short=short)
 
 
 def _hashed(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:

@@ -295,6 +295,12 @@ class Shingler:
         word_counts(texts, hashing.unit, hashing.size, most, counts, hashing.prepared)
         return counts
 
+    def are_short(self, gathered: Gathered, lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which documents of these lengths have a unit, but fewer than a shingle, (n,)."""
+        if self.unit == "word" and gathered.offsets is None and self.size > 1:
+            lengths = self.unit_counts(gathered.units, self.size)
+        return (lengths > 0) & (lengths < self.size)
+
     def words_of(self, text: Spans) -> list[str]:
         """Return the words or tokens of the only text, which is normalised."""
         string = text.strings()[0]

@@ -4,6 +4,7 @@ import datetime
 import decimal
 import json
 import random
+import warnings
 
 import pytest
 
@@ -264,3 +265,19 @@ def test_the_driver_is_spared(spark, monkeypatch):
     monkeypatch.setattr(families, "on_driver", None)
     monkeypatch.setattr(families, "LINKS", 16)
     assert rows_of(proofs(df, threshold=0.6, **EASY)) == memory_proofs(TEXTS, IDS, 0.6, **EASY)
+
+
+@pytest.mark.parametrize("families", ["driver", "rounds"])
+def test_documents_shorter_than_a_shingle(spark, families):
+    words = fastlsh.Shingler("word", 3)
+    texts = [f"山水之间有一条小路{number % 4}" for number in range(30)] + ["", None]
+    df = frame(spark, range(32), texts)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", fastlsh.RecallWarning)
+        found = deduplicate(df, shingler=words, families=families)
+    (message,) = [str(each.message) for each in caught if each.category is fastlsh.RecallWarning]
+    assert message.startswith("30 of 30 documents are shorter than 3 words: only equal ones")
+    assert found.count() == 6
+    assert deduplicate(df, shingler=words, rule="equal").count() == 6
+    few = [" ".join(TEXTS[0].split()[:3]), "two words", *TEXTS[2:20]]
+    assert deduplicate(frame(spark, range(20), few), shingler=words).count() > 1

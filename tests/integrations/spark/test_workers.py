@@ -11,7 +11,7 @@ import pytest
 
 from fastlsh import stages
 from fastlsh.integrations.spark import parts, workers
-from fastlsh.integrations.spark.columns import BAD_TEXT, NULL_ID, REPEATED
+from fastlsh.integrations.spark.columns import BAD_TEXT, NOT_EMPTY, NULL_ID, REPEATED, SHORT
 
 pa = pytest.importorskip("pyarrow")
 
@@ -76,9 +76,10 @@ def test_keys_of_texts():
     keys = stages.sign_batch(["one text", "another"], params).keys.view(np.int64).T.tolist()
     expected = [(key, n) for n, row in zip([5, 8], keys, strict=True) for key in row]
     own = [(n, n) for n in number.tolist()]
-    assert found == sorted([*expected, *own, (8, NULL_ID)])
+    counts = [(2, NOT_EMPTY), (2, SHORT)]
+    assert found == sorted([*expected, *own, *counts, (8, NULL_ID)])
     torn = signed(pa.array([t.encode() if isinstance(t, str) else t for t in texts], pa.binary()))
-    assert torn == sorted([*own, (7, BAD_TEXT), (8, NULL_ID)])
+    assert torn == sorted([*own, (0, NOT_EMPTY), (0, SHORT), (7, BAD_TEXT), (8, NULL_ID)])
 
 
 @pytest.mark.parametrize("seed", range(20))

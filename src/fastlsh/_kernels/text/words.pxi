@@ -221,7 +221,21 @@ cdef Py_ssize_t write_words(const Plan* plan, const Span* span, int64_t* out) no
 
 
 cdef Py_ssize_t count_words(const Plan* plan, const Span* span, Py_ssize_t most) noexcept nogil:
-    # How many words there are, without those that are left out; stops soon after `most`.
+    # How many words there are, without those that are left out; stops soon after `most`, which
+    # the beginning of a long text nearly always has, besides a last word that may be cut.
+    cdef Span beginning = span[0]
+    cdef Py_ssize_t total
+    if most < span.length // 32:
+        beginning.length = 16 * most + 16
+        total = count_all_words(plan, &beginning, most + 1)
+        if total > most:
+            return total
+    return count_all_words(plan, span, most)
+
+
+cdef Py_ssize_t count_all_words(
+    const Plan* plan, const Span* span, Py_ssize_t most
+) noexcept nogil:
     cdef uint64_t word[BLOCK]
     cdef Source source
     cdef Py_ssize_t total = 0

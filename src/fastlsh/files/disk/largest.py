@@ -10,6 +10,7 @@ from fastlsh.arrays import unique
 from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary
+from fastlsh.files.memory.documents import short_documents
 from fastlsh.files.run.job import Job
 from fastlsh.reporting import RunCounts, largest_clusters_page
 from fastlsh.results import Deduplication
@@ -70,7 +71,11 @@ def largest_page(
         ids=names[:own],
         against_ids=names[own:],
         title=f"Deduplication of {documents:,} documents",
-        notes={"texts shown": which, **notes},
+        notes={
+            "texts shown": which,
+            **notes,
+            **short_documents(summary.short, summary.not_empty, params.shingler),
+        },
         seconds=dict(seconds),
     )
 

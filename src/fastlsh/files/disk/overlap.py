@@ -47,7 +47,7 @@ class CountsFound(NamedTuple):
         counts = np.array([tuple(row) for row in self.counts], Shared)
         return Overlap(
             self.names, documents, characters, counts, empty=self.summary.empty,
-            params=job.params.lsh,
+            short=self.summary.short, params=job.params.lsh,
         )  # fmt: skip
 
 

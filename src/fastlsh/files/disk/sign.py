@@ -50,7 +50,7 @@ from fastlsh.io import (
     with_row_of_file,
 )
 from fastlsh.parallel import amount, batches, ordered_map, run
-from fastlsh.search import warn_of_needless_comparisons
+from fastlsh.search import warn_of_long_shingles, warn_of_needless_comparisons
 from fastlsh.stages import hasher_for
 from fastlsh.texts import as_texts
 
@@ -91,9 +91,16 @@ class Summary(NamedTuple):
     """Rows of JSON lines that the json module has read."""
     characters: int
     """Of the documents of the inputs, where passages are looked for."""
+    short: int
+    """Documents with fewer units than a shingle, without those of `against`."""
+
+    @property
+    def not_empty(self) -> int:
+        """Documents with a unit, without those of `against`."""
+        return self.documents - self.n_against - self.empty
 
 
-NOTHING = Summary(0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0, 0)
+NOTHING = Summary(0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0, 0, 0)
 """Of a stage that does not end the run."""
 
 
@@ -114,6 +121,7 @@ def sign_inputs(job: Job) -> Summary:
     finished_runs(job)  # an error if one is missing
     if summary.skipped and not job.skip:  # but it was when a run before this one read the row
         raise InputError(*summary.reasons[0])
+    warn_of_long_shingles(summary.short, summary.not_empty, job.params.shingler)
     return summary
 
 
@@ -372,7 +380,7 @@ def _summary(job: Job) -> Summary:
     return Summary(
         documents=documents,
         n_against=sum(n for source, n in blocks if source < job.first_input),
-        empty=sum(n for run in runs for source, n in run["empty"] if source >= job.first_input),
+        empty=_of_inputs(job, runs, "empty"),
         skipped=bad,
         reasons=reasons[:REASONS],
         repeated=sum(repeated),
@@ -383,7 +391,13 @@ def _summary(job: Job) -> Summary:
         files=stop - job.first_input,
         slow=sum(run["slow"] for run in runs),
         characters=sum(run["characters"] for run in runs[first:]),
+        short=_of_inputs(job, runs, "short"),
     )
+
+
+def _of_inputs(job: Job, runs: list[Any], name: str) -> int:
+    """Return the sum of a count of the runs, without the files of `against`."""
+    return sum(n for run in runs for source, n in run[name] if source >= job.first_input)
 
 
 def _repeated_example(

@@ -44,19 +44,19 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
     keys: NDArray[Any]
     identities = identity_hashes(None if job.request.group else documents.ids)
     if job.request.group is not None:
-        keys, empty = _groups_and_sizes(documents, job.request.group), 0
+        keys, empty, short = _groups_and_sizes(documents, job.request.group), 0, 0
     elif job.params.partitions:
-        keys = _minima(documents, job)
+        keys, short = _minima(documents, job)
         empty = int((keys[job.params.num_perm] == 0).sum())
     elif job.cutting is None:
-        keys = _keys(documents, job)
+        keys, short = _keys(documents, job)
         empty = int((keys[0] == 0).sum())
     else:
         pieces, of_pieces, echoes = job.cutting.signed(documents, job.params)
         keep_first_bits(of_pieces)
         keys = of_pieces
         counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
-        empty = int((counts == 0).sum())
+        empty, short = int((counts == 0).sum()), 0
         if echoes is not None:
             contexts = narrowed(pieces.bounds)
     characters = 0
@@ -71,6 +71,7 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         keys,
         identities,
         empty,
+        short,
         documents.bad,
         block.next_row,
         documents.slow,
@@ -99,30 +100,42 @@ def _groups_and_sizes(documents: BlockDocuments, group: str) -> NDArray[np.uint3
     return np.vstack([*halves[0], *halves[1]])
 
 
-def _keys(documents: BlockDocuments, job: Job) -> NDArray[np.uint64]:
-    """Return the band keys, uint64 (bands, n); each value of a dictionary is read once."""
+def _keys(documents: BlockDocuments, job: Job) -> tuple[NDArray[np.uint64], int]:
+    """Return the band keys, uint64 (bands, n), and how many documents are shorter than a shingle.
+
+    Each value of a dictionary is read once.
+    """
     distinct, inverse = without_repetition(documents.texts)
-    keys = sign_batch(distinct, job.params, text_hashes=False, threads=1).keys
-    keys = _repeated(keys, inverse)
+    signed = sign_batch(distinct, job.params, text_hashes=False, threads=1)
+    keys, short = _repeated(signed.keys, inverse), _count(signed.short, inverse)
     groups = job.request.groups(documents.labels)
     if groups is not None:
         keys = keys_apart(keys, groups)
     keep_first_bits(keys)
-    return keys
+    return keys, short
 
 
-def _minima(documents: BlockDocuments, job: Job) -> NDArray[np.uint32]:
-    """Return what the keys by size are made of, uint32 (num_perm + 1 or + 3, n).
+def _minima(documents: BlockDocuments, job: Job) -> tuple[NDArray[np.uint32], int]:
+    """Return what the keys by size are made of, uint32 (num_perm + 1 or + 3, n); and as `_keys`.
 
-    These are the minima of each hash function, then the steps of the sizes, and, if only documents
-    of a group are compared, the lower and upper halves of the groups.
+    The former are the minima of each hash function, then the steps of the sizes, and, if only
+    documents of a group are compared, the lower and upper halves of the groups.
     """
     distinct, inverse = without_repetition(documents.texts)
     prepared = job.params.shingler.prepared(as_texts(distinct))
     signed, steps = sign_with_steps(prepared, job.params, RunOptions.of(1))
     minima = _repeated(np.vstack([signed.signatures.T, steps]), inverse)
     groups = job.request.groups(documents.labels)
-    return minima if groups is None else np.vstack([minima, *halves_of(groups)])
+    if groups is not None:
+        minima = np.vstack([minima, *halves_of(groups)])
+    return minima, _count(signed.short, inverse)
+
+
+def _count(flags: NDArray[np.bool_] | None, inverse: NDArray[np.int64] | None) -> int:
+    """Return of how many documents a flag of their values is set; that of null is not."""
+    if flags is None:
+        return 0
+    return int((flags if inverse is None else np.append(flags, False)[inverse]).sum())
 
 
 def _repeated(values: NDArray[T], inverse: NDArray[np.int64] | None) -> NDArray[T]:

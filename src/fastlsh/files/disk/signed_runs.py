@@ -89,6 +89,8 @@ class SignedBlock(NamedTuple):
     halves of their groups and sizes."""
     identities: NDArray[np.uint64]
     empty: int
+    short: int
+    """Documents with fewer units than a shingle."""
     errors: list[InputError]
     next_row: int
     """The number of the row behind it."""
@@ -189,6 +191,7 @@ class RunWriter:
                 "next_row": parts[-1].next_row,
                 "bands": bands,
                 "empty": [(part.record.source, part.empty) for part in parts if part.empty],
+                "short": [(part.record.source, part.short) for part in parts if part.short],
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
                 "slow": sum(part.slow for part in parts),
                 "characters": sum(part.characters for part in parts),

@@ -55,8 +55,8 @@ from fastlsh.results import (
     Removals,
     SpanDeduplication,
 )
-from fastlsh.search import deduplicate_texts
-from fastlsh.texts import ids_of_words
+from fastlsh.search import deduplicate_texts, long_shingles
+from fastlsh.texts import Shingler, ids_of_words
 
 
 def run_deduplication(
@@ -255,6 +255,12 @@ def named_files(request: Request, others: str, outputs: Mapping[str, str]) -> di
     lines |= outputs
     lines["made"] = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z} by fastlsh {__version__}"
     return lines
+
+
+def short_documents(short: int, documents: int, shingler: Shingler) -> dict[str, str]:
+    """Return what a page tells if many documents are shorter than a shingle."""
+    message = long_shingles(short, documents, shingler)
+    return {"short documents": message} if message else {}
 
 
 def left_out(skipped: int) -> dict[str, str]:

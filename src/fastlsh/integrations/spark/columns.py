@@ -14,6 +14,8 @@ NUMBERS = ("byte", "short", "integer", "long", "boolean", *FRACTIONS)
 
 NULL_ID, BAD_PRIORITY, BAD_TEXT, REPEATED = -4, -3, -2, -1
 BAD_MESSAGE, NO_VALUE = -5, -6
+NOT_EMPTY, SHORT = -(1 << 62), -(1 << 62) - 1
+"""No problems: numbers of documents, and of those that are shorter than a shingle."""
 """What can be wrong with a document; workers report it in the place of a document number.
 
 NO_VALUE - i: the i-th of `Columns.values` has none.

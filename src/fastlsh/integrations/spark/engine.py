@@ -9,6 +9,8 @@ from fastlsh.files import Removal
 from fastlsh.integrations.spark import families as finding
 from fastlsh.integrations.spark import parts, workers
 from fastlsh.integrations.spark.columns import (
+    NOT_EMPTY,
+    SHORT,
     Columns,
     check_frame,
     problem_of,
@@ -17,6 +19,7 @@ from fastlsh.integrations.spark.columns import (
 )
 from fastlsh.integrations.spark.worker_python import check_workers
 from fastlsh.parameters import SearchParams, check_params
+from fastlsh.search import warn_of_long_shingles
 from fastlsh.stages import check_keep
 
 REPORTED = 1000
@@ -53,8 +56,11 @@ def family_rows(
     rows = rows_of(df, against, columns)
     found = _links(rows, columns, params, partitions).persist()
     try:
-        problems = found.where("earlier < 0").limit(REPORTED).collect()
+        problems = found.where(f"earlier between {NOT_EMPTY + 1} and -1").limit(REPORTED).collect()
         raise_problem(rows, columns, [(row["earlier"], row["later"]) for row in problems])
+        counts = found.where(f"earlier <= {NOT_EMPTY}").groupBy("earlier").sum("later").collect()
+        of_code = dict(map(tuple, counts))
+        warn_of_long_shingles(of_code.get(SHORT, 0), of_code.get(NOT_EMPTY, 0), params.shingler)
         links = found.where("earlier >= 0")
         if families == "auto":
             families = "driver" if 16 * links.count() <= finding.LINKS else "rounds"

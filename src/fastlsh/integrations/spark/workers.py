@@ -14,7 +14,7 @@ from fastlsh import stages
 from fastlsh.candidates import keys_apart
 from fastlsh.errors import TooManyPairsError
 from fastlsh.files import Removal
-from fastlsh.integrations.spark.columns import BAD_TEXT, REPEATED, Columns
+from fastlsh.integrations.spark.columns import BAD_TEXT, NOT_EMPTY, REPEATED, SHORT, Columns
 from fastlsh.integrations.spark.parts import whole_families
 from fastlsh.io import label_hashes
 from fastlsh.parameters import SearchParams
@@ -33,7 +33,8 @@ def signer(params: SearchParams) -> Worker:
     """Return a worker from (number, problem, text[, within]) to (key, number), a row for each band.
 
     One more row has the number as its key, so that documents with the same number meet. What is
-    wrong with a document becomes a row with its number as the key, and a code below 0.
+    wrong with a document becomes a row with its number as the key, and a code below 0. Two more
+    rows of each batch have a count as the key: `NOT_EMPTY` and `SHORT`.
     """
 
     def sign(batches: Iterable[Any]) -> Iterator[Any]:
@@ -42,19 +43,24 @@ def signer(params: SearchParams) -> Worker:
             problem = np.asarray(batch.column(1), np.int64)
             text = batch.column(2)
             try:
-                keys = stages.sign_batch(text, params, threads=1).keys.view(np.int64)
+                signed = stages.sign_batch(text, params, threads=1)
+                keys = signed.keys.view(np.int64)
+                short = 0 if signed.short is None else int(signed.short.sum())
+                counts = np.array([int((keys[0] != 0).sum()), short])
             except (TypeError, ValueError):
                 wrong = _not_utf8(text)
                 if not wrong.any():
                     raise  # from a function of the user's
                 problem = np.where(wrong & (problem == 0), BAD_TEXT, problem)
-                keys = np.zeros((0, len(number)), np.int64)
+                keys, counts = np.zeros((0, len(number)), np.int64), np.zeros(2, np.int64)
             if batch.num_columns > 3:
                 keys = _in_groups(keys, batch.column(3))
             band, row = np.nonzero(keys)
             yield batch_of(
-                key=np.concatenate([keys[band, row], number, number[problem < 0]]),
-                number=np.concatenate([number[row], number, problem[problem < 0]]),
+                key=np.concatenate([keys[band, row], number, number[problem < 0], counts]),
+                number=np.concatenate(
+                    [number[row], number, problem[problem < 0], [NOT_EMPTY, SHORT]]
+                ),
             )
 
     return sign

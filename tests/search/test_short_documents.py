@@ -1,0 +1,132 @@
+"""Documents that are shorter than a shingle: one warning with both numbers, in each search."""
+
+import warnings
+from functools import partial
+
+import pytest
+
+import fastlsh
+from fastlsh import RecallWarning, Shingler
+from shards import write_shards
+
+CHINESE = ["山水之间有一条小路通向远方的村庄" + end for end in "甲乙丙丁"]
+WORDS = Shingler("word", 3)
+LONG = [f"document {number} of a collection has many words" for number in range(20)]
+
+
+def said(call):
+    """Return the warnings of a call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    found = [str(each.message) for each in caught if issubclass(each.category, RecallWarning)]
+    return [message for message in found if "documents are shorter than" in message]
+
+
+SEARCHES = {
+    "near_duplicates": lambda texts, **more: fastlsh.near_duplicates(texts, **more),
+    "deduplicate": lambda texts, **more: fastlsh.deduplicate(texts, **more),
+    "by containment": lambda texts, **more: fastlsh.deduplicate(
+        texts, rule="contained", search="containment", **more
+    ),
+    "matches": lambda texts, **more: fastlsh.matches(texts, LONG, **more),
+    "overlap": lambda texts, **more: fastlsh.overlap({"a": texts, "b": []}, **more),
+    "evaluate": lambda texts, **more: fastlsh.evaluate(texts, **more),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_every_search_says_it_once(name):
+    (message,) = said(lambda: SEARCHES[name](CHINESE, shingler=WORDS))
+    assert message.startswith("4 of 4 documents are shorter than 3 words: only equal ones")
+    assert 'characters (unit="char") in text without spaces' in message
+    for shingler in (Shingler("char", 5), Shingler("word", 3, words="unicode")):
+        assert not said(lambda of=shingler: SEARCHES[name](CHINESE, shingler=of))
+
+
+@pytest.mark.parametrize(
+    ("shingler", "unit"),
+    [
+        (Shingler(), "9 characters"),
+        (Shingler("byte", 30), "30 bytes"),
+        (Shingler("word", 2, stop_words=["one"]), "2 words"),
+        (Shingler("word", 3, tokenizer=str.split), "3 words"),
+    ],
+)
+def test_units(shingler, unit):
+    (message,) = said(lambda: fastlsh.deduplicate(["one two", "one", "two"], shingler=shingler))
+    count = 2 if shingler.stop_words else 3  # the document "one" is empty without it
+    assert message.startswith(f"{count} of {count} documents are shorter than {unit}")
+
+
+def test_token_ids():
+    documents = [[1, 2], [3], [4, 5], [], [6, 7, 8]]
+    (message,) = said(lambda: fastlsh.deduplicate(documents, shingler=Shingler("token", 3)))
+    assert message.startswith("3 of 4 documents are shorter than 3 tokens")
+
+
+def test_more_than_a_tenth_of_those_that_are_not_empty():
+    five = Shingler("word", 5)
+    for short, expected in ((2, None), (3, "3 of 20"), (20, "20 of 20")):
+        texts = [f"tiny {number}" for number in range(short)] + LONG[short:] + [""] * 90
+        found = said(lambda of=texts: fastlsh.deduplicate(of, shingler=five))
+        assert [message.partition(" documents")[0] for message in found] == [expected] * len(found)
+        assert len(found) == (expected is not None)
+    exactly = [" ".join(LONG[number].split()[:5]) for number in range(20)]
+    assert not said(lambda: fastlsh.deduplicate(exactly, shingler=five))
+
+
+def test_documents_of_against_do_not_count():
+    assert not said(lambda: fastlsh.deduplicate(LONG, against=CHINESE, shingler=WORDS))
+    found = said(lambda: fastlsh.deduplicate(CHINESE, against=LONG, shingler=WORDS))
+    assert found[0].startswith("4 of 4")
+
+
+def test_equal_texts_need_no_shingle():
+    for shingler in (None, WORDS):
+        assert not said(lambda of=shingler: fastlsh.deduplicate(CHINESE, rule="equal", shingler=of))
+
+
+@pytest.mark.parametrize("n", [1, 5, 31, 32, 33, 500])
+def test_long_texts_are_counted_by_their_beginning(n):
+    # The count of a beginning must not take a word that is cut for one of a list.
+    texts = ["x" * 200, "x " * n, "listed " * n + "x", "x" * 150 + " listed" * 3]
+    for shingler in (
+        Shingler("word", 3),
+        Shingler("word", 3, stop_words=["listed"]),
+        Shingler("word", 3, vocabulary=["listed"]),
+    ):
+        short = [len(shingler.shingles(text)) == 1 for text in texts]
+        fewer = [len(Shingler("word", 1, stop_words=shingler.stop_words,
+                              vocabulary=shingler.vocabulary).shingles(text)) < 3
+                 for text in texts]  # fmt: skip
+        found = fastlsh.stages.sign_batch(texts, fastlsh.stages.SearchParams.of(shingler=shingler))
+        empty = found.keys[0] == 0
+        assert found.short.tolist() == [a and not b for a, b in zip(fewer, empty, strict=True)]
+        assert all(a or not b for a, b in zip(short, found.short, strict=True))
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("kind", ["dedup", "containment", "grouped", "pairs", "overlap"])
+def test_files(tmp_path, engine, kind):
+    pytest.importorskip("pyarrow")
+    rows = [{"id": number, "text": text, "site": number % 2} for number, text in enumerate(CHINESE)]
+    inputs = write_shards(tmp_path, [*rows, {"id": 9, "text": "", "site": 1}], 2)
+    against = write_shards(tmp_path, [{"id": 5, "text": LONG[0]}] * 9, 1, "known")
+    how = {"shingler": WORDS, "engine": engine, "memory": "300M"}
+    if engine == "disk":
+        how["work"] = tmp_path / "work"
+    output, page = tmp_path / "out.jsonl", tmp_path / "page.html"
+    if kind == "pairs":
+        page = page if engine == "memory" else None
+        call = partial(fastlsh.near_duplicate_files, inputs, output, report=page, **how)
+    elif kind == "overlap":
+        call = partial(fastlsh.overlap_files, inputs, source="site", report=page, **how)
+    else:
+        if kind == "containment":
+            how |= {"rule": "contained", "search": "containment", "against": against}
+        how["group"] = "id" if kind == "grouped" else None
+        call = partial(fastlsh.deduplicate_files, inputs, output, report=page, **how)
+    (message,) = said(call)
+    assert message.startswith("4 of 4 documents are shorter than 3 words")
+    assert page is None or "4 of 4 documents are shorter" in page.read_text(encoding="utf-8")
