@@ -627,7 +627,7 @@ CASES = {
     }),
     "element_bounds": lambda: (_kernels.element_bounds, {
         "data": np.frombuffer(b'{"a": [1]},\n2]', UINT8),
-        "scan": np.zeros(_kernels.ARRAY_SCAN, INT64),
+        "scan": np.zeros(5, INT64),
     }),
     "element_lines": lambda: (_kernels.element_lines, {
         "data": np.frombuffer(b' {"a":\r\n1} ,2]', UINT8), "bounds": np.array([0, 12, 14]),

@@ -420,6 +420,7 @@ def test_line_bounds_with_carriage_returns(text, last):
     assert found.tolist() == [0, *np.cumsum([*map(len, lines)]).tolist()]
 
 
+CLOSED, BROKEN = 1, 2
 PIECES = [*'"\\,{}[] :1', "\n", "\r", "\x01", '\\"', "a" * 70, '"b"', '{"c": ["]", {}]}', "é" * 40]
 ARRAYS = st.lists(st.sampled_from([*PIECES, "[" * 70 + "]" * 70]), max_size=14).map("".join)
 """Bytes behind the bracket of an array."""
@@ -434,7 +435,7 @@ def elements_of(data):
             quoted = 1
         elif quoted and (byte < 32 or c in '"\\'):
             if byte < 32:
-                return [*ends, at + 1], _kernels.ARRAY_BROKEN
+                return [*ends, at + 1], BROKEN
             quoted = 2 if c == "\\" else 0
             complete = not quoted and not brackets
         elif quoted:
@@ -443,9 +444,9 @@ def elements_of(data):
             ends.append(at + 1)
             complete = False
             if c == "]":
-                return ends, _kernels.ARRAY_CLOSED
+                return ends, CLOSED
         elif (complete and c not in " \t\r\n") or (c in "]}" and brackets[-1:] != [c]):
-            return [*ends, at + 1], _kernels.ARRAY_BROKEN
+            return [*ends, at + 1], BROKEN
         elif c in "[{":
             brackets.append("]" if c == "[" else "}")
         elif c in "]}":
@@ -459,7 +460,7 @@ def elements_of(data):
 @given(ARRAYS, st.integers(0, 400))
 def test_element_bounds(text, cut):
     data = np.frombuffer(text.encode(), np.uint8)
-    scan = np.zeros(_kernels.ARRAY_SCAN, np.int64)
+    scan = np.zeros(5, np.int64)
     found = _kernels.element_bounds(data, scan)
     assert (found[1:].tolist(), scan[0]) == elements_of(data.tolist())
     scan[:] = 0  # in two parts
@@ -471,7 +472,7 @@ def test_element_bounds(text, cut):
 @given(ARRAYS.map(lambda text: f" {text}"), st.sampled_from([(32, 32), (11, 12)]))
 def test_element_lines(text, breaks):
     data = np.frombuffer(text.encode(), np.uint8)
-    bounds = _kernels.element_bounds(data, np.zeros(_kernels.ARRAY_SCAN, np.int64))
+    bounds = _kernels.element_bounds(data, np.zeros(5, np.int64))
     bounds = bounds[len(bounds) > 2 :]  # behind the first row
     lines, found = _kernels.element_lines(data, bounds, *breaks)
     expected = []

@@ -83,6 +83,7 @@ def test_bad_tables(tmp_path):
         ("h.tsv", "", "no column id"),
         ("j.jsonl", '{"id": 1}\n', "row 1: no column kept_id .there is: id"),
         ("k.jsonl", "[" * 100_000, "row 1: the file ends behind byte 100000"),
+        ("k.jsonl", '{"a":' + "[" * 100_000, "row 1: nested too deeply"),
         (
             "l.csv",
             'id,kept_id,jaccard\nd1,d0,1\n"d2,d0,1\n',

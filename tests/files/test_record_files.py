@@ -8,7 +8,7 @@ from combinations import every
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files.run.part import STAGES
-from fastlsh.io import roles
+from fastlsh.io import contents
 from shards import rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
@@ -123,7 +123,7 @@ def test_misspelt_roles(tmp_path, capsys, suffix):
 
 
 def test_a_role_that_is_rare(tmp_path, monkeypatch):
-    monkeypatch.setattr(roles, "LOOK", 100)
+    monkeypatch.setattr(contents, "LOOK", 100)
     chats = [[{"from": "human", "value": f"question {n}"}] for n in range(300)]
     chats += [None, [{"from": "tool", "value": "an answer"}]]
     path = tmp_path / "in.jsonl"
@@ -148,7 +148,7 @@ def test_the_command_joins_columns(tmp_path, capsys):
     assert main([*words, "--join-with", " "]) == 0
     assert capsys.readouterr().out.count("\n") == 2
     assert main([*words, "--roles", "user"]) == 2
-    assert "roles is for files of JSON lines, Parquet and Arrow" in capsys.readouterr().err
+    assert "roles is for files of JSON, Parquet and Arrow" in capsys.readouterr().err
     words = ["pairs", str(path), "--text", "title", "--join-with", " ", "-q"]
     assert main(words) == 2
     assert "--join-with without several columns is for files of JSON" in capsys.readouterr().err

@@ -230,7 +230,7 @@ def test_bad_rows_are_skipped_alike(tmp_path, monkeypatch):
     first.write_text("7\n" + first.read_text(encoding="utf-8"), encoding="utf-8")
     for number, path in enumerate(inputs, 1):
         lines = Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
-        for place, line in enumerate(["[1]\n", "\n", '{"id": 3}\n', '{"text": 5}\n', "{\n"] * 2):
+        for place, line in enumerate(["17\n", "\n", '{"id": 3}\n', '{"text": 5}\n', "{\n"] * 2):
             lines.insert(3 * place + number, line)
         Path(path).write_text("".join(lines), encoding="utf-8")
     result, _ = both(tmp_path, inputs, on_error="skip", output="kept/")

@@ -37,9 +37,6 @@ from fastlsh._kernels.index._index import (
 )
 from fastlsh._kernels.json._json import (
     ABSENT,
-    ARRAY_BROKEN,
-    ARRAY_CLOSED,
-    ARRAY_SCAN,
     COLUMNS,
     INTEGER,
     LONG_REAL,
@@ -157,9 +154,6 @@ __all__ = [
     "AFFINE32",
     "AFFINE64",
     "ALPHANUMERIC",
-    "ARRAY_BROKEN",
-    "ARRAY_CLOSED",
-    "ARRAY_SCAN",
     "ASCII_ALPHANUMERIC",
     "BY_CONTAINMENT",
     "BY_SETS",

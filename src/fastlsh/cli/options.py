@@ -11,11 +11,10 @@ from fastlsh.cli.shingling import SHINGLING, add_key_option, add_text_options, s
 from fastlsh.io import (
     Collection,
     ReadOptions,
-    check_roles,
+    check_content,
     check_used,
     read_files,
     spooled_inputs,
-    warn_of_lines,
 )
 from fastlsh.presets import PRESETS
 
@@ -269,8 +268,7 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
         )
         sources = [part.source for part in collection.parts]
         check_used(how, sources)
-        warn_of_lines(sources)
-        check_roles(how, sources)
+        check_content(how, sources)
     return collection
 
 

@@ -31,7 +31,7 @@ from fastlsh.io import (
     ReadOptions,
     RunPaths,
     Source,
-    check_roles,
+    check_content,
     check_target,
     check_used,
     files_to_read,
@@ -41,7 +41,6 @@ from fastlsh.io import (
     recover_outputs,
     spooled_inputs,
     table_format,
-    warn_of_lines,
 )
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions
@@ -163,8 +162,7 @@ def decontaminate_files(
         mixed = output is None or is_folder_output(output)
         sources = files_to_read(readable, read, mixed=mixed)
         check_used(read, sources)
-        warn_of_lines(sources)
-        check_roles(read, sources)
+        check_content(read, sources)
         items = read_items(paths(evals), fields, item_id, read)
         targets = _targets(readable, sources, items, read, output, hits, convert_to, engine)
         if targets is not None and params.rule == "annotate":

@@ -21,13 +21,12 @@ from fastlsh.io import (
     ReadOptions,
     RunPaths,
     Source,
-    check_roles,
+    check_content,
     check_used,
     files_to_read,
     is_folder_output,
     is_remote,
     is_written_in_place,
-    warn_of_lines,
 )
 from fastlsh.keyed import KEY_FILE
 from fastlsh.keywords import made, taken
@@ -358,18 +357,16 @@ class Request:
         sources, before
             The files of the inputs, and those of the reference collection.
         """
-        sources, inputs = [*(before or ()), *sources], sources
+        before = before or []
         read = self.read
         if self.group is not None:
-            for source in sources:
+            for source in [*before, *sources]:
                 if source.format in ("txt", *SPLIT) and self.group not in source.optional:
                     raise source.error(f"plain text has no column {self.group!r}")
             read = replace(read, join_with="\n")
-        check_used(read, sources)
-        if self.cutting is None:
-            warn_of_lines(inputs)
+        check_used(read, [*before, *sources])
         if self.engine.stage in (None, "sign" if self.group is None else OF_ROWS[0]):
-            check_roles(read, sources)
+            check_content(read, sources, *before)
 
 
 def _check_group(keywords: Mapping[str, Any], within: str | None, read: Mapping[str, Any]) -> None:

@@ -17,7 +17,6 @@ from fastlsh.io.blocks import (
     is_divisible,
     read_blocks,
     reread_blocks,
-    warn_of_lines,
     with_row_of_file,
 )
 from fastlsh.io.blocks.long_rows import PAGES
@@ -26,6 +25,7 @@ from fastlsh.io.blocks.row_groups import bytes_of_pages
 from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.columns import as_list, take
+from fastlsh.io.contents import check_content
 from fastlsh.io.convert import as_json as as_plain
 from fastlsh.io.convert import rows_of
 from fastlsh.io.dictionaries import without_repetition
@@ -53,7 +53,6 @@ from fastlsh.io.replacement import (
     replacing_together,
 )
 from fastlsh.io.rewriting import Reread, Rest, Rewriting, write_again
-from fastlsh.io.roles import check_roles
 from fastlsh.io.rows import Added, write_rows
 from fastlsh.io.run_paths import DATABASE_ENDINGS, RunPaths, database_files
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
@@ -116,8 +115,8 @@ __all__ = [
     "as_list",
     "as_plain",
     "bytes_of_pages",
+    "check_content",
     "check_outputs",
-    "check_roles",
     "check_target",
     "check_used",
     "cluster_columns",
@@ -163,7 +162,6 @@ __all__ = [
     "take",
     "texts_of_ids",
     "try_lock",
-    "warn_of_lines",
     "with_row_of_file",
     "without_repetition",
     "write_again",

@@ -9,9 +9,10 @@ from fastlsh.errors import InputError
 from fastlsh.io.errors import listed
 from fastlsh.io.formats import COLUMNAR, FORMATS, SPLIT
 
-_DELIMITED = ("csv", "tsv")
-_TEXT = (set(FORMATS) | set(SPLIT)) - set(COLUMNAR)
-_WITH_LISTS = (*COLUMNAR, "jsonl")
+# What messages call files, and their formats.
+_DELIMITED = "CSV and TSV", ("csv", "tsv")
+_TEXT = "text", tuple({*FORMATS, *SPLIT} - {*COLUMNAR})
+_WITH_LISTS = "JSON, Parquet and Arrow", (*COLUMNAR, "jsonl")
 
 
 @dataclass(frozen=True)
@@ -278,27 +279,15 @@ def check_used(options: Options, sources: Sequence[Source]) -> None:
     """
     formats = {source.format for source in sources}
     there = ", ".join(sorted(formats))
-    for name, value, wanted in (
+    joins = options.join_with != "\n" and len(options.texts()) == 1
+    for name, value, (of, wanted) in (
         ("delimiter", options.delimiter is not None, _DELIMITED),
         ("header=False", not options.header, _DELIMITED),
         ("quotes=False", not options.quotes, _DELIMITED),
-        ("split", options.split is not None, SPLIT),
+        ("split", options.split is not None, ("plain text", SPLIT)),
         ("encoding", options.encoding != "utf-8", _TEXT),
         ("roles", options.roles is not None, _WITH_LISTS),
-        (
-            "join_with without several columns",
-            options.join_with != "\n" and len(options.texts()) == 1,
-            _WITH_LISTS,
-        ),
+        ("join_with without several columns", joins, _WITH_LISTS),
     ):
         if value and formats.isdisjoint(wanted):
-            of = (
-                "plain text"
-                if wanted is SPLIT
-                else "CSV and TSV"
-                if wanted is _DELIMITED
-                else "JSON lines, Parquet and Arrow"
-                if wanted is _WITH_LISTS
-                else "text"
-            )
             raise ValueError(f"{name} is for files of {of}, and there are only: {there}")

@@ -95,7 +95,7 @@ def write_table(
             return
         with (
             open_output(temporary, compression) as file,
-            maybe_array(file, array=is_json(path)) as stream,
+            maybe_array(file, is_json(path)) as stream,
         ):
             for piece in _encoded(kind, columns):
                 stream.write(piece)

@@ -112,7 +112,7 @@ def test_elements_are_rows(path, size, rows, space, mark, seed):
     kept = np.random.default_rng(seed).random(len(good)) < 0.7
     chosen = [rows[n - 1] for (n, _), keep in zip(good, kept, strict=True) if keep]
     lines, elements, done = b"", Kept(), 0
-    with maybe_array(elements, array=True) as writer:
+    with maybe_array(elements, True) as writer:
         for block in reread_blocks(source, [block.extent for block in blocks], bad):
             wanted = kept[done:][: len(block.documents())]
             done += len(wanted)
@@ -134,7 +134,7 @@ def test_new_texts_and_columns_leave_all_else_as_it_was(path, key):
     assert block.documents().texts.to_pylist() == ["old", "old"]
     added = AddedColumns({"m": "int64"}, {"m": [7, 8]})
     found = Kept()
-    with maybe_array(found, array=True) as writer:
+    with maybe_array(found, True) as writer:
         writer.write(block.rows_with_breaks(np.ones(2, bool), {0: 'n"w', 1: "\u00e9"}, added))
     new = [rows[0].replace('"old"', '"n\\"w"'), rows[1].replace('"old"', '"\\u00e9"')]
     ends = [f'{row[: row.rindex("}")]}, "m": {m}}}' for row, m in zip(new, (7, 8), strict=True)]

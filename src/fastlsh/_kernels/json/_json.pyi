@@ -14,9 +14,6 @@ COLUMNS: int
 MOST_KEYS: int
 MOST_ROLES: int
 MOST_JOIN: int
-ARRAY_CLOSED: int
-ARRAY_BROKEN: int
-ARRAY_SCAN: int
 
 def json_lines(
     data: U8,

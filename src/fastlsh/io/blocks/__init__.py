@@ -35,7 +35,7 @@ from fastlsh.io.blocks.jsonl import ArrayBlock, JsonBlock
 from fastlsh.io.blocks.keyed import KeyedBlock
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.parquet import ParquetPart
-from fastlsh.io.blocks.plain import TextBlock, as_json, warn_of_lines
+from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import is_divisible, read_blocks, reread_blocks, with_row_of_file
 from fastlsh.io.blocks.split_text import SplitBlock
 from fastlsh.io.blocks.writing import RowsWriter, maybe_array, rows_writer
@@ -72,7 +72,6 @@ __all__ = [
     "read_blocks",
     "reread_blocks",
     "rows_writer",
-    "warn_of_lines",
     "with_keys",
     "with_row_of_file",
 ]

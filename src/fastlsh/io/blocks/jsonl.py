@@ -8,17 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fastlsh._kernels import (
-    ARRAY_CLOSED,
-    ARRAY_SCAN,
-    MOST_KEYS,
-    element_bounds,
-    element_lines,
-    json_strings,
-    object_ends,
-    spans_of_list,
-    value_places,
-)
+from fastlsh import _kernels
+from fastlsh._kernels import MOST_KEYS, element_bounds, element_lines
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.added import check_new_keys, json_tails
 from fastlsh.io.blocks.checks import Bytes
@@ -32,7 +23,10 @@ from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.blocks.writing import BREAKS
 from fastlsh.io.streams import JSON_SPACE, Stream
 
-_BRACE = ord("{")
+_BRACE, _SPACE = ord("{"), ord(" ")
+_CLOSED = 1
+"""What `element_bounds` says behind the end of an array."""
+
 _LOOK = 1 << 16
 """Bytes in which an array of rows is looked for that is inside an object."""
 
@@ -48,7 +42,7 @@ class Json(Format):
         """Learn from the first character which of them it is."""
         self._stream = stream
         self._is_array = stream.is_array()
-        self._scan = np.zeros(ARRAY_SCAN, np.int64)
+        self._scan = np.zeros(5, np.int64)
         self._has_rows = False
 
     def split(self, data: Bytes, last: bool) -> Lines:
@@ -60,7 +54,7 @@ class Json(Format):
             return Lines(np.array([len(data)]), None, 0)
         self._scan[:] = 0
         bounds = element_bounds(data, self._scan)
-        if self._scan[0] == ARRAY_CLOSED and len(bounds) == 2 and not self._has_rows:
+        if self._scan[0] == _CLOSED and len(bounds) == 2 and not self._has_rows:
             is_empty = not data[: bounds[1] - 1].tobytes().strip(JSON_SPACE)
             bounds = bounds[is_empty:]
         self._has_rows |= len(bounds) > 1
@@ -69,12 +63,10 @@ class Json(Format):
     def _check_rest(self, data: Bytes) -> None:
         """Raise if more than white space follows the array."""
         rest = data.tobytes().lstrip(JSON_SPACE)
-        if rest and self._scan[0] == ARRAY_CLOSED:
+        if rest and self._scan[0] == _CLOSED:
             place = self._stream.position - len(rest) + 1
-            raise self.source.error(
-                f"byte {place} is behind the end of the array: a file has one array, or lines of"
-                " JSON without brackets around them"
-            )
+            reason = f"byte {place} is behind the end of the array: a file has one array, or lines"
+            raise self.source.error(reason)
 
     def next_end(self, data: Bytes) -> int | None:
         """Return where a row ends; see `Format`."""
@@ -89,10 +81,8 @@ class Json(Format):
             return
         self._check_rest(rest)
         if not self._scan[0]:
-            raise self.source.error(
-                f"the file ends behind byte {self._stream.position}, before the end of the array",
-                row,
-            )
+            where = f"behind byte {self._stream.position}, before the end of the array"
+            raise self.source.error(f"the file ends {where}", row)
 
     def block(
         self, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
@@ -134,15 +124,10 @@ class JsonBlock(RowBlock):
         self, rows: Indices, numbers: Indices
     ) -> tuple[dict[int, JsonRow], list[InputError]]:
         """Read the rows with some numbers by the json module."""
-        good: dict[int, JsonRow] = {}
-        bad: list[InputError] = []
-        each = self._each(rows[numbers], JsonRows(self.source).parse)
-        for number, found in zip(numbers.tolist(), each, strict=True):
-            if isinstance(found, InputError):
-                bad.append(found)
-            else:
-                good[number] = JsonRow(*found)
-        return good, bad
+        each = list(self._each(rows[numbers], JsonRows(self.source).parse))
+        found = dict(zip(numbers.tolist(), each, strict=True))
+        good = {n: JsonRow(*each) for n, each in found.items() if not isinstance(each, InputError)}
+        return good, [each for each in found.values() if isinstance(each, InputError)]
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the number and the members of each row; raise the error of a bad one."""
@@ -179,8 +164,8 @@ class JsonBlock(RowBlock):
         places, offsets = np.empty((len(rows), 2), np.int64), np.empty(len(rows) + 1, np.int64)
         (key,) = self.source.options.texts()
         name = key.encode("utf-8", "surrogatepass")
-        value_places(self._data, self._lines.bounds, rows, name, places, plain)
-        joined = json_strings(spans_of_list(texts), plain, offsets)
+        _kernels.value_places(self._data, self._lines.bounds, rows, name, places, plain)
+        joined = _kernels.json_strings(_kernels.spans_of_list(texts), plain, offsets)
         values = [joined[start:stop] for start, stop in pairwise(offsets.tolist())]
         unusual = np.flatnonzero(places[:, 0] < 0)
         for number, (_, raw) in zip(unusual.tolist(), self._records(rows[unusual]), strict=True):
@@ -195,7 +180,9 @@ class JsonBlock(RowBlock):
         ends, doubtful = np.empty(len(good), np.int64), np.empty(len(good), np.uint8)
         names = tuple(name.encode() for name in added.types)
         lowest = _lowest_escape("".join(added.types))
-        object_ends(self._data, self._lines.bounds, good, names[:MOST_KEYS], lowest, ends, doubtful)
+        _kernels.object_ends(
+            self._data, self._lines.bounds, good, names[:MOST_KEYS], lowest, ends, doubtful
+        )
         if len(names) > MOST_KEYS:
             doubtful[:] = 1
         plain = self.head.codec != "utf-8"
@@ -215,7 +202,7 @@ class ArrayBlock(JsonBlock):
 
     def _take(self, data: Bytes, lines: Lines) -> None:
         super()._take(data, lines)
-        self._data, bounds = element_lines(data, lines.bounds, ord(" "), ord(" "))
+        self._data, bounds = element_lines(data, lines.bounds, _SPACE, _SPACE)
         self._lines = Lines(bounds, None, len(lines))
         self._written = self._data
 

@@ -1,13 +1,13 @@
 """Plain text: a file is a document, every character as it is, line ends too."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.errors import LongRowError, warn_caller
+from fastlsh.errors import LongRowError
 from fastlsh.io import filesystems
 from fastlsh.io.blocks.added import json_tails
 from fastlsh.io.blocks.checks import checksum
@@ -20,13 +20,10 @@ from fastlsh.io.blocks.contract import (
     NewTexts,
 )
 from fastlsh.io.errors import reading
-from fastlsh.io.filesystems import is_regular
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import BOM, OTHER_ENCODING, changed, exact_codec, open_bytes
 
 _PIECE = 1 << 20
-_MANY = 20
-"""Lines of a file that may be meant to be as many documents."""
 
 
 class TextBlock:
@@ -102,22 +99,6 @@ def read_text_blocks(
                 rest = 0 if goes_on else sum(map(len, iter(lambda: stream.read(_PIECE), b"")))
                 raise LongRowError(source.path, len(data) + rest, goes_on=goes_on)
         yield TextBlock(source, data)
-
-
-def warn_of_lines(sources: Sequence[Source]) -> None:
-    """Warn that a file of plain text is one document, if it is the only one and has many lines."""
-    if len(sources) != 1 or sources[0].format != "txt" or not is_regular(sources[0].path):
-        return
-    lines, last = 0, b"\n"
-    with open_bytes(sources[0]) as stream, reading(sources[0].path):
-        while lines < _MANY and (piece := stream.read1(_PIECE)):
-            lines, last = lines + piece.count(b"\n"), piece[-1:]
-    if lines + (last != b"\n") >= _MANY:
-        warn_caller(
-            f"{sources[0].path} is one document of {_MANY} lines or more, for a .txt file is one:"
-            " split='lines' or split='paragraphs' makes several of it",
-            UserWarning,
-        )
 
 
 def _read(stream: BinaryIO, max_row: int) -> bytes:

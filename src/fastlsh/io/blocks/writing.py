@@ -26,13 +26,7 @@ _AS_BREAKS = bytes.maketrans(BREAKS, b"\n\r")
 
 @contextmanager
 def rows_writer(
-    path: str,
-    kind: str,
-    compression: str | None,
-    head: Head,
-    threads: int = 1,
-    *,
-    array: bool = False,
+    path: str, kind: str, compression: str | None, head: Head, threads: int = 1, array: bool = False
 ) -> Iterator[RowsWriter]:
     """Open an output for the rows of blocks.
 
@@ -64,23 +58,19 @@ def rows_writer(
             yield writer
     else:
         with open_output(path, compression, threads) as stream:
-            if kind == "txt":
-                yield _Bytes(stream)
-                return
-            with maybe_array(_Lines(stream, head), array=array) as writer:
+            plain: RowsWriter = _Bytes(stream) if kind == "txt" else _Lines(stream, head)
+            with maybe_array(plain, array) as writer:
                 yield writer
 
 
 @contextmanager
-def maybe_array(writer: RowsWriter, *, array: bool) -> Iterator[RowsWriter]:
+def maybe_array(writer: RowsWriter, array: bool) -> Iterator[RowsWriter]:
     """Give lines of JSON to a writer, as an array if they are to become one."""
-    if not array:
-        yield writer
-        return
-    elements = _Elements(writer)
-    writer.write(b"[")
-    yield elements
-    writer.write(b"\n]\n")
+    if array:
+        writer.write(b"[")
+    yield _Elements(writer) if array else writer
+    if array:
+        writer.write(b"\n]\n")
 
 
 class _Lines:

@@ -116,7 +116,7 @@ def output_writer(
     kind = "jsonl" if plain else source.format
     if output.format == kind:
         with rows_writer(
-            temporary, kind, output.compression, head, threads, array=output.array
+            temporary, kind, output.compression, head, threads, output.array
         ) as writer:
             yield writer
     elif source.format in COLUMNAR and output.format == "parquet":

@@ -42,7 +42,7 @@ class JsonLines:
         """Open the output for rows."""
         with (
             open_output(temporary, self._output.compression) as file,
-            maybe_array(file, array=self._output.array) as stream,
+            maybe_array(file, self._output.array) as stream,
         ):
             stream.write(self._header().encode())
 

@@ -1,4 +1,4 @@
-"""Whether messages have the wanted roles: of misspelt ones, nothing would be read."""
+"""What only the contents of files tell: messages without the wanted roles, lines of plain text."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,23 +10,48 @@ import numpy as np
 
 from fastlsh.errors import InputError, warn_caller
 from fastlsh.io.blocks import Block, read_blocks
+from fastlsh.io.errors import reading
 from fastlsh.io.record_texts import MESSAGES
 from fastlsh.io.sources import Options, Source
-from fastlsh.io.streams import identity
+from fastlsh.io.streams import identity, open_bytes
 
 LOOKS = 16
 """Files that are looked into."""
 LOOK = 1 << 18
 """Bytes of each that are looked at."""
+_MANY = 20
+"""Lines of a plain text that is hardly meant to be one document."""
 
 
-def check_roles(options: Options, sources: Sequence[Source]) -> None:
-    """Raise ValueError if no message has a wanted role.
+def check_content(options: Options, inputs: Sequence[Source], *others: Source) -> None:
+    """Look into files for what their names do not tell.
+
+    A file of plain text is one document: if it is the only input, and has many lines, a warning
+    says so.
 
     The beginnings of some files are read until all wanted roles were seen. If some are not there,
     a warning names those that are. If none is, all files are read up to the first one. Pipes are
     left out, which can be read only once.
+
+    Parameters
+    ----------
+    options : Options
+        As given.
+    inputs, *others : Source
+        The inputs, and files beside them whose messages count, too.
+
+    Raises
+    ------
+    ValueError
+        If no message has a wanted role.
     """
+    if len(inputs) == 1 and not options.editable and _has_many_lines(inputs[0]):
+        warn_caller(
+            f"{inputs[0].path} is one document of {_MANY} lines or more, for a .txt file is one:"
+            " split='lines' or split='paragraphs' makes several of it",
+            UserWarning,
+        )
+    sources = [*others, *inputs]
     if options.roles is None:
         return
     wanted, seen = set(options.roles), set[str]()
@@ -48,6 +73,17 @@ def check_roles(options: Options, sources: Sequence[Source]) -> None:
             f" the roles there are {_shown(seen, 'and')}",
             UserWarning,
         )
+
+
+def _has_many_lines(source: Source) -> bool:
+    """Whether a file of plain text has lines that may be meant to be as many documents."""
+    if source.format != "txt" or identity(source) is None:
+        return False
+    lines, last = 0, b"\n"
+    with open_bytes(source) as stream, reading(source.path):
+        while lines < _MANY and (piece := stream.read1(LOOK)):
+            lines, last = lines + piece.count(b"\n"), piece[-1:]
+    return lines + (last != b"\n") >= _MANY
 
 
 def _all_roles(files: Sequence[Source], options: Options, seen: set[str]) -> Iterator[set[str]]:
