@@ -156,7 +156,7 @@ def test_equal_values_are_one_group(first, second):
         (["a"], "within must be a value for each of the 2 documents, got 1"),
         ([float("nan"), 1], "within has no value for document 0"),
         ("de", "within must be a value for each document, got one str"),
-        ({"a": 1, "b": 2}, "within must be a value for each document, got one dict"),
+        ({"a": 1, "b": 2}, "within must have an order, got a dict"),
         (3, "within must be a value for each document, got one int"),
         ([["a"], ["b"]], "within must be texts or numbers, got list for document 0"),
         (np.zeros((2, 2), np.int64), "within must be texts or numbers, got list for document 0"),
