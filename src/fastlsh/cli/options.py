@@ -42,9 +42,7 @@ def add_input_options(
         "--recursive", action="store_true", help="also read the subdirectories of a directory"
     )
     group.add_argument(
-        "--skip-unknown",
-        action="store_true",
-        help="leave out files of unknown formats in a directory, which are an error otherwise",
+        "--skip-unknown", action="store_true", help="leave out files of unknown formats"
     )
     group.add_argument(
         "--text",

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +65,7 @@ class DataSets:
             found, rows = np.unique(documents.labels[column], return_index=True)
             new = np.array([each not in names for each in found.tolist()], np.bool_)
             order = np.argsort(rows[new])
-            values = map(name_of, ids_at(documents, rows[new][order]))
+            values = names_at(documents, rows[new][order])
             names.update(zip(found[new][order].tolist(), values, strict=True))
             if most is not None and len(names) > most:
                 break
@@ -102,16 +101,11 @@ class DataSets:
         return order[np.searchsorted(self.hashes, labels, sorter=order)]
 
 
-def ids_at(documents: BlockDocuments, positions: Numbers) -> list[Any]:
-    """Return the ids at some positions; None where there is none."""
-    if documents.ids is None:
-        return [None] * len(positions)
-    return as_list(take(documents.ids, positions))
-
-
-def name_of(value: Any) -> str:
-    """Return what a data set is called by its value in a column."""
-    return "null" if value is None else str(value)
+def names_at(documents: BlockDocuments, positions: Numbers) -> list[str]:
+    """Return what data sets are called by the ids at some positions."""
+    ids = documents.ids
+    values = [None] * len(positions) if ids is None else as_list(take(ids, positions))
+    return ["null" if value is None else str(value) for value in values]
 
 
 def each_block(inputs: Sequence[str], read: ReadOptions) -> Iterator[tuple[str, BlockDocuments]]:

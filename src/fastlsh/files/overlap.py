@@ -161,15 +161,13 @@ class OverlapSearch:
 
 def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
     each = [request.files_of([path], mixed=True) for path in request.inputs]
-    sources = [source for files in each for source in files]
-    if wanted.source is not None:
-        sources = request.input_files(mixed=True)
-    _check_paths(request, wanted, sources)
-    request.check_used(sources)
     data_sets = None
     if wanted.source is None:
         _check_different_files(wanted.names, each)
         data_sets = DataSets.of_inputs(wanted.names, each)
+    sources = request.input_files(mixed=True)
+    _check_paths(request, wanted, sources)
+    request.check_used(sources)
     target = wanted.output or STANDARD
     choice = select_engine(request, sources, 0, target, rows_written=False)
     clock = Stopwatch()

@@ -57,7 +57,7 @@ def files_of_folder(
             + (f" (there are {len(unknown):,} of them)" if len(unknown) > 1 else ""),
         )
     if not chosen:
-        raise InputError(folder, _nothing(listing, forced))
+        raise InputError(folder, _nothing(folder, listing, forced))
     counts = Counter(kind for _, (kind, _) in chosen)
     if len(counts) > 1 and not mixed:
         number = ", ".join(f"{count} .{kind}" for kind, count in sorted(counts.items()))
@@ -86,22 +86,23 @@ def _forced(path: str, forced: PartialKind) -> PartialKind:
     return forced[0], compression or forced[1]
 
 
-def _nothing(listing: Listing, forced: PartialKind) -> str:
+def _nothing(folder: str, listing: Listing, forced: PartialKind) -> str:
     kind = "file of a known format" if forced[0] is None else f".{forced[0]} file"
     reason = f"the directory has no {kind}"
     if listing.folders:
         reason += ", but directories: recursive=True reads what is in them"
     there = [*listing.files, *listing.passed_over]
-    return f"{reason} (there is: {_list(there)})" if there else reason
+    return f"{reason} (there is: {_list(folder, there)})" if there else reason
 
 
-def _list(paths: list[str]) -> str:
-    return listed([os.path.basename(path.rstrip("/")) for path in paths], _NAMED)
+def _list(folder: str, paths: list[str]) -> str:
+    start = len(folder.rstrip("/")) + 1
+    return listed([path[start:].strip("/") for path in paths], _NAMED)
 
 
 def _warn(folder: str, listing: Listing, rest: list[str], unknown: list[str]) -> None:
     if count := len(listing.passed_over):
-        names = _list(listing.passed_over)
+        names = _list(folder, listing.passed_over)
         reason = f"{count:,} without rows, by their names ({names})"
         warn_caller(f"passed over in {folder}: {reason}", UserWarning)
     if unknown:
@@ -109,8 +110,8 @@ def _warn(folder: str, listing: Listing, rest: list[str], unknown: list[str]) ->
         warn_caller(f"skipped {paths}: unknown format; give format=", UserWarning)
     reasons = []
     if rest:
-        reasons.append(f"other files: {_list(rest)}")
+        reasons.append(f"other files: {_list(folder, rest)}")
     if listing.folders:
-        reasons.append(f"directories, which recursive=True reads: {_list(listing.folders)}")
+        reasons.append(f"directories, which recursive=True reads: {_list(folder, listing.folders)}")
     if reasons:
         warn_caller(f"left out of {folder}: {'; '.join(reasons)}", UserWarning)

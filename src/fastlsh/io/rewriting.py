@@ -2,21 +2,13 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
 from fastlsh.io.batches import MOST_BYTES
-from fastlsh.io.blocks import (
-    AddedColumns,
-    Block,
-    BlockExtent,
-    Flags,
-    Head,
-    KeyedBlock,
-    NewTexts,
-    with_keys,
-)
+from fastlsh.io.blocks import AddedColumns, Block, BlockExtent, Flags, Head, NewTexts, plain_block
 from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.formats import COLUMNAR
@@ -108,6 +100,8 @@ def write_again(
     InputError
         If an input has changed, or a value has no place in another format.
     """
+    if folders:
+        outputs = [replace(each, blocks=partial(_without_keys, each.blocks)) for each in outputs]
     wide = min(threads, len(outputs))
     if any(each.output.format in COLUMNAR for each in outputs):
         wide = min(wide, memory // _PER_TABLE)
@@ -123,9 +117,7 @@ def write_again(
         for place, each in enumerate(outputs[start:stop], start + 1):
             with (
                 files.file(each.output.path, folders=folders, place=place) as temporary,
-                closing(
-                    _written(each, temporary, threads // wide, at_once, keyed=not folders)
-                ) as blocks,
+                closing(_written(each, temporary, threads // wide, at_once)) as blocks,
             ):
                 source = None
                 for source, extent in blocks:
@@ -142,30 +134,28 @@ def write_again(
     run(write, batches(len(outputs), 1), wide, advance if wide > 1 else None)
 
 
-def _written(
-    each: Rewriting, temporary: str, threads: int, compressing: int, *, keyed: bool
-) -> Generator[tuple[Source, BlockExtent], None, None]:
-    """Write an output, and yield each block that is done; so many threads compress it.
+def _without_keys(blocks: Callable[[], Iterator[Reread]]) -> Iterator[Reread]:
+    """Yield blocks without the columns of the paths of their files."""
+    return (each._replace(block=plain_block(each.block)) for each in blocks())
 
-    `keyed`: whether rows get the columns of the paths of their files.
-    """
+
+def _written(
+    each: Rewriting, temporary: str, threads: int, compressing: int
+) -> Generator[tuple[Source, BlockExtent], None, None]:
+    """Write an output, and yield each block that is done; so many threads compress it."""
 
     def piece(item: Reread) -> tuple[Source, BlockExtent, Head, Any]:
         source, block, key = item
-        kept, texts, added = each.rest(key, block)
-        if isinstance(block, KeyedBlock):
-            block = block.inner
-        if keyed:
-            added = with_keys(added, source, len(kept))
-        rows = output_piece(each.output, block, kept, texts, added)
+        rows = output_piece(each.output, block, *each.rest(key, block))
         return source, block.extent, block.head, rows
 
     with closing(ordered_map(each.blocks(), piece, threads, each.is_large)) as pieces:
         first = [*islice(pieces, 1)]
         head = first[0][2] if first else Head()
-        added = with_keys(each.added, each.source, 0) if keyed else each.added
         with (
-            output_writer(temporary, each.output, each.source, head, added, compressing) as writer,
+            output_writer(
+                temporary, each.output, each.source, head, each.added, compressing
+            ) as writer,
             background_calls(min(threads - 1, 1)) as soon,
         ):
             for line in each.lines:

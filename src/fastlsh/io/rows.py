@@ -12,12 +12,11 @@ from fastlsh.io.blocks import (
     AddedColumns,
     Block,
     Flags,
-    KeyedBlock,
     NewTexts,
     ParquetPart,
     as_json,
     json_tails,
-    with_keys,
+    plain_block,
 )
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
@@ -98,6 +97,7 @@ def write_rows(
                 continue
             # Texts that become JSON lines may have come through pipes.
             known = first.source.format == "txt" != each.format and collection.texts is not None
+            known = known and not any(part.source.keys for part in parts)
             outputs.append(
                 Rewriting(
                     each,
@@ -105,7 +105,7 @@ def write_rows(
                     partial(_reread, () if known else parts, collection.texts, start),
                     rows.rest,
                     added and added(start, start),
-                    rows.lines(start, parts, keyed=not folders) if known else (),
+                    rows.lines(start, stop) if known else (),
                 )
             )
         tell = ByteProgress("writing", sources, progress)
@@ -141,18 +141,13 @@ class _Rows:
         texts = {n - start: self._texts[n] for n in self._changed[first:last].tolist()}
         return Rest(self._kept[start:stop], texts, self._added and self._added(start, stop))
 
-    def lines(self, start: int, parts: Iterable[InputFile], *, keyed: bool) -> Iterator[bytes]:
-        """Yield the documents of files as lines of JSON, from their texts; see `write_again`."""
-        for part in parts:
-            stop = start + part.documents
-            added = self._added and self._added(start, stop)
-            if keyed:
-                added = with_keys(added, part.source, part.documents)
-            tails = added and json_tails(added, plain=False)
-            for n in (np.flatnonzero(self._kept[start:stop]) + start).tolist():
-                text = self._texts[n] if n in self._texts else self._collection.texts[n]
-                yield as_json(self._collection.ids[n], text, tails[n - start] if tails else b"")
-            start = stop
+    def lines(self, start: int, stop: int) -> Iterator[bytes]:
+        """Yield documents as lines of JSON, from their texts."""
+        added = self._added and self._added(start, stop)
+        tails = added and json_tails(added, plain=False)
+        for n in (np.flatnonzero(self._kept[start:stop]) + start).tolist():
+            text = self._texts[n] if n in self._texts else self._collection.texts[n]
+            yield as_json(self._collection.ids[n], text, tails[n - start] if tails else b"")
 
 
 def _reread(parts: Iterable[InputFile], texts: Any, start: int) -> Iterator[Reread]:
@@ -164,7 +159,7 @@ def _reread(parts: Iterable[InputFile], texts: Any, start: int) -> Iterator[Rere
         if not part.is_read:  # because of a limit
             continue
         for count, block in zip(part.counts, part.blocks(), strict=True):
-            inner = block.inner if isinstance(block, KeyedBlock) else block
+            inner = plain_block(block)
             if texts is not None and isinstance(inner, ParquetPart):
                 inner.reuse(texts[start : start + count])
             yield Reread(part.source, block, (start, start + count))

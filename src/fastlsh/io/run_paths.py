@@ -167,9 +167,8 @@ class RunPaths:
         return known and self._is_entered(names[:-1])
 
     def _is_entered(self, folders: list[str]) -> bool:
-        if any(filesystems.is_left_out(name, folder=True) for name in folders):
-            return False
-        return self._options.recursive or not folders or are_keys(folders)
+        hidden = any(filesystems.is_left_out(name, folder=True) for name in folders)
+        return not hidden and (self._options.recursive or not folders or are_keys(folders))
 
     def _check_above(self, each: _Used, written: dict[object, _Used]) -> None:
         """Raise if one of the folders that a path lies in is to be a file."""

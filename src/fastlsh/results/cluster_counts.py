@@ -187,9 +187,7 @@ def check_labels(values: Any, n: int, name: str = "labels") -> NDArray[np.uint64
         if type(value).__name__ == "NAType":
             found[number] = None
         elif value != value:
-            raise ValueError(
-                f"{name} has no value for document {number}: NaN equals nothing, None itself"
-            )
+            raise ValueError(f"{name} has no value for document {number}")
     return label_hashes(found)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.files.data_sets import DataSets, ids_at, name_of
+from fastlsh.files.data_sets import DataSets, names_at
 from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prepared_texts
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
@@ -163,7 +163,7 @@ def _value(job: Job, column: str, number: int) -> str:
     source = job.sources[record.source]
     of_column = replace(source, options=replace(source.options, id=column))
     (block,) = reread_blocks(of_column, [record.extent], set(record.bad))
-    return name_of(ids_at(block.documents(), np.array([number - first]))[0])
+    return names_at(block.documents(), np.array([number - first]))[0]
 
 
 def _of_documents(job: Job, data_sets: DataSets) -> Callable[[Numbers], Numbers]:

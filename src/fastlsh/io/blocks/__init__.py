@@ -32,7 +32,7 @@ from fastlsh.io.blocks.contract import (
 )
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.jsonl import ArrayBlock, JsonBlock
-from fastlsh.io.blocks.keyed import KeyedBlock
+from fastlsh.io.blocks.keyed import KeyedBlock, plain_block
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.parquet import ParquetPart
 from fastlsh.io.blocks.plain import TextBlock, as_json
@@ -69,6 +69,7 @@ __all__ = [
     "is_divisible",
     "json_tails",
     "maybe_array",
+    "plain_block",
     "read_blocks",
     "reread_blocks",
     "rows_writer",

@@ -51,18 +51,14 @@ def head_with(head: Head, added: AddedColumns, source: Source) -> Head:
     return replace(head, layout=schema)
 
 
-def with_keys(added: AddedColumns | None, source: Source, count: int) -> AddedColumns | None:
+def with_keys(added: AddedColumns | None, source: Source, count: int) -> AddedColumns:
     """Return the columns of the path of a file, for so many documents, before other new ones."""
-    if not source.keys:
-        return added
     types = {key.name: key.kind for key in source.keys}
-    values: dict[str, Any] = {key.name: [key.value] * count for key in source.keys}
-    optional = frozenset(types)
-    if added is not None:
-        for name in added.types.keys() & types:
-            raise source.error(_taken(name))
-        types, values = {**types, **added.types}, {**values, **added.values}
-    return AddedColumns(types, values, optional)
+    values = {key.name: [key.value] * count for key in source.keys}
+    more = added or AddedColumns({}, {})
+    for name in more.types.keys() & types:
+        raise source.error(_taken(name))
+    return AddedColumns({**types, **more.types}, {**values, **more.values}, frozenset(types))
 
 
 def table_with_columns(table: Any, added: AddedColumns) -> Any:

@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import numbers_of
 from fastlsh.io.blocks.added import head_with, with_keys
-from fastlsh.io.blocks.contract import (
-    AddedColumns,
-    Block,
-    BlockDocuments,
-    Flags,
-    NewTexts,
-)
+from fastlsh.io.blocks.contract import Block, BlockDocuments, Flags
 from fastlsh.io.blocks.csv_columns import Columns
 from fastlsh.io.blocks.json_columns import ABSENT
 from fastlsh.io.columns import as_list
@@ -55,44 +49,25 @@ class KeyedBlock:
     def __init__(self, source: Source, inner: Block, again: Callable[..., Iterator[Block]]) -> None:
         self.source = source
         self.inner = inner
-        self.extent = inner.extent
-        self.head = inner.head
-        if (added := with_keys(None, source, 0)) is not None:
-            self.head = head_with(inner.head, added, source)
+        self.extent, self.next_row, self.rows = inner.extent, inner.next_row, inner.rows
+        self.head = head_with(inner.head, with_keys(None, source, 0), source)
         self._again = again
-
-    @property
-    def next_row(self) -> int:
-        """The number of the row behind the block; see `Block`."""
-        return self.inner.next_row
 
     def first(self, documents: int) -> Iterator["KeyedBlock"]:
         """Yield the rows up to a document; see `Block`."""
         for part in self.inner.first(documents):
             yield KeyedBlock(self.source, part, self._again)
 
-    def rows(
-        self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
-    ) -> Any:
-        """Return rows as they came; see `Block`."""
-        return self.inner.rows(kept, texts, added)
-
     def documents(self, wanted: Flags | None = None) -> BlockDocuments:
         """Parse the rows; see `Block`."""
         found, options = self.inner.documents(wanted), self.source.options
         keys = {key.name: key for key in self.source.keys}
-        for key in keys.values():
+        for key in self.source.keys:
             self._check(key, found)
         count = len(found)
-        numbers = {
-            name: np.repeat(self._number(keys[name]), count)
-            for name in options.numbers
-            if name in keys
-        }
-        labels = {
-            name: np.repeat(_hash(keys[name]), count) if name in keys else found.labels[name]
-            for name in options.labels
-        }
+        numbers = {n: np.repeat(self._number(keys[n]), count) for n in options.numbers if n in keys}
+        hashes = {n: np.repeat(_hash(keys[n]), count) for n in options.labels if n in keys}
+        labels = {n: hashes[n] if n in keys else found.labels[n] for n in options.labels}
         ids = [keys[options.id].value] * count if options.id in keys else found.ids
         return replace(found, ids=ids, numbers={**found.numbers, **numbers}, labels=labels)
 
@@ -120,6 +95,11 @@ class KeyedBlock:
         value = None if ids is None else as_list(ids)[0]
         reason = f"{key.name!r} is {value!r}, and the path of the file says {key.value!r}"
         raise self.source.error(reason, row)
+
+
+def plain_block(block: Block) -> Block:
+    """Return a block without the columns of the path of its file."""
+    return block.inner if isinstance(block, KeyedBlock) else block
 
 
 def _hash(key: Key) -> NDArray[np.uint64]:

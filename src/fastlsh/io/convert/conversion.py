@@ -11,12 +11,14 @@ from fastlsh.io.blocks import (
     Block,
     Flags,
     Head,
+    KeyedBlock,
     NewTexts,
     RowsWriter,
     SplitBlock,
     TextBlock,
     head_with,
     rows_writer,
+    with_keys,
 )
 from fastlsh.io.convert.parsing import Row, column_names, default_names, parser
 from fastlsh.io.convert.tables import ParquetTable, open_parquet
@@ -58,6 +60,8 @@ def output_piece(
     added : AddedColumns, optional
         Columns that they get behind their own.
     """
+    if isinstance(block, KeyedBlock):
+        added, block = with_keys(added, block.source, len(kept)), block.inner
     if output.format == "txt":  # a copy of the file
         return block.copy(texts) if isinstance(block, TextBlock) else b""
     if isinstance(block, SplitBlock) and output.format != block.source.format:

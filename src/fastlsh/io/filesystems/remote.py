@@ -138,22 +138,15 @@ def listing(folder: str, recursive: bool) -> Listing:
         fs.invalidate_cache()
         details = fs.find(path, detail=True).values() if recursive else fs.ls(path, detail=True)
         found = [(_url(folder, each["name"]), each["type"] == "directory") for each in details]
-    start, seen = folder.rstrip("/"), Listing([], [], [], [])
-    for url, is_inner in found:
-        names = url[len(start) + 1 :].rstrip("/").split("/")
-        above = names if is_inner else names[:-1]
-        hidden = next((n for n, name in enumerate(above, 1) if is_left_out(name, folder=True)), 0)
-        if hidden:
-            seen.passed_over.append("/".join([start, *names[:hidden]]))
-        elif is_inner and names[0]:
-            seen.folders.append(url)
-        elif is_inner or not names[0] or url.endswith("/"):
+    start, seen = len(folder.rstrip("/")) + 1, Listing([], [], [], [])
+    for url, inner in found:
+        *above, name = url[start:].rstrip("/").split("/")
+        if not name or (url.endswith("/") and not inner):
             continue  # an object that stands for a folder ends with a slash, or is this folder
-        elif is_left_out(names[-1]):
-            seen.passed_over.append(url)
-        else:
-            seen.files.append(url)
-    return Listing(*map(sorted_paths, map(set, seen)))
+        hidden = any(is_left_out(each, folder=True) for each in above)
+        hidden = hidden or is_left_out(name, folder=inner)
+        (seen.passed_over if hidden else seen.folders if inner else seen.files).append(url)
+    return Listing(*map(sorted_paths, seen))
 
 
 def _url(like: str, path: str) -> str:
