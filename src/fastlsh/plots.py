@@ -1,4 +1,4 @@
-"""Plots of S-curves and evaluations. They need matplotlib: ``pip install "fastlsh[report]"``."""
+"""Plots of S-curves and evaluations. They need matplotlib: ``pip install matplotlib``."""
 
 import os
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ def check_plot(path: str | os.PathLike[str]) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise InputError(name, 'plots need matplotlib: pip install "fastlsh[report]"') from None
+        raise InputError(name, "plots need matplotlib: pip install matplotlib") from None
 
 
 def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | None = None) -> Any:

@@ -52,7 +52,9 @@ def test_short_forms():
 def test_a_library_that_is_not_installed(monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
     pairs = near_duplicates(TEXTS, 0.6)
-    with pytest.raises(ModuleNotFoundError, match=f'{library} is not installed: pip install "'):
+    with pytest.raises(
+        ModuleNotFoundError, match=f"{library} is not installed: pip install {library}$"
+    ):
         getattr(pairs, f"to_{library}")()
 
 

@@ -10,7 +10,7 @@ examples:
   eval "$(fastlsh completion zsh)"           # in ~/.zshrc
   fastlsh completion fish > ~/.config/fish/completions/fastlsh.fish
 
-needs shtab: pip install "fastlsh[completion]"
+needs shtab: pip install shtab
 """
 ZSH = "(( $+functions[compdef] )) || { autoload -U compinit && compinit }"
 """The script registers itself with `compdef`, which exists only after `compinit`."""
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         import shtab
     except ImportError:
-        raise ValueError('completion needs shtab: pip install "fastlsh[completion]"') from None
+        raise ValueError("completion needs shtab: pip install shtab") from None
     _complete_files(arguments.parser, shtab.FILE)
     if arguments.shell == "zsh":
         print(ZSH)

@@ -1,7 +1,7 @@
 """Readers and writers: files in, files out, nothing dropped silently.
 
 JSON, CSV, TSV and plain text need the standard library only; Parquet, Arrow IPC and Zstandard
-need pyarrow (``pip install "fastlsh[io]"``).
+need pyarrow (``pip install pyarrow``).
 """
 
 from fastlsh.errors import InputError

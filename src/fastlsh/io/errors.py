@@ -41,9 +41,8 @@ def pyarrow(path: str, module: str = "pyarrow") -> Any:
         with _frugal_allocator():
             return import_module(module)
     except ModuleNotFoundError as error:
-        raise InputError(
-            path, 'Parquet, Arrow and zstd need pyarrow: pip install "fastlsh[io]"'
-        ) from error
+        reason = "Parquet, Arrow and zstd need pyarrow: pip install pyarrow"
+        raise InputError(path, reason) from error
     except ImportError as error:  # too little memory for its libraries, for example
         raise InputError(path, f"pyarrow cannot be imported: {error}") from error
 
@@ -86,6 +85,14 @@ def codec(path: str, compression: str) -> Any:
         raise InputError(
             path, f".{compression} needs the module {missing}, which this Python was built without"
         ) from error
+
+
+def check_writer(path: str, kind: str | None, compression: str | None) -> None:
+    """Raise InputError, before the work, if what a format or a compression needs is missing."""
+    if kind in ("parquet", "arrow") or compression == "zst":
+        pyarrow(path)
+    elif compression:
+        codec(path, compression)
 
 
 @contextmanager

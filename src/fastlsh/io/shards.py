@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fastlsh.errors import InputError
 from fastlsh.io import filesystems
-from fastlsh.io.errors import reading
+from fastlsh.io.errors import check_writer, reading
 from fastlsh.io.formats import COLUMNAR, SPLIT, is_json, parse_format, split_suffix, stem
 from fastlsh.io.sources import Source
 from fastlsh.io.special import is_written_in_place
@@ -125,6 +125,7 @@ def check_outputs(
     if folder is not None and filesystems.is_remote(folder):
         filesystems.check_writable(folder, folder=True)
     for each in plan:
+        check_writer(each.path, each.format, each.compression)
         for source in (sources[number] for number in each.sources):
             # The text of a plain file is known; only its bytes would have to be read again.
             twice = source.format != "txt" or each.format == "txt"

@@ -15,7 +15,7 @@ from fastlsh.errors import InputError
 from fastlsh.io.blocks import maybe_array
 from fastlsh.io.convert import cell
 from fastlsh.io.delimited import csv_text
-from fastlsh.io.errors import name_output_in_errors, pyarrow
+from fastlsh.io.errors import check_writer, name_output_in_errors, pyarrow
 from fastlsh.io.filesystems import STANDARD
 from fastlsh.io.formats import is_json, split_suffix
 from fastlsh.io.outputs import open_output, parquet_writer
@@ -49,11 +49,9 @@ def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     kind, compression = split_suffix(name)
     if kind is None and is_written_in_place(name):
         return "tsv", None
-    if kind == "parquet" and compression is None:
-        pyarrow(name, "pyarrow.parquet")
-        return kind, None
-    if kind not in ("tsv", "csv", "jsonl"):
+    if kind not in ("tsv", "csv", "jsonl") and (kind, compression) != ("parquet", None):
         raise InputError(name, "unknown format: a table is written as .tsv .csv .jsonl or .parquet")
+    check_writer(name, kind, compression)
     return kind, compression
 
 

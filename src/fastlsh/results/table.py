@@ -35,7 +35,7 @@ class Table:
         >>> fastlsh.near_duplicates(["some text", "some text"]).to_arrow().column_names
         ['left', 'right', 'similarity']
         """
-        return _library("pyarrow", "fastlsh[io]").table(self)
+        return _library("pyarrow").table(self)
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame; needs pandas.
@@ -120,14 +120,14 @@ class _Counted(Protocol):
     def n_removed(self) -> int: ...
 
 
-def _library(name: str, package: str = "") -> Any:
+def _library(name: str) -> Any:
     """Import an optional library; say how to install it if it is not there."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        reason = f'{name} is not installed: pip install "{package or name}"'
+        reason = f"{name} is not installed: pip install {name}"
         raise ModuleNotFoundError(reason, name=name) from None
 
 

@@ -26,9 +26,7 @@ class TokenizerFile:
         try:
             from tokenizers import Tokenizer
         except ImportError:
-            raise InputError(
-                path, 'tokenizers need a package: pip install "fastlsh[tokenizers]"'
-            ) from None
+            raise InputError(path, "tokenizers need a package: pip install tokenizers") from None
         try:
             data = Path(path).read_bytes()
             dropout = (json.loads(data).get("model") or {}).get("dropout")

@@ -23,7 +23,7 @@ def installed():
     """Skip without pyspark and Java."""
     for name in ("pyspark", "pyarrow", "pandas"):
         if importlib.util.find_spec(name) is None:
-            missing("Spark", f'there is no {name}: pip install "fastlsh[spark]"')
+            missing("Spark", f"there is no {name}: pip install pyspark pyarrow pandas")
     if shutil.which("java") is None:
         missing("Spark", "there is no java: apt-get install default-jre-headless")
 

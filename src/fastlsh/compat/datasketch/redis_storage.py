@@ -31,7 +31,7 @@ class RedisListStorage(OrderedStorage):
     Raises
     ------
     ImportError
-        The package `redis` is not installed: ``pip install "fastlsh[redis]"``.
+        The package `redis` is not installed: ``pip install redis``.
     """
 
     def __init__(self, config: dict[str, Any], name: bytes | None = None) -> None:
@@ -39,7 +39,7 @@ class RedisListStorage(OrderedStorage):
             import redis
         except ImportError as error:
             raise ImportError(
-                'storage of type "redis" needs the package redis: pip install "fastlsh[redis]"'
+                'storage of type "redis" needs the package redis: pip install redis'
             ) from error
         self.config = config
         self._name = random_name(11) if name is None else name

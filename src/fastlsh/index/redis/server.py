@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from fastlsh.errors import InputError
 from fastlsh.index.redis.scripts import LOCK, LOOK, RENEW, SETTLE, UNLOCK
 from fastlsh.index.store import BusyError
 from fastlsh.parallel import ending_ignored
@@ -76,9 +77,8 @@ class Server:
             from redis.backoff import ExponentialBackoff
             from redis.retry import Retry
         except ImportError as error:
-            raise ImportError(
-                'an index on a server needs the package redis: pip install "fastlsh[redis]"'
-            ) from error
+            reason = "an index on a server needs the package redis: pip install redis"
+            raise InputError(address_of(location), reason) from error
         self.location = location
         url, _, name = location.partition("#")
         self.address = address_of(location)

@@ -5,8 +5,8 @@
     kept = fastlsh_spark.deduplicate(df, text="text", id="id", threshold=0.8)
 
 Because only DataFrame operations are used, this also works over Spark Connect. It needs
-``pip install "fastlsh[spark]"`` where the program runs, and fastlsh, numpy, pyarrow and pandas on
-the executors. docs/spark.md describes how to prepare a cluster and what each step costs.
+``pip install pyspark pyarrow pandas`` where the program runs, and fastlsh, numpy, pyarrow and
+pandas on the executors. docs/spark.md describes how to prepare a cluster and what each step costs.
 """
 
 from fastlsh.integrations.spark.functions import (

@@ -15,7 +15,7 @@ from fastlsh.io.filesystems.contents import Identity, Listing, is_left_out, sort
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # one letter would be a drive of Windows
 _BLOCK = 1 << 23  # asked for at once; each request takes a hundredth of a second or more
 _PACKAGES = {
-    **dict.fromkeys(("s3", "s3a"), '"fastlsh[remote]"'),
+    **dict.fromkeys(("s3", "s3a"), "s3fs"),
     **dict.fromkeys(("gs", "gcs"), "gcsfs"),
     **dict.fromkeys(("az", "abfs", "abfss", "adl"), "adlfs"),
     **dict.fromkeys(("http", "https"), "aiohttp"),
@@ -75,8 +75,8 @@ def file_system(url: str) -> tuple[Any, str]:
         with failing(url):
             fs, path = core.url_to_fs(url)
     except ImportError as error:
-        wanted = '"fastlsh[remote]"'
-        raise InputError(url, f"URLs need fsspec: pip install {wanted}") from error
+        more = f" {package}" if package else ""
+        raise InputError(url, f"URLs need fsspec: pip install fsspec{more}") from error
     except InputError as error:
         if isinstance(error.__cause__, ImportError) and package:
             reason = f"{scheme(url)}:// needs a package: pip install {package}"
