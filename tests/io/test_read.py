@@ -248,4 +248,33 @@ def test_a_message_names_twenty_columns_at_most(write, suffix):
     else:
         data = json.dumps(dict.fromkeys(names, "x")) + "\n"
     message = refusal(write(f"a.{suffix}", data))
-    assert message.endswith("'c18', 'c19' and 2,980 more)")
+    assert "'c18', 'c19' and 2,980 more); text= names another " in message
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+def test_a_chat_that_is_not_the_default_column_is_named(write, suffix):
+    for name in ("conversations", "messages"):
+        row = {"id": 1, name: [{"role": "user", "content": "a"}]}
+        if suffix == "parquet":
+            pa = pytest.importorskip("pyarrow")
+            sink = pa.BufferOutputStream()
+            pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist([row]), sink)
+            data = sink.getvalue().to_pybytes()
+        elif suffix == "csv":
+            data = f"id,{name}\n1,a\n"
+        else:
+            data = json.dumps([row] if suffix == "json" else row) + "\n"
+        file = write(f"a.{suffix}", data)
+        assert f"(there is: 'id', '{name}'); text=\"{name}\" reads a chat" in refusal(file)
+        assert "reads a chat" not in refusal(file, text="other")
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_a_header_that_is_one_column_names_the_delimiter(write, mark):
+    file = write("a.csv", f"id{mark}text\n1{mark}a\n")
+    advice = f"; if columns end at {mark!r}, say so with delimiter="
+    assert refusal(file).endswith(advice)
+    assert refusal(file, text="body").endswith(advice)
+    assert len(read([file], delimiter=mark).texts) == 1
+    tsv = write("a.tsv", "id,text\n1,a\n")
+    assert refusal(tsv).endswith("; if columns end at ',', say so with delimiter=")

@@ -32,7 +32,8 @@ _WITH_EQUALS = (
 _OTHERS = {
     "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",
     "on_known=replace": "--replace", "split=lines": "--split lines",
-    "split=paragraphs": "--split paragraphs",
+    "split=paragraphs": "--split paragraphs", "text=conversations": "--text conversations",
+    "text=messages": "--text messages", "text=conversation": "--text conversation",
 }  # fmt: skip
 
 _ENDS = r"(?![\w/\\-]|\.\w)"

@@ -1,6 +1,7 @@
 """One file of a collection, and how it is read."""
 
 import codecs
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict
@@ -13,6 +14,8 @@ from fastlsh.io.formats import COLUMNAR, FORMATS, SPLIT
 _DELIMITED = "CSV and TSV", ("csv", "tsv")
 _TEXT = "text", tuple({*FORMATS, *SPLIT} - {*COLUMNAR})
 _WITH_LISTS = "JSON, Parquet and Arrow", (*COLUMNAR, "jsonl")
+_DELIMITER = re.compile(r"[\t;|,]")
+_CHATS = ("conversations", "messages", "conversation")
 
 
 @dataclass(frozen=True)
@@ -257,10 +260,16 @@ class Source:
     def missing(self, kind: str, name: str, there: Collection[str]) -> str:
         """Return the reason why a column (or key) cannot be read, and which ones there are."""
         given, advice = self.options, ""
+        names = listed([*map(repr, there)])
         if given.reference and name in (*given.texts(), given.id):
             option = "against_id=" if name == given.id else "against_text="
             advice = f"; {option} names the column of the files of against"
-        return f"no {kind} {name!r} (there is: {listed([*map(repr, there)])}){advice}"
+        elif kind == "column" and len(there) == 1 and (found := _DELIMITER.search("".join(there))):
+            advice = f"; if columns end at {found[0]!r}, say so with delimiter="
+        elif given.text is None and name in given.texts():
+            chat = next((each for each in _CHATS if each in there), None)
+            advice = f'; text="{chat}" reads a chat' if chat else f"; text= names another {kind}"
+        return f"no {kind} {name!r} (there is: {names}){advice}"
 
     def error(self, reason: str, row: int | None = None) -> InputError:
         """Return (not raise) the error that names this file."""

@@ -158,8 +158,16 @@ GOOD = '{"text": "a"}'
 SKIPPED = [
     (f"[{GOOD},\n17]", 2, "a number, not an object; the row begins at byte 17"),
     (f'[{GOOD},["x"], {GOOD}]', 2, "an array, not an object; the row begins at byte 16"),
-    (f'[{{"id": 1}}, {GOOD}]', 1, "no key 'text' (there is: 'id'); the row begins at byte 2"),
-    (f"\ufeff [{GOOD}, {{}}]", 2, "no key 'text' (there is: none); the row begins at byte 21"),
+    (
+        f'[{{"id": 1}}, {GOOD}]',
+        1,
+        "no key 'text' (there is: 'id'); text= names another key; the row begins at byte 2",
+    ),
+    (
+        f"\ufeff [{GOOD}, {{}}]",
+        2,
+        "no key 'text' (there is: none); text= names another key; the row begins at byte 21",
+    ),
     (b'[{"text": "\xff"}]', 1, "not utf-8: byte 0xff at character 11; if the file has another"),
     ("[" + "[" * 9000 + "]" * 9000 + "]", 1, "nested too deeply; the row begins at byte 2"),
 ]
