@@ -32,6 +32,9 @@ def jaccard(a, b):
     return f"{len(a & b) / len(a | b):.6f}"
 
 
+FOUND = "a pair at 0.8 is found with probability 0.9817"
+
+
 # --- pairs
 
 
@@ -39,12 +42,15 @@ def test_pairs(run, three):
     status, out, err = run("pairs", three)
     assert status == 0
     assert table(out) == [["id_a", "id_b", "jaccard"], ["0", "1", jaccard(ONE, NEAR)]]
-    assert err[:-1] == [
-        "fastlsh: 3 documents, 0 empty",
-        "fastlsh: 17 bands x 7 rows: a pair at 0.8 is found with probability 0.9817",
-        "fastlsh: 1 pair",
-    ]
-    assert err[-1].startswith("fastlsh: engine: memory, because about ")
+    line = f"fastlsh: 3 documents: 1 pair; {FOUND}"
+    assert err == [line]
+    *lines, more = run("pairs", three, "--verbose", "--memory", "1.5G")[2]
+    assert lines == [line]
+    needs = "fastlsh: 17 bands x 7 rows; engine: memory (needs "
+    assert more.startswith(needs)
+    assert more.endswith("MB, --memory is 1.5G)")
+    assert run("pairs", three, "-v")[2][1].startswith(needs)
+    assert run("pairs", three, "-v", "-q")[2] == []
 
 
 @pytest.mark.skipif(not EXAMPLES.exists(), reason="an installed package has no examples")
@@ -62,12 +68,12 @@ def test_pairs_of_the_examples(run, threshold):
 def test_pairs_with_another_collection(run, three):
     theirs = put("b.jsonl", *({"id": i, "text": t} for i, t in (("x", NEAR), ("y", ONE))))
     status, out, err = run("pairs", three, "--against", theirs)
-    assert (status, err[2]) == (0, "fastlsh: 4 pairs")
+    assert (status, err[0]) == (0, f"fastlsh: 3 documents: 4 pairs; {FOUND}")
     assert [row[:2] for row in table(out)] == [
         ["id_a", "id_b"], ["0", "x"], ["0", "y"], ["1", "x"], ["1", "y"]
     ]  # fmt: skip
     status, out, err = run("pairs", three, "--against", theirs, "--best")
-    assert (status, err[2]) == (0, "fastlsh: 2 pairs")
+    assert (status, err[0]) == (0, f"fastlsh: 3 documents: 2 pairs; {FOUND}")
     assert table(out)[1:] == [["0", "y", "1.000000"], ["1", "x", "1.000000"]]
     status, _, err = run("pairs", three, "--best")
     assert status == 2
@@ -75,11 +81,13 @@ def test_pairs_with_another_collection(run, three):
 
 
 def test_exact_pairs(run, three):
-    status, out, err = run("pairs", three, "--exact", "--threshold", 0.05)
+    status, out, err = run("pairs", three, "--exact", "--threshold", 0.05, "-v")
     assert status == 0
     assert table(out) == [["id_a", "id_b", "jaccard"], ["0", "1", jaccard(ONE, NEAR)]]
-    assert err[1] == "fastlsh: exact: every pair at 0.05 or above is found"
-    assert err[-1] == "fastlsh: engine: memory, because an exact search works there only"
+    assert err == [
+        "fastlsh: 3 documents: 1 pair; every pair at 0.05 or above is found",
+        "fastlsh: engine: memory (an exact search works there only)",
+    ]
     for option, value in (("--num-perm", 64), ("--recall", 0.9), ("--verify", "exact")):
         status, _, err = run("pairs", three, "--exact", option, value)
         assert status == 2
@@ -101,7 +109,7 @@ def test_options_reach_the_search(run, three):
     _, out, err = run(
         "pairs", three, "--unit", "word", "--size", 2, "--threshold", 0.7, "--num-perm", 64,
         "--bands", 32, "--rows", 2, "--seed", 5, "--verify", "signature", "--threads", 1,
-        "--lowercase", "--scheme", "fss",
+        "--lowercase", "--scheme", "fss", "-v",
     )  # fmt: skip
     assert "32 bands x 2 rows" in err[1]
     assert len(table(out)) == 2
@@ -149,7 +157,7 @@ def test_skipped_rows_are_told(run):
     assert err[0].startswith("fastlsh: warning: skipped: a.jsonl: row 1: not JSON")
     assert err[10:12] == [
         "fastlsh: warning: skipped: 2 more rows",
-        "fastlsh: 1 document, 1 empty, 12 rows skipped",
+        f"fastlsh: 1 document, 1 empty, 12 rows skipped: 0 pairs; {FOUND}",
     ]
 
 
@@ -185,8 +193,8 @@ def test_dedup(run):
         ["2", "0", jaccard(ONE, NEAR)],
         ["5", "0", "1.000000"],
     ]
-    assert err[0] == "fastlsh: 6 documents, 2 empty"
-    assert err[2] == "fastlsh: 4 kept, 2 removed (duplicate ratio 0.3333)"
+    counts = "4 kept, 2 removed (duplicate ratio 0.3333)"
+    assert err == [f"fastlsh: 6 documents, 2 empty: {counts}; {FOUND}"]
 
 
 def test_keep(run):
@@ -209,8 +217,8 @@ def test_the_summary_counts_further_copies(run):
     ):  # fmt: skip
         status, _, err = run("dedup", "a.jsonl", "-o", "b.jsonl", *options)
         assert status == 0
-        assert f"fastlsh: {kept} kept, {6 - kept} removed" in "\n".join(err)
-        assert [line for line in err if "near-dup" in line] == [f"fastlsh: {each}" for each in said]
+        assert f"6 documents: {kept} kept, {6 - kept} removed" in err[0]
+        assert [part for part in err[0].split("; ") if "near-dup" in part] == said
 
 
 def test_against(run, three):
@@ -296,13 +304,12 @@ def test_the_rule_of_removal(run):
         status, _, err = run("dedup", far, "-o", "kept.jsonl", *searched, "--engine", engine)
         assert (status, len(rows("kept.jsonl"))) == (0, kept)
         probability = {
-            "jaccard": "17 bands x 7 rows: a document in a much longer one needs"
-            " --search containment to be found",
-            "containment": "search by containment: a document in one of up to 32 times as many"
-            " shingles is found with a probability of at least 0.98; a shorter part is found with"
-            " --split paragraphs or --by paragraph",
+            "jaccard": "a document in a much longer one needs --search containment to be found",
+            "containment": "a document in one of up to 32 times as many shingles is found with a"
+            " probability of at least 0.98, a shorter part with --split paragraphs or"
+            " --by paragraph",
         }
-        assert f"fastlsh: {probability[search]}" in err
+        assert err[-1].endswith(f"; {probability[search]}")
     for wrong, said in (
         (["--threshold", "0.5"], "--threshold has no effect with --search containment"),
         (["--bands", "4", "--rows", "3"], "bands and rows cannot be given with"),
@@ -325,7 +332,7 @@ def test_equal_texts(run):
         more = ["--lowercase", "--removed", "gone.tsv", "--report", "run.html", "--engine", engine]
         status, _, err = run(*equal, *more)
         assert status == 0
-        assert "fastlsh: equal texts: all of them are found" in err
+        assert err[-1].endswith("; all equal texts are found")
         assert [row["id"] for row in rows("kept.jsonl")] == [0, 2, 3]
         gone = table(Path("gone.tsv").read_text(encoding="utf-8"))
         assert gone == [["id", "kept_id", "jaccard"], ["1", "0", "1.000000"]]
@@ -346,9 +353,10 @@ def test_repeated_passages(run):
         more = ["--removed", "gone.tsv", "--keep-least", 6, "--engine", engine]
         status, _, err = run(*spans, *more)
         assert status == 0
-        said = "passages of at least 30 characters: 58 characters removed in 1 span from 1 document"
-        assert f"fastlsh: {said}" in err
-        assert "fastlsh: 2 rows written; 1 row left out" in err
+        assert err[-1] == (
+            "fastlsh: 3 documents: 58 characters removed in 1 span of at least 30 characters from"
+            " 1 document; 2 rows written, 1 row left out"
+        )
         assert [row["text"] for row in rows("kept.jsonl")] == [texts[0], "three"]
         gone = table(Path("gone.tsv").read_text(encoding="utf-8"))
         assert gone == [["id", "start", "end", "kept_id", "kept_start"], ["1", "0", "58", "0", "5"]]
@@ -366,7 +374,8 @@ def test_repeated_passages(run):
     status, _, err = run(*spans, *more)
     assert status == 0
     assert (
-        "fastlsh: passages of at least 30 bytes: 58 characters removed in 1 span" in err[0] + err[1]
+        "3 documents: 58 characters removed in 1 span of at least 30 bytes from 1 document"
+        in err[0]
     )
     found = [row.pop("repeated_spans") for row in rows("kept.jsonl")]
     assert found == [None, "[[0,58]]", None]
@@ -374,12 +383,12 @@ def test_repeated_passages(run):
         words = ["--unit", "word", "--min-length", 8, "--engine", engine, "--report", "run.html"]
         status, _, err = run(*spans[:-2], *words, "--words", "alphanumeric")
         assert status == 0
-        said = "passages of at least 8 words: 58 characters removed in 1 span from 1 document"
-        assert f"fastlsh: {said}" in err
+        said = "58 characters removed in 1 span of at least 8 words from 1 document"
+        assert said in err[-1]
         assert "Passages removed most often" in Path("run.html").read_text(encoding="utf-8")
     status, _, err = run(*spans, "--max-share", 0.5)
     assert status == 0
-    assert "fastlsh: 1 passage kept: in more than --max-share of the documents" in err
+    assert "; 1 passage kept, in more than --max-share of the documents; " in err[-1]
     status, _, err = run("dedup", name, "-o", "kept.jsonl", "--by", "line", "--join", "x")
     assert status == 2
     assert "--join is for --by span" in err[-1]

@@ -42,7 +42,8 @@ def only_line(found):
 @pytest.mark.parametrize("inputs", [["in", "--recursive"], ["in/**/*.jsonl"]])
 def test_dedup_shard_by_shard(run, shards, inputs):
     status, _, err = run("dedup", *inputs, "-o", "out/", "--removed", "removed.tsv")
-    assert (status, err[-4]) == (0, "fastlsh: 3 documents, 0 empty")
+    assert status == 0
+    assert err[-1].startswith("fastlsh: 3 documents: 2 kept, 1 removed ")
     assert tree("out") == ["out/a.jsonl", "out/deep/b.jsonl"]
     assert Path("out/a.jsonl").read_bytes() == Path("in/a.jsonl").read_bytes()
     assert Path("out/deep/b.jsonl").read_bytes() == b""
@@ -83,7 +84,8 @@ def test_several_formats(run, shards):
     run("dedup", "in", "--recursive", "-o", "out/", "-q")
     assert Path("out/c.csv").read_text() == "id,text\n"
     status, _, err = run("pairs", "in", "--recursive", "--format", "jsonl")
-    assert (status, err[2]) == (0, "fastlsh: 3 documents, 0 empty")
+    assert status == 0
+    assert err[-1].startswith("fastlsh: 3 documents: 1 pair; ")
 
 
 @pytest.mark.parametrize(

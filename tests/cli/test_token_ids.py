@@ -107,7 +107,8 @@ def test_bad_rows_of_json(run, value, reason):
     status, out, err = run("pairs", "a.jsonl", "--unit", "token", "-q")
     assert (status, out, err) == (2, "", [f"fastlsh: a.jsonl: row 2: {reason}"])
     status, _, err = run("pairs", "a.jsonl", "--unit", "token", "--size", 2, "--on-error", "skip")
-    assert (status, err[1]) == (0, "fastlsh: 2 documents, 1 empty, 1 row skipped")
+    assert status == 0
+    assert err[1].startswith("fastlsh: 2 documents, 1 empty, 1 row skipped: 0 pairs; ")
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,12 @@ from fastlsh.cli.wording import with_options
         ("source=web.jsonl: row 3", "source=web.jsonl: row 3"),
         ("raise max_pairs.", "raise --max-pairs."),
         ("threshold=0.9, not 0.8", "--threshold=0.9, not 0.8"),
+        ("working on disk in w (needs 690 MB, memory= is 256M)",
+         "working on disk in w (needs 690 MB, --memory is 256M)"),
+        ('text="messages" reads a chat', "--text messages reads a chat"),
+        ("text= names another key", "--text names another key"),
+        ("if columns end at ';', say so with delimiter=",
+         "if columns end at ';', say so with --delimiter"),
         ("in out/size=3/format=x.work", "in out/size=3/format=x.work"),
     ],
 )  # fmt: skip

@@ -142,10 +142,7 @@ def test_the_first_command_of_the_readme_does_what_it_shows(tmp_path, monkeypatc
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     assert main(words.split()) == 0
-    *printed, engine = capfd.readouterr().err.splitlines()
-    *told, last = said.splitlines()
-    assert (told, last[:40]) == (printed, engine[:40])  # how much memory is free is another matter
-    assert engine.startswith("fastlsh: engine: memory, because about ")
+    assert capfd.readouterr().err == said
     removed = (tmp_path / "removed.tsv").read_text(encoding="utf-8")
     assert removed.startswith(head)
     kept = (tmp_path / "kept.jsonl").read_bytes().splitlines()

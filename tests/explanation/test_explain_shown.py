@@ -222,7 +222,7 @@ def test_colours_and_brackets():
 
 def test_the_figures():
     found = explain("abcd", "bcde", shingler=Shingler(size=2), num_perm=20, bands=10, rows=2)
-    values = dict(re.split(" {2,}", line) for line in str(found).splitlines()[2:9])
+    values = dict(re.split(" {2,}", line) for line in str(found).splitlines()[2:8])
     equal = round(found.estimate * 20)
     assert values == {
         "Jaccard similarity": "0.5000 (2 of 4 shingles)",
@@ -231,8 +231,8 @@ def test_the_figures():
         "of b in a": "0.6667 (2 of 3 shingles)",
         "shingles": "2 characters",
         "parameters": "10 bands x 2 rows, affine32, seed 1, threshold 0.8",
-        "bands that match": ", ".join(map(str, found.matching_bands)) or "none",
     }
+    assert f"{len(found.matching_bands) or 'none'} of 10 bands match" in str(found).splitlines()[0]
     how = Shingler(
         "word", 1, lowercase=True, unicode_form="NFC", normalize=str, tokenizer=str.split
     )

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import pickle
+import re
 import sys
 
 import pytest
@@ -14,6 +16,7 @@ from fastlsh.files.estimate import choose, estimate
 from fastlsh.files.free_memory import free_memory
 from fastlsh.files.requests import Engine, Request
 from fastlsh.io import expand
+from fastlsh.parallel import amount
 from fastlsh.parameters import SearchParams
 from shards import rows_of, write_shards
 
@@ -24,6 +27,9 @@ from shards import rows_of, write_shards
 )
 def test_sizes(text, size):
     assert parse_memory(text) == size
+    for again in (parse_memory(text), pickle.loads(pickle.dumps(parse_memory(f" {text} ")))):
+        assert (amount(again), json.dumps(again)) == (text, str(size))
+    assert amount(parse_memory(text) + 0) == amount(size)
 
 
 @pytest.mark.parametrize("text", ["", "G", "much", "4X", "nan", "infG"])
@@ -130,10 +136,10 @@ def test_the_engine_is_chosen_by_the_memory(tmp_path):
         inputs, tmp_path / "a.jsonl", memory="256M", on_message=told.append, threads=1
     )
     assert (result.engine, told) == ("memory", [])
-    assert result.reason.startswith("memory, because about ")
+    assert re.fullmatch(r"memory \(needs [\d.]+ MB, memory= is 256M\)", result.reason)
     choice = choose(request(inputs, BASE), expand(inputs))
     assert (choice.engine, choice.by_estimate) == (Engine.DISK, False)
-    assert choice.reason.startswith("disk, because about ")
+    assert re.fullmatch(r"disk \(needs [\d.]+ MB, 168 MB are allowed\)", choice.reason)
     with pytest.raises(ValueError, match=r"engine must be one of auto, memory, disk, got 'ssd'"):
         deduplicate_files(inputs, tmp_path / "b.jsonl", engine="ssd")
 

@@ -206,17 +206,18 @@ def words(run):
 
 
 def test_pairs_with_a_preset(run, words):
-    status, out, err = run("pairs", words, "--preset", "questions")
+    status, out, err = run("pairs", words, "--preset", "questions", "-v")
     assert (status, out.splitlines()[1:]) == (0, ["0\t1\t0.600000"])
-    assert "100 bands x 2 rows: a pair at 0.17 is found with probability 0.9467" in err[1]
+    assert err[0].endswith("; a pair at 0.17 is found with probability 0.9467")
+    assert err[1].startswith("fastlsh: 100 bands x 2 rows; ")
 
 
 def test_options_change_a_preset(run, words):
     given = ["--preset", "questions"]
     assert run("pairs", words, *given, "--threshold", 0.61)[1].splitlines()[1:] == []
     assert run("pairs", words, *given, "--size", 2)[1].splitlines()[1:] == ["0\t1\t0.500000"]
-    err = run("pairs", words, *given, "--threshold", 0.5, "--recall", 0.98)[2]
-    assert err[1].startswith("fastlsh: 30 bands x 3 rows:")
+    err = run("pairs", words, *given, "--threshold", 0.5, "--recall", 0.98, "-v")[2]
+    assert err[-1].startswith("fastlsh: 30 bands x 3 rows; ")
     status, _, err = run("pairs", words, *given, "--num-perm", 100)
     assert (status, err) == (2, ["fastlsh: 100 bands of 2 rows need --num-perm=200, got 100"])
     status, _, err = run("pairs", words, "--preset", "stack", "--unit", "char")

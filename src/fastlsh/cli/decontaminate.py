@@ -297,15 +297,18 @@ def _summarise(arguments: argparse.Namespace, result: FileDecontamination, recor
         )
     if arguments.quiet:
         return
-    say(f"{documents_read(arguments, record['documents'])}{rows_skipped(record)}")
-    say(
+    found = (
         f"{record['items_found']:,} of {items} found in"
         f" {plural(record['contaminated'], 'document')}, at {plural(record['hits'], 'place')}"
     )
+    if record["outputs"]:
+        cut = f"; {plural(record['changed'], 'text')} cut" if record["rule"] == "span" else ""
+        found += (
+            f"; {plural(record['written'], 'row')} written, {record['dropped']:,} left out{cut}"
+        )
+    documents = documents_read(arguments, record["documents"])
+    say(f"{documents}{rows_skipped(record)}: {found}")
     for each in result.boilerplate[:SHOWN]:
         say(f"boilerplate, in {plural(each.documents, 'document')} of the sample: {each.text}")
     if len(result.boilerplate) > SHOWN:
         say(f"and {len(result.boilerplate) - SHOWN:,} more n-grams that are boilerplate")
-    if record["outputs"]:
-        cut = f"; {plural(record['changed'], 'text')} cut" if record["rule"] == "span" else ""
-        say(f"{plural(record['written'], 'row')} written, {record['dropped']:,} left out{cut}")

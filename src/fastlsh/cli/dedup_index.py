@@ -4,7 +4,7 @@ import argparse
 
 from fastlsh.cli.engines import watched
 from fastlsh.cli.index import opened
-from fastlsh.cli.messages import plural, say, summarise, warn_of_limits, warn_of_rows
+from fastlsh.cli.messages import plural, summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import options_given, reading_keywords
 from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
@@ -51,6 +51,4 @@ def run(arguments: argparse.Namespace) -> None:
     warn_of_rows(result)
     warn_of_limits(result.limited)
     kept = f"{record['kept']:,} kept, {record['removed']:,} removed"
-    summarise(arguments, record, kept)
-    if not arguments.quiet:
-        say(f"{shown(arguments.index)} has {plural(size, 'document')}")
+    summarise(arguments, record, kept, f"{shown(arguments.index)} has {plural(size, 'document')}")

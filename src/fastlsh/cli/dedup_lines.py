@@ -11,8 +11,7 @@ from fastlsh.cli.messages import (
     documents_read,
     plural,
     recall_text,
-    rows_skipped,
-    say,
+    say_counts,
     says_stage,
     warn_of_limits,
     warn_of_rows,
@@ -130,17 +129,15 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
 def _summarise(arguments: argparse.Namespace, record: Record) -> None:
     by = record["by"]
     documents = documents_read(arguments, record["documents"])
-    say(f"{documents}, {plural(record['spans'], by)}{rows_skipped(record)}")
-    if record["parameters"]["threshold"] < 1:
-        say(recall_text(record))
-    say(
+    counts = [
         f"{plural(record['removed'], by)} removed"
         f" from {plural(record['changed'], 'document')}"
-        f" (duplicate ratio {record['duplicate_ratio']:.4f})"
-    )
-    written = f"; {plural(record['written'], 'row')} written" if record["outputs"] else ""
-    say(
-        f"{plural(record['characters'], 'character')} removed{written};"
-        f" {plural(record['emptied'], 'text')} became empty"
-    )
-    say(f"engine: {record['reason']}")
+        f" (duplicate ratio {record['duplicate_ratio']:.4f})",
+        f"{plural(record['characters'], 'character')} removed",
+        f"{plural(record['emptied'], 'text')} became empty",
+    ]
+    if record["outputs"]:
+        counts.append(f"{plural(record['written'], 'row')} written")
+    if record["parameters"]["threshold"] < 1:
+        counts.append(recall_text(record))
+    say_counts(arguments, record, f"{documents}, {plural(record['spans'], by)}", *counts)

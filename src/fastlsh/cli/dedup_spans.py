@@ -9,8 +9,7 @@ from fastlsh.cli.messages import (
     Record,
     documents_read,
     plural,
-    rows_skipped,
-    say,
+    say_counts,
     says_stage,
     warn_of_rows,
 )
@@ -117,17 +116,17 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _summarise(arguments: argparse.Namespace, record: Record) -> None:
-    say(f"{documents_read(arguments, record['documents'])}{rows_skipped(record)}")
     unit = "character" if arguments.unit in (None, "char") else arguments.unit
-    say(
-        f"passages of at least {plural(record['min_length'], unit)}:"
-        f" {plural(record['characters'], 'character')} removed in"
-        f" {plural(record['removed'], 'span')} from {plural(record['changed'], 'document')}"
-    )
+    counts = [
+        f"{plural(record['characters'], 'character')} removed in"
+        f" {plural(record['removed'], 'span')} of at least {plural(record['min_length'], unit)}"
+        f" from {plural(record['changed'], 'document')}"
+    ]
     if record["common"]:
         kept = plural(record["common"], "passage")
-        say(f"{kept} kept: in more than --max-share of the documents")
+        counts.append(f"{kept} kept, in more than --max-share of the documents")
     if record["outputs"]:
         left_out = plural(record["dropped"], "row")
-        say(f"{plural(record['written'], 'row')} written; {left_out} left out")
-    say(f"engine: {record['reason']}")
+        counts.append(f"{plural(record['written'], 'row')} written, {left_out} left out")
+    documents = documents_read(arguments, record["documents"])
+    say_counts(arguments, record, documents, *counts)

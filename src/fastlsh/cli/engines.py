@@ -45,6 +45,9 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--keep-work", action="store_true", help="keep this directory afterwards")
     group.add_argument("--restart", action="store_true", help="discard the work of an earlier run")
     add_stage_options(parser)
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="also print the bands, and why this engine"
+    )
     add_outcome_options(parser)
 
 

@@ -107,19 +107,18 @@ def rows_skipped(record: Record) -> str:
 def recall_text(record: Record) -> str:
     """Say with which probability a search finds what it looks for, if that is known."""
     if "bands" not in record["parameters"] and record["parameters"].get("rule") != "equal":
-        return f"exact: every pair at {record['parameters']['threshold']:g} or above is found"
+        return f"every pair at {record['parameters']['threshold']:g} or above is found"
     params = made(SearchParams.of, {**record["parameters"], "shingler": None})
     if params.finds_equal:
-        return "equal texts: all of them are found"
+        return "all equal texts are found"
     if params.bandings:
         return _containment_text(params)
-    bands = f"{params.lsh.bands} bands x {params.lsh.rows} rows"
     recall = params.recall_at_threshold
     if recall is not None:
-        return f"{bands}: a pair at {params.threshold:g} is found with probability {recall:.4f}"
+        return f"a pair at {params.threshold:g} is found with probability {recall:.4f}"
     if params.rule == "contained":
-        return f"{bands}: a document in a much longer one needs --search containment to be found"
-    return f"{bands}: estimates decide, which differ from the similarity by chance"
+        return "a document in a much longer one needs --search containment to be found"
+    return "estimates decide, which differ from the similarity by chance"
 
 
 def _containment_text(params: SearchParams) -> str:
@@ -127,9 +126,8 @@ def _containment_text(params: SearchParams) -> str:
     ratio = 2 ** (len(params.bandings) - 1)
     share = "a document" if params.containment == 1 else f"{params.containment:g} of a document"
     return (
-        f"search by containment: {share} in one of up to {ratio} times as many shingles is found"
-        f" with a probability of at least {params.recall:g}; a shorter part is found with"
-        " --split paragraphs or --by paragraph"
+        f"{share} in one of up to {ratio} times as many shingles is found with a probability of at"
+        f" least {params.recall:g}, a shorter part with --split paragraphs or --by paragraph"
     )
 
 
@@ -144,23 +142,30 @@ def says_stage(arguments: argparse.Namespace, record: Record) -> bool:
     return True
 
 
-def summarise(arguments: argparse.Namespace, record: Record, *lines: str) -> None:
-    """Print what was read, how it was compared and what came out.
+def summarise(arguments: argparse.Namespace, record: Record, *counts: str) -> None:
+    """Print what was read, what came out and which pairs are found.
 
     Parameters
     ----------
     arguments : argparse.Namespace
-        With ``quiet``.
+        With ``quiet`` and ``verbose``.
     record : dict
         Of the run, as `Watch.result` has returned it.
-    *lines : str
-        What is to be said about this result.
+    *counts : str
+        What has come out.
     """
     if arguments.quiet or says_stage(arguments, record):
         return
     documents = documents_read(arguments, record["documents"])
-    say(f"{documents}, {record['empty']:,} empty{rows_skipped(record)}")
-    say(recall_text(record))
-    for line in lines:
-        say(line)
-    say(f"engine: {record['reason']}")
+    if record["empty"]:
+        documents += f", {record['empty']:,} empty"
+    say_counts(arguments, record, documents, *counts, recall_text(record))
+
+
+def say_counts(arguments: argparse.Namespace, record: Record, documents: str, *counts: str) -> None:
+    """Print in one line what was read and what came out; with ``--verbose``, how, in another."""
+    say(f"{documents}{rows_skipped(record)}: {'; '.join(counts)}")
+    if arguments.verbose:
+        search = record["parameters"]
+        bands = "{bands} bands x {rows} rows; ".format(**search) if "bands" in search else ""
+        say(f"{bands}engine: {with_options(record['reason'])}")

@@ -30,10 +30,9 @@ def as_lines(explanation: ExplanationData, names: Names, colour: bool, width: in
     """Return `Explanation.to_terminal`."""
     names = (name_text(names[0]), name_text(names[1]))
     paint = _painted if colour else _plain
-    matching = ", ".join(map(str, explanation.matching_bands)) or "none"
     is_short = max(map(len, names)) <= LONGEST_NAME
     called = names if is_short else ("the first", "the second")
-    numbers = [*figures(explanation, called), ("bands that match", matching)]
+    numbers = figures(explanation, called)
     indent = max(len(label) for label, _ in numbers) + 2
     lines = [paint(line, BOLD) for line in _filled(reason(explanation), width)]
     lines.append("")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.disk.sorted_keys import LONGEST
 from fastlsh.io import PAGES
-from fastlsh.parallel import amount
+from fastlsh.parallel import Size, amount
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import CutRules
 from fastlsh.texts import Shingler, counts_originals
@@ -53,12 +53,13 @@ def parse_memory(text: str) -> int:
     if number and number[-1] in UNITS:
         number, unit = number[:-1], number[-1]
     try:
-        size = float(number) * UNITS[unit]
-        return int(size)
+        size = Size(float(number) * UNITS[unit])
     except (ValueError, OverflowError):
         raise ValueError(
             f"{text!r} is not an amount of memory: write 4G, 300M or a number of bytes"
         ) from None
+    size.given = text.strip()
+    return size
 
 
 def least_memory(size: int, each: int) -> str:

@@ -8,7 +8,7 @@ from fastlsh.files.budget import BASE, PER_BATCH, longest_row, stored_bytes
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import Engine, Request
 from fastlsh.io import BlockDocuments, Source, expanded, identity, largest_batch, read_blocks
-from fastlsh.parallel import amount
+from fastlsh.parallel import Size, amount
 from fastlsh.parameters import SearchParams
 
 LOOKS = 16
@@ -140,7 +140,7 @@ class Choice(NamedTuple):
     @property
     def reason(self) -> str:
         """The name of the engine, and why it was chosen."""
-        return f"{self.engine.value}, {self.why}"
+        return f"{self.engine.value} ({self.why})"
 
     def per_document(self, params: SearchParams) -> int | None:
         """Return the bytes that a document takes besides its text, if an estimate was made."""
@@ -158,16 +158,21 @@ def choose(request: Request, sources: list[Source], first_input: int = 0) -> Cho
         The files, those of `against` first, and how many these are.
     """
     engine, memory = request.engine.engine, request.engine.memory
-    if engine is not Engine.AUTO:
+    if engine is Engine.MEMORY:
         return Choice(engine, "as asked for")
+    limit = (
+        f"memory= is {memory.given}"
+        if isinstance(memory, Size)
+        else f"{amount(memory)} are allowed"
+    )
+    if engine is Engine.DISK:
+        return Choice(engine, f"as asked for, {limit}")
     if any(identity(source) is None for source in sources):
-        return Choice(Engine.MEMORY, "because an input is a pipe, which cannot be read twice")
+        return Choice(Engine.MEMORY, "an input is a pipe, which cannot be read twice")
     found = estimate_of(request, sources, first_input)
-    need, given = amount(found.memory), amount(memory)
-    if found.memory <= memory:
-        return Choice(Engine.MEMORY, f"because about {need} of {given} are needed", found)
-    why = f"because about {need} would be needed, and {given} are allowed"
-    return Choice(Engine.DISK, why, found)
+    enough = found.memory <= memory
+    why = f"needs {amount(found.memory)}, {limit}"
+    return Choice(Engine.MEMORY if enough else Engine.DISK, why, found)
 
 
 def choose_for_index(request: Request, sources: list[Source]) -> Choice:
@@ -178,7 +183,7 @@ def choose_for_index(request: Request, sources: list[Source]) -> Choice:
     InputError
         More memory is likely to be needed than may be taken.
     """
-    why = "because new documents are compared with an index there"
+    why = "new documents are compared with an index there"
     if any(identity(source) is None for source in sources):
         return Choice(Engine.MEMORY, why)
     found = estimate_of(request, sources, 0)

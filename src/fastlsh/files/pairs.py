@@ -215,7 +215,7 @@ def _pairs(request: Request, wanted: PairSearch) -> FilePairs:
             raise source.error(f"plain text has no column {wanted.columns[0]!r}")
     if wanted.exact or page is not None:
         what = "an exact search works" if wanted.exact else "a report on pairs is written"
-        reason = f"memory, because {what} there only"
+        reason = f"memory ({what} there only)"
         if wanted.exact:
             check_exact_fits(request, sources)
         choice = EngineChoice(

@@ -194,7 +194,7 @@ def select_engine(
     piece = 0 if request.cutting is None else request.cutting.piece_bytes
     sizes = Budget.of(engine.memory, search, request.run.threads, piece)
     job = Job(request, work, sources, first_input, sizes, uniform, rows_written=rows_written)
-    job.tell(f"engine: {choice.reason}, with {amount(engine.memory)} of memory, in {work.path}")
+    job.tell(f"working on disk in {work.path} ({choice.why})")
     if rows_written:
         _tell_of_wide_rows(job)
     if engine.stage is not None:

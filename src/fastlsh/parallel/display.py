@@ -112,8 +112,16 @@ def format_progress(stage: str, done: int, total: int, lately: int, seconds: flo
     return f"{stage}: " + ", ".join(part for part in parts if part)
 
 
+class Size(int):
+    """A number of bytes that was given as a text, which `amount` returns."""
+
+    given: str
+
+
 def amount(size: float) -> str:
-    """Return a number of bytes as people write it."""
+    """Return a number of bytes as people write it; one that was given as a text as it was given."""
+    if isinstance(size, Size):
+        return size.given
     for unit in ("bytes", "KB", "MB", "GB"):
         if size < 999.5:
             return f"{size:.0f} bytes" if unit == "bytes" else f"{size:.3g} {unit}"
