@@ -49,7 +49,8 @@ def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     kind, compression = split_suffix(name)
     if kind is None and is_written_in_place(name):
         return "tsv", None
-    if kind not in ("tsv", "csv", "jsonl") and (kind, compression) != ("parquet", None):
+    whole = kind == "parquet" and compression is None
+    if kind is None or not (whole or kind in ("tsv", "csv", "jsonl")):
         raise InputError(name, "unknown format: a table is written as .tsv .csv .jsonl or .parquet")
     check_writer(name, kind, compression)
     return kind, compression
