@@ -1,7 +1,9 @@
 """The command line where something is wrong: one line and an exit status."""
 
+import argparse
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +13,7 @@ import pytest
 
 import warm
 from fastlsh import __version__
-from fastlsh.cli import main
+from fastlsh.cli import dedup, main
 from files import put_rows as put
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -115,6 +117,25 @@ def test_help_has_two_examples_and_leads_further(run, command, capfd):
     assert len(examples) == 2
     assert all(f"fastlsh {command}" in line for line in examples)
     assert out.splitlines()[-1].startswith("documentation: ")
+
+
+def test_the_help_of_dedup_begins_with_what_most_runs_need(run, capfd):
+    with pytest.raises(SystemExit):
+        main(["dedup", "--help"])
+    out = capfd.readouterr().out
+    groups = re.split(r"\n(?=\S[^\n]*:\n)", out)
+    options = [re.findall(r"^  (?:-\w(?: \w+)?, )?--([\w-]+)", each, re.M) for each in groups]
+    first, *others = [found for found in options if found]
+    assert first == ["help", *dedup.FIRST]
+    assert len(dedup.FIRST) == 12
+    everything = [name for found in (first, *others) for name in found]
+    given = argparse.ArgumentParser()
+    dedup.add_arguments(given)
+    assert sorted(everything) == sorted(
+        name.removeprefix("--") for name in given._option_string_actions if name.startswith("--")
+    )
+    for heading in ("output", "indexes", "input", "similarity", "search", "memory and disk"):
+        assert out.count(f"\n{heading}:\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,14 @@ from fastlsh.cli.messages import (
     warn_of_skipped,
 )
 from fastlsh.cli.options import (
+    MESSAGES,
     add_input_options,
     integer,
     option_of,
     options_given,
     reading_keywords,
 )
+from fastlsh.cli.parser import group_of
 from fastlsh.cli.shingling import add_text_options, shingler_of, text
 from fastlsh.files import contamination_jobs, evaluate_decontamination_files
 from fastlsh.presets import DECONTAMINATION_PRESETS, decontamination_preset
@@ -120,7 +122,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_stage_options(parser, "sample, find, write, finish")
     add_outcome_options(parser)
-    parser.add_argument(
+    group_of(parser, MESSAGES).add_argument(
         "-q", "--quiet", action="store_true", help="show warnings, but no progress and no summary"
     )
     parser.set_defaults(key_file=None)

@@ -24,6 +24,7 @@ from fastlsh.cli.options import (
     reading_keywords,
     search_keywords,
 )
+from fastlsh.cli.parser import group_of, show_first
 
 HELP = "Remove near-duplicates and write the rows of the documents that are kept."
 EXAMPLES = """\
@@ -31,6 +32,11 @@ examples:
   fastlsh dedup notices.jsonl -o kept.jsonl --removed removed.tsv
   zcat raw.jsonl.gz | fastlsh dedup - -o - --threshold 0.7 | gzip > kept.gz
 """
+FIRST = (
+    "output", "removed", "threshold", "text", "id", "against", "keep", "priority", "by", "preset",
+    "memory", "report",
+)  # fmt: skip
+"""The options that most runs need."""
 
 
 class _CopiesPer(argparse.Action):
@@ -48,6 +54,7 @@ class _CopiesPer(argparse.Action):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_input_options(parser, limit=True)
+    output, indexes = (parser.add_argument_group(title) for title in ("output", "indexes"))
     parser.add_argument(
         "-o",
         "--output",
@@ -55,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the kept rows: a file in the format of the inputs (.jsonl for .txt), or a directory"
         " (DIR/), which gets a file of the same name for each input (default: count only)",
     )
-    parser.add_argument(
+    output.add_argument(
         "--convert-to",
         metavar="F",
         help="convert rows to parquet, jsonl or csv (also jsonl.zst, csv.gz...)",
@@ -66,39 +73,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="id, kept_id and jaccard (or containment) of each removed document (.tsv .csv .jsonl"
         " .parquet)",
     )
-    parser.add_argument(
+    output.add_argument(
         "--clusters",
         metavar="FILE",
         help="id, cluster and cluster_size of each kept document with duplicates, and of the"
         " duplicates",
     )
-    parser.add_argument(
+    output.add_argument(
         "--annotate",
         action="store_true",
         default=None,
         help="write all rows, with the columns duplicate_of (the id of the kept document),"
         " similarity and cluster_size; with --by span, with the column repeated_spans",
     )
-    parser.add_argument(
+    output.add_argument(
         "--source",
         metavar="COL",
         help="count the different values of a column in each cluster: --annotate and --clusters get"
         " the column cluster_sources; with --index and --save-index, the index counts them",
     )
-    parser.add_argument(
+    output.add_argument(
         "--count",
         metavar="COL",
         action="append",
         help="sum a column of numbers over each cluster: --annotate and --clusters get the column"
         " cluster_COL; may be given several times; the index sums it, too",
     )
-    parser.add_argument(
+    output.add_argument(
         "--max-copies",
         metavar="N",
         type=integer,
         help="write up to N documents of each cluster, by priority (default: 1)",
     )
-    parser.add_argument(
+    output.add_argument(
         "--copies-per",
         metavar=("COL", "N"),
         nargs=2,
@@ -122,7 +129,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "also remove near-duplicates of the documents in these files; with --by, lines or"
         " paragraphs that occur in them",
     )
-    parser.add_argument(
+    indexes.add_argument(
         "--index",
         metavar="INDEX",
         help="also remove near-duplicates of the documents in this index (see `fastlsh index"
@@ -130,20 +137,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " parameters",
     )
     parser.add_argument("--report", metavar="FILE", help="write a page about the run (.html)")
-    parser.add_argument(
+    indexes.add_argument(
         "--save-index",
         metavar="NEW",
         help="make an index of the kept documents, in a new file, for --index of later runs",
     )
     add_within_option(parser)
-    add_texts_option(parser, "with --save-index")
+    add_texts_option(indexes, "with --save-index")
     add_search_options(parser)
     add_rule_options(
         parser,
         equal="contained: remove a document only if enough of its shingles are in the kept one;"
         " equal: only if the texts are equal, once they are normalised (default: jaccard)",
     )
-    parser.add_argument(
+    group_of(parser, "search").add_argument(
         "--max-candidates",
         metavar="N",
         type=integer,
@@ -151,6 +158,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     dedup_lines.add_line_options(parser)
     add_engine_options(parser)
+    show_first(parser, *FIRST)
 
 
 def run(arguments: argparse.Namespace) -> None:

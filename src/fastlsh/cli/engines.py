@@ -11,6 +11,8 @@ from fastlsh._version import __version__
 from fastlsh.cli.job_plans import add_stage_options, is_checked
 from fastlsh.cli.log import Log
 from fastlsh.cli.messages import say
+from fastlsh.cli.options import MESSAGES
+from fastlsh.cli.parser import group_of
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
@@ -45,7 +47,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--keep-work", action="store_true", help="keep this directory afterwards")
     group.add_argument("--restart", action="store_true", help="discard the work of an earlier run")
     add_stage_options(parser)
-    parser.add_argument(
+    group_of(parser, MESSAGES).add_argument(
         "-v", "--verbose", action="store_true", help="also print the bands, and why this engine"
     )
     add_outcome_options(parser)
@@ -53,11 +55,12 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
 
 def add_outcome_options(parser: argparse.ArgumentParser) -> None:
     """Add what tells programs how a run went."""
-    parser.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
-    parser.add_argument(
+    group = group_of(parser, MESSAGES)
+    group.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
+    group.add_argument(
         "--summary", metavar="FILE", help="write the counts and parameters of the run as JSON"
     )
-    parser.add_argument(
+    group.add_argument(
         "--fail-above", metavar="SHARE", type=_share,
         help="exit status 3 if more than this share is found (from 0 to below 1): of documents"
         " removed, in a pair, with an item, or in another data set; with --by, of lines,"

@@ -7,6 +7,7 @@ from typing import Any
 
 from fastlsh import Shingler, preset
 from fastlsh.cli.messages import progress_of_files, say
+from fastlsh.cli.parser import group_of
 from fastlsh.cli.shingling import SHINGLING, add_key_option, add_text_options, shingler_of, text
 from fastlsh.io import (
     Collection,
@@ -23,6 +24,8 @@ SEARCH = (
 )  # fmt: skip
 """The options of every search that are keyword arguments by the same names."""
 
+MESSAGES = "messages and exit status"
+
 RULE = ("rule", "containment", "search")
 """Those of `add_rule_options`."""
 
@@ -37,7 +40,7 @@ def add_input_options(
         " of these, a pattern ('data/**/*.jsonl'), a URL (s3://bucket/key), or - for the standard"
         f" input (JSON, unless --format says otherwise); several {several}",
     )  # fmt: skip
-    group = parser.add_argument_group("input")
+    group = group_of(parser, "input")
     group.add_argument(
         "--recursive", action="store_true", help="also read the subdirectories of a directory"
     )
@@ -104,14 +107,15 @@ def add_against_option(parser: argparse.ArgumentParser, use: str) -> None:
     parser.add_argument(
         "--against", metavar="FILE", nargs="+", action="extend", default=[], help=use
     )
-    parser.add_argument(
+    group = group_of(parser, "input")
+    group.add_argument(
         "--against-text",
         metavar="COL",
         action="append",
         help="column of the texts in the files of --against (default: as --text); may be given"
         " several times",
     )
-    parser.add_argument(
+    group.add_argument(
         "--against-id",
         metavar="COL",
         help="column of the ids in the files of --against (default: as --id)",
@@ -125,13 +129,13 @@ def against_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def add_within_option(parser: argparse.ArgumentParser) -> None:
     """Add the options of documents in groups, and of rows that are one document."""
-    parser.add_argument(
+    group_of(parser, "input").add_argument(
         "--group",
         metavar="COL",
         help="rows with the same value of this column are one document, whose id it is, as a"
         " repository",
     )
-    parser.add_argument(
+    group_of(parser, "similarity").add_argument(
         "--within",
         metavar="COL",
         help="compare only documents with the same value of this column, as language or repository",
@@ -140,7 +144,7 @@ def add_within_option(parser: argparse.ArgumentParser) -> None:
 
 def add_search_options(parser: argparse.ArgumentParser) -> None:
     """Add what makes two texts near-duplicates and how they are found."""
-    group = parser.add_argument_group("similarity")
+    group = group_of(parser, "similarity")
     group.add_argument(
         "--preset",
         metavar="NAME",
@@ -158,7 +162,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--size", metavar="N", type=integer, help="units per shingle (default: 9)")
     add_text_options(parser.add_argument_group("normalisation of texts, in this order"))
-    group = parser.add_argument_group("search")
+    group = group_of(parser, "search")
     group.add_argument(
         "--num-perm", metavar="K", type=integer, help="minima per signature (default: 128)"
     )
@@ -187,27 +191,28 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--threads", metavar="N", type=integer, help="number of threads (default: all processors)"
     )
-    parser.add_argument(
+    group_of(parser, MESSAGES).add_argument(
         "-q", "--quiet", action="store_true", help="show warnings, but no progress and no summary"
     )
 
 
-def add_rule_options(parser: argparse._ActionsContainer, *, equal: str | None = None) -> None:
+def add_rule_options(parser: argparse.ArgumentParser, *, equal: str | None = None) -> None:
     """Add the rule, with its help if it may be "equal", and the search by containment."""
-    parser.add_argument(
+    group = group_of(parser, "similarity")
+    group.add_argument(
         "--rule",
         choices=["jaccard", "contained", *(["equal"] if equal else [])],
         help=equal
         or "contained: find a document only if it has enough of the shingles of the other one"
         " (default: jaccard)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--containment",
         metavar="C",
         type=float,
         help="with --rule contained: this share of its shingles (default: 1.0, all)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--search",
         choices=["jaccard", "containment"],
         help="containment: with --rule contained, find documents in much longer ones (default:"
@@ -221,7 +226,7 @@ def check_rule_options(arguments: argparse.Namespace) -> None:
         raise ValueError("--threshold has no effect with --search containment")
 
 
-def add_texts_option(parser: argparse.ArgumentParser, condition: str) -> None:
+def add_texts_option(parser: argparse._ActionsContainer, condition: str) -> None:
     """Add how a new index keeps texts."""
     parser.add_argument(
         "--texts",

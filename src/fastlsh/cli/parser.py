@@ -63,6 +63,23 @@ class Parser(argparse.ArgumentParser):
         return f"{super().format_help()}\ndocumentation: {documentation()}\n"
 
 
+def group_of(parser: argparse.ArgumentParser, title: str) -> argparse._ArgumentGroup:
+    """Return the group of options with a title, which several functions may add options to."""
+    groups = [group for group in parser._action_groups if group.title == title]
+    return groups[0] if groups else parser.add_argument_group(title)
+
+
+def show_first(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Let the help begin with some options, in this order, and not with the usage of all."""
+    for name in names:
+        action = parser._option_string_actions[f"--{name}"]
+        for group in parser._action_groups:
+            if action in group._group_actions:
+                group._group_actions.remove(action)
+        parser._optionals._group_actions.append(action)
+    parser.usage = f"{parser.prog} [options] INPUT [INPUT ...]"
+
+
 def documentation() -> str:
     """Return the address of the documentation."""
     metadata = import_module("importlib.metadata")
