@@ -16,7 +16,7 @@ SOURCE = Path(fastlsh.__file__).parent
 # From the ground up. A module imports its own room and rooms that stand before it.
 ROOMS = [
     "_version", "_startup", "errors", "keywords", "_kernels", "textbook", "arguments", "arrays",
-    "parallel", "io", "keyed",
+    "priorities", "parallel", "io", "keyed",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
     "reporting", "files", "integrations", "", "cli", "__main__",
@@ -27,8 +27,9 @@ ONLY = {
     "errors": set(),
     "textbook": set(),
     "arrays": set(),
+    "priorities": {"arrays", "errors"},
     "_kernels": set(),
-    "io": {"_kernels", "arrays", "errors", "keywords", "parallel"},
+    "io": {"_kernels", "arrays", "errors", "keywords", "parallel", "priorities"},
     "html": set(),
 }
 """Rooms that may import still less."""

@@ -93,31 +93,44 @@ def plain_values(values: list[Any]) -> list[Any]:
 
 _PLAIN = {str, bytes, int, float, bool}
 
-EXACT = np.dtype([("near", np.float64), ("rest", np.int64)])
+EXACT = np.dtype([("near", np.float64), ("rest", np.int64), ("least", np.int64)])
 """Numbers that compare as they are, integers with fractions: the nearest float64, and how much more
-the number is."""
+the number is, in units of 2^-63 of its last place and 2^-63 of these. NaN: there is none."""
 
 _ROUNDED = 2.0**53
 """Integers from here on are rounded by float64."""
 
 
 def exact(numbers: Any) -> NDArray[Any]:
-    """Return numbers, of an array or a list, as `EXACT`; OverflowError from about 2^116 on."""
+    """Return numbers, of an array or a list, as `EXACT`; None becomes NaN.
+
+    OverflowError if one is too large for a float64.
+    """
     if getattr(numbers, "dtype", None) == EXACT:
         return numbers  # type: ignore[no-any-return]
     found = np.zeros(len(numbers), EXACT)
-    found["near"] = numbers
-    if getattr(numbers, "dtype", np.dtype(object)).kind not in "iuO":
-        return found
-    for i in np.flatnonzero(np.abs(found["near"]) >= _ROUNDED).tolist():
-        if isinstance(numbers[i], (int, np.integer)):
-            found["rest"][i] = int(numbers[i]) - int(found["near"][i])
+    kind = getattr(numbers, "dtype", np.dtype(object)).kind
+    found["near"] = np.array(numbers, np.float64)
+    unsure = np.abs(found["near"]) >= _ROUNDED
+    if kind == "O":
+        unsure |= [isinstance(each, Fraction) for each in numbers]
+    for i in np.flatnonzero(unsure).tolist() if kind in "iuO" else ():
+        if not isinstance(numbers[i], float):
+            number = int(numbers[i]) if isinstance(numbers[i], np.integer) else numbers[i]
+            found["rest"][i], found["least"][i] = _rest(number, float(found["near"][i]))
     return found
+
+
+def _rest(number: int | Fraction, near: float) -> tuple[int, int]:
+    """Return how much more a number is than the nearest float64, as `EXACT` has it."""
+    (a, b), (c, d), (e, f) = (each.as_integer_ratio() for each in (number, near, math.ulp(near)))
+    return divmod(((a * d - b * c) * f << 126) // (b * d * e), 1 << 63)
 
 
 def settled(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return `EXACT` numbers as float64 if that rounds none of them."""
-    return numbers if numbers["rest"].any() else np.ascontiguousarray(numbers["near"])
+    is_exact = not (numbers["rest"].any() or numbers["least"].any())
+    return np.ascontiguousarray(numbers["near"]) if is_exact else numbers
 
 
 def rounded(numbers: NDArray[Any]) -> NDArray[Any]:

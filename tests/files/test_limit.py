@@ -70,7 +70,7 @@ def write(folder, kind, bad=(), limit=None):
             lines = [(row["text"] or "").strip() or "a line" for _, row, _ in part]
             path.write_bytes("".join(f"{line}\n\n" for line in lines).encode())
         else:
-            rows = [{**row, "score": None if wrong else row["score"]} for _, row, wrong in part]
+            rows = [{**row, "id": None if wrong else row["id"]} for _, row, wrong in part]
             schema = pa.schema([("id", pa.string()), ("text", pa.string()), ("score", pa.int64())])
             table = pa.Table.from_pylist(rows, schema)
             if kind == "parquet":
@@ -89,7 +89,7 @@ def options_of(kind, bad):
     if kind == "lines.txt":
         options["split"] = "lines"
     if bad:
-        options |= {"on_error": "skip", "priority": "score"}
+        options |= {"on_error": "skip", "id": "id", "priority": "score"}
     return options
 
 

@@ -352,12 +352,12 @@ def test_bad_rows_at_the_beginning_of_a_table(tmp_path, kind):
         pyarrow.parquet.write_table(table, path)
     else:
         pyarrow.feather.write_feather(table, path, compression="uncompressed")
-    result, _ = both(tmp_path, path, f"k.{kind}", on_error="skip", priority="score")
+    result, _ = both(tmp_path, path, f"k.{kind}", on_error="skip", id="score")
     assert (result.documents, result.skipped) == (48, 2)
-    assert result.skipped_reasons[0].endswith("row 3: 'score' is null, not a number")
+    assert result.skipped_reasons[0].endswith("row 3: 'score' is null, not an id")
     for engine in ("memory", "disk"):
         with pytest.raises(fastlsh.InputError, match="row 3: 'score' is null"):
-            deduplicate_files(path, tmp_path / f"f.{kind}", priority="score", engine=engine)
+            deduplicate_files(path, tmp_path / f"f.{kind}", id="score", engine=engine)
 
 
 @pytest.mark.parametrize("kind", ["string_view", "large_string", "string"])

@@ -52,7 +52,7 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_format_has_the_same_columns(here, name, threads):
     found = read(write(name, ROWS), threads=threads, priority="share", **COLUMNS)
-    assert list(found.numbers) == ["share", "tokens"]
+    assert list(found.numbers) == ["tokens", "share"]
     assert found.numbers["tokens"].dtype == np.int64
     assert found.numbers["tokens"].tolist() == [row["tokens"] for row in ROWS]
     assert found.numbers["share"].tolist() == [row["share"] for row in ROWS]

@@ -121,8 +121,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--priority",
         metavar="COL",
-        help="instead of --keep: a column of numbers; the row with the highest is kept, or the"
-        " earlier one of equals",
+        help="instead of --keep: a column of numbers or dates; the row with the highest number or"
+        " the latest date is kept, or the earlier one of equals; rows without a value come last",
     )
     add_against_option(
         parser,

@@ -159,6 +159,8 @@ def summarise(arguments: argparse.Namespace, record: Record, *counts: str) -> No
     documents = documents_read(arguments, record["documents"])
     if record["empty"]:
         documents += f", {record['empty']:,} empty"
+    if missing := record.get("missing_priorities", 0):
+        documents += f", {missing:,} without a value of {arguments.priority}"
     say_counts(arguments, record, documents, *counts, recall_text(record))
 
 

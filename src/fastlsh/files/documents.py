@@ -77,9 +77,10 @@ def deduplicate_files(
     keep
         "first", "last" or "longest".
     priority
-        A column of numbers, instead of `keep`: the document with the highest number is kept, and
-        ties go to the earlier one. Integers are not rounded, also beside fractions. A row without
-        a number is a bad row.
+        A column of numbers or dates, instead of `keep`: the document with the highest number or
+        the latest date is kept, and ties go to the earlier one. Numbers are not rounded, and dates
+        are exact instants, in UTC where they have no time zone. A row without a value is lower than
+        all others.
     within
         A column, as of languages or repositories: only documents with the same value are compared.
         The files of `against` must have it, too; null is a value, and NaN makes a bad row. The
@@ -229,7 +230,7 @@ def _deduplicated(
     return FileDeduplication(
         documents=documents, n_kept=documents - work_done.removed, empty=summary.empty,
         limited=work_done.limited, further_copies=work_done.further_copies, engine="disk",
-        **counts_of_summary(summary),
+        missing_priorities=summary.missing_priorities, **counts_of_summary(summary),
         **shared_fields(request, choice.reason, clock, **removal.description),
         outputs=targets.outputs(summary.files),
     )  # fmt: skip
@@ -254,7 +255,7 @@ def run_in_memory(
     return FileDeduplication(
         documents=result.documents, n_kept=n_kept, empty=result.empty, limited=result.limited,
         further_copies=n_kept - int(result.kept.sum()), engine="memory",
-        **{**counts_of(*read), **known},
+        missing_priorities=result.missing_priorities, **{**counts_of(*read), **known},
         **shared_fields(request, reason, clock, **removal.description),
         outputs=targets.outputs(read[0].files_read),
     )  # fmt: skip

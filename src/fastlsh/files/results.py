@@ -82,6 +82,8 @@ class FileDeduplication(Removal, FileResult):
     further_copies : int
         How many near-duplicates of a kept document were kept, too, by `max_copies` and
         `copies_per`.
+    missing_priorities : int
+        How many documents have no priority, and are so the last choice.
     outputs : list of str
         The files with the kept rows.
     threshold : float
@@ -105,6 +107,7 @@ class FileDeduplication(Removal, FileResult):
     empty: int
     limited: int
     further_copies: int
+    missing_priorities: int
     outputs: list[str]
     threshold: float
     params: LSHParams

@@ -68,8 +68,9 @@ class Expressions:
         threshold, **options
             As in `fastlsh.deduplicate`.
         priority
-            An expression or the name of a column of numbers. Of similar documents, the one with
-            the highest number is kept, instead of the one that ``keep=`` chooses.
+            An expression or the name of a column of numbers or dates, null for none. Of similar
+            documents, the one with the highest number or the latest date is kept, instead of the
+            one that ``keep=`` chooses.
 
         Returns
         -------
@@ -124,7 +125,7 @@ class Expressions:
 
         def decide(columns: Sequence[pl.Series]) -> pl.Series:
             texts, *priorities = columns
-            given = priorities[0].to_numpy() if priorities else None
+            given = priorities[0] if priorities else None
             result = deduplicate(texts, threshold, priority=given, **options)
             return pl.Series(texts.name, answer(result), dtype=dtype)
 

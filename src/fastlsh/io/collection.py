@@ -64,8 +64,8 @@ class Collection:
         Python string is made.
     ids : sequence
         From the id column, else ``FILE:ROW``; the file's name for ``.txt``.
-    numbers : dict of str to numpy.ndarray of int64 or float64
-        The columns of `Options.numbers`.
+    numbers : dict of str to numpy.ndarray
+        The columns of `Options.counts`, and the priorities as `priorities_of` returns them.
     labels : dict of str to numpy.ndarray of uint64
         The columns of `Options.labels`, as `label_hashes` gives them.
     parts : list of Part
@@ -74,6 +74,8 @@ class Collection:
         Bad rows left out.
     skipped_reasons : list of InputError
         The first ten of these.
+    missing_priorities : int
+        Documents without a priority, if there is a column of these.
     slow_rows : int
         Rows of JSON lines that were read by the json module, because they are unusual.
     """
@@ -85,6 +87,7 @@ class Collection:
     parts: list[InputFile] = field(default_factory=list)
     skipped: int = 0
     skipped_reasons: list[InputError] = field(default_factory=list)
+    missing_priorities: int = 0
     slow_rows: int = 0
 
     def __len__(self) -> int:

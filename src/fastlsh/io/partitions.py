@@ -43,7 +43,7 @@ def with_keys(
         A column has integers if all of its values but null are written so, and else texts.
     """
     found = [_keys_of(source.path) for source in sources]
-    named = {options.id, *options.numbers, *options.labels}
+    named = {options.id, *options.further}
     kinds: dict[str, str] = {}
     for name in dict.fromkeys(chain.from_iterable(found)):
         values = {keys[name][1] for keys in found if name in keys}

@@ -26,6 +26,7 @@ from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.sources import ReadOptions, Source
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import ordered_map, thread_count
+from fastlsh.priorities import PriorityRecord, missing_in
 
 _REASONS = 10
 
@@ -187,6 +188,7 @@ class _Reader:
         self._texts: list[Any] = []
         self._numbers: list[Mapping[str, NDArray[Any]]] = []
         self._labels: list[Mapping[str, NDArray[Any]]] = []
+        self._priorities: list[tuple[str, PriorityRecord]] = []
 
     def pieces(self) -> Iterator[Piece]:
         """Yield what is parsed by a thread at a time: small files whole, of others each block.
@@ -244,6 +246,8 @@ class _Reader:
             self._texts.append(found.texts)
             self._found.ids.add(part.source.path, found.ids, found.rows)
             self._numbers.append(found.numbers)
+            if found.priorities is not None:
+                self._priorities.append((part.source.path, found.priorities))
             self._labels.append(found.labels)
             self._tell(part.source, extent)
 
@@ -262,6 +266,8 @@ class _Reader:
             self._found.texts = TextColumns(self._texts)
         else:
             self._found.texts = [text for texts in self._texts for text in as_list(texts)]
+        name = str(self._parts[0].source.options.priority)
+        self._found.missing_priorities = missing_in(name, self._priorities)
         self._found.numbers = _joined(self._numbers)
         self._found.labels = _joined(self._labels)
         return self._found

@@ -38,21 +38,16 @@ class Options:
     reference: bool = False
     split: str | None = None
 
-    def fits(self, name: str, number: float) -> bool:
-        """Return whether a number of a column is exact: integers that are added have 64 bits."""
-        bits = 63 if name in self.counts else 116
-        return not isinstance(number, int) or -(1 << bits) <= number < 1 << bits
-
     @property
     def needs_id(self) -> bool:
         """Whether each row must have an id: not where it is a label, too, which may be null."""
         return self.id is not None and self.id not in self.labels
 
     @property
-    def numbers(self) -> tuple[str, ...]:
-        """The columns that are read as numbers, each once."""
-        first = () if self.priority is None else (self.priority,)
-        return tuple(dict.fromkeys((*first, *self.counts)))
+    def further(self) -> tuple[str, ...]:
+        """The columns besides text and id, each once."""
+        last = () if self.priority is None else (self.priority,)
+        return tuple(dict.fromkeys((*self.counts, *self.labels, *last)))
 
     def __post_init__(self) -> None:
         """Refuse what no file could be read with."""
@@ -144,9 +139,9 @@ class ReadOptions(Options):
     quotes
         Whether double quotes enclose fields of CSV and TSV, or are text like anything else.
     priority
-        A column of numbers; null or NaN is a bad row.
+        A column of numbers or dates; null, NaN and no value at all are lower than every other.
     counts
-        Further columns of numbers.
+        Further columns of numbers; null or NaN is a bad row.
     labels
         Columns by whose values documents are distinguished: texts, numbers, dates... Null is a
         value of its own; a row with NaN is a bad row.

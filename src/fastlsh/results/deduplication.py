@@ -57,6 +57,8 @@ class Deduplication(Removal, Table):
         Their numbers, ascending.
     ids, against_ids : sequence or None
         The ids, if they were given.
+    missing_priorities : int
+        How many documents have no priority, though others have one.
     params : LSHParams or None
         The bands and rows that found the candidates.
     documents, empty : int
@@ -92,6 +94,7 @@ class Deduplication(Removal, Table):
     against_ids: Sequence[Any] | None = None
     params: LSHParams | None = None
     empty: int = 0
+    missing_priorities: int = 0
     options: dict[str, Any] = field(default_factory=dict)
     order: NDArray[np.int64] | None = None
     seconds: dict[str, float] = field(default_factory=dict)

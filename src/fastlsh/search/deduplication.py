@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.arguments import check_ids, check_integer
+from fastlsh.arrays import rounded
 from fastlsh.index import Index
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
@@ -71,8 +72,11 @@ def deduplicate(
         Which of several near-duplicates is kept: "first", "last" or "longest" (in code points of
         the normalised text; in bytes with unit "byte"; ties go to the earlier document).
     priority
-        Instead of `keep`: a number for each document, of which the highest is kept. Ties go to the
-        earlier document. Integers in a list are not rounded, also beside fractions.
+        Instead of `keep`: a number or a date for each document, of which the highest or latest is
+        kept. Ties go to the earlier document. Numbers, also decimals, are not rounded; dates may be
+        `date`, `datetime`, datetime64, columns of dates, and texts like "2024-03-02" and
+        "2024-03-02T10:00:00.5+01:00", in UTC if they have no time zone. None, NaN and NaT are lower
+        than every other.
     max_candidates
         The most kept documents that one document is compared with. `Deduplication.limited` counts
         the documents for which this limit, or a bucket with more than 64 kept documents, left out
@@ -185,6 +189,7 @@ def deduplicate_texts(
         against_ids=against_ids,
         params=None if params.finds_equal else params.lsh,
         empty=int((signed.empty >= len(others)).sum()),
+        missing_priorities=0 if priorities is None else int(np.isnan(rounded(priorities)).sum()),
         options={
             "keep": keep, "priority": priority, "max_candidates": max_candidates,
             "within": within, **asked.removal_keywords,

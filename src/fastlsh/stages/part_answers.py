@@ -21,7 +21,7 @@ from fastlsh.stages.batches import SignedBatch
 from fastlsh.stages.columns import check_ascending, check_numbers
 from fastlsh.stages.copies import hashing_steps
 from fastlsh.stages.grouping import groups_of
-from fastlsh.stages.priority import as_numbers, check_keep, check_priority, priority_order
+from fastlsh.stages.priority import check_keep, check_priority, priority_order
 from fastlsh.stages.signing import Signed, sign
 from fastlsh.texts import Texts, as_texts
 
@@ -88,8 +88,8 @@ def decide_part(
     keep
         "first", "last" or "longest".
     priority
-        Instead of `keep`: a number for each document of the part, of which the highest is kept;
-        ties go to the first one. Its numbers for documents of `against` are ignored.
+        Instead of `keep`: a number or a date for each document of the part, as in `deduplicate`.
+        Those of documents of `against` are ignored.
     max_candidates, threads
         As in `deduplicate`.
     within
@@ -136,10 +136,7 @@ def decide_part(
     check_keep(keep, with_priority=priority is not None)
     priorities = None
     if priority is not None:
-        priorities = as_numbers(priority)
-        if priorities.shape == (n,):
-            priorities = np.where(fixed, np.zeros(n, priorities.dtype), priorities)
-        priorities = check_priority(priorities, n)[~fixed]
+        priorities = check_priority(priority, n)[~fixed]
     signed = _signed(collection, batch, params, options)
     signed.groups = groups_of(within, n)
     order = priority_order(keep, priorities, collection, signed.lengths, fixed, params)

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.arguments import check_ordered
-from fastlsh.arrays import EXACT, numbers_of, plain_values, rounded
+from fastlsh.arrays import EXACT, rounded
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
+from fastlsh.priorities import read_priorities
 from fastlsh.texts import Shingler, Texts
 
 KEEP = ("first", "last", "longest")
@@ -27,37 +28,26 @@ def check_keep(keep: str, *, with_priority: bool = False) -> str:
 
 def check_priority(priority: ArrayLike, n: int) -> NDArray[Any]:
     """Return the priorities of n documents as an array, or raise."""
-    priorities = as_numbers(priority)
-    near = rounded(priorities)
-    if priorities.shape != (n,) or near.dtype.kind not in "iufb":
+    given: Any = check_ordered(priority, "priority")
+    array = np.asarray(given)
+    kind = array.dtype.kind
+    if array.shape != (n,):
         raise ValueError(
-            f"priority must hold one number for each of the {n} documents, got "
-            f"{priorities.dtype} of shape {priorities.shape}"
+            f"priority must hold one number or date for each of the {n} documents, got "
+            f"{array.dtype} of shape {array.shape}"
         )
-    if near.dtype.kind == "f" and np.isnan(near).any():
-        raise ValueError(f"priority holds NaN, at document {int(np.isnan(near).argmax())}")
-    return priorities
-
-
-def as_numbers(priority: ArrayLike) -> NDArray[Any]:
-    """Return priorities as an array that rounds none of them, if all are numbers, or raise."""
-    priority = check_ordered(priority, "priority")
-    priorities = np.asarray(priority)
-    is_array = isinstance(priority, np.ndarray) and priority.dtype != object
-    if is_array or priorities.ndim != 1 or priorities.dtype.kind not in ("f", "O"):
-        return priorities
-    if priorities.dtype != object and not (np.abs(priorities) >= 2.0**53).any():
-        return priorities
-    values = plain_values(list(priority))  # type: ignore[arg-type]
-    if not set(map(type, values)) <= {int, float, bool}:
-        return priorities
-    try:
-        return numbers_of(values)
-    except OverflowError:
-        raise ValueError(
-            "priority holds an integer that is too large to be compared exactly: give integers of"
-            " at most 116 bits, or floats alone"
-        ) from None
+    if not isinstance(given, np.ndarray):
+        is_whole = kind == "f" and not (np.abs(array) >= 2.0**53).any()  # or it may be rounded
+        if kind in "iub" or is_whole or (kind == "M" and not isinstance(given, (list, tuple))):
+            given = array
+        else:
+            given = given.to_pylist() if hasattr(given, "to_pylist") else list(given)
+    found = read_priorities(given)
+    for index, reason in found.unreadable.items():
+        raise ValueError(f"priority of document {index}: {reason}")
+    if " and " in found.kind:
+        raise ValueError(f"priority holds {found.kind}: they have no common order")
+    return found.values
 
 
 def priority_order(
@@ -75,7 +65,7 @@ def priority_order(
     keep
         One of `KEEP`.
     priority
-        A number for each document that is not fixed, instead of `keep`.
+        As `check_priority` returns them for the documents that are not fixed, instead of `keep`.
     texts, lengths
         The collection, and the lengths that signing has counted, int64 (n,).
     fixed
@@ -88,10 +78,13 @@ def priority_order(
     if priority is not None:
         # Sorting backwards keeps ties in the order of the input without negating unsigned ones.
         backwards = priority[::-1]
+        there = ~np.isnan(rounded(backwards))
         if backwards.dtype == EXACT:
-            ranks = np.lexsort((backwards["rest"], backwards["near"]))
-        else:
+            ranks = np.lexsort((*(backwards[name] for name in ("least", "rest", "near")), there))
+        elif there.all():
             ranks = np.argsort(backwards, kind="stable")
+        else:
+            ranks = np.lexsort((backwards, there))
         order = n - 1 - ranks[::-1]
     elif keep == "longest":
         if params.shingler.tokenizer is not None:  # signing has counted tokens

@@ -57,13 +57,23 @@ def test_two_hundred_partitions(spark):
     assert rows_of(proofs(df, partitions=200)) == memory_proofs(TEXTS, IDS)
 
 
-@pytest.mark.parametrize("keep", ["last", "longest", "large", "close", "truth"])
+@pytest.mark.parametrize(
+    "keep", ["last", "longest", "large", "close", "truth", "dates", "times", "words", "exact"]
+)
 def test_priorities(spark, keep):
     draw = random.Random(3)
     given = {
         "large": [2**53 + draw.randrange(4) for _ in IDS],  # not the same as floats
         "close": [draw.choice([0.1, -0.0, 0.0, float("inf")]) for _ in IDS],
         "truth": [draw.random() < 0.5 for _ in IDS],
+        "dates": [draw.choice([None, datetime.date(1, 1, 1), datetime.date.max]) for _ in IDS],
+        "times": [
+            draw.choice([None, datetime.datetime(2024, 1, 2, 3, 4, 5, n)]) for n in range(len(IDS))
+        ],
+        "words": [draw.choice([None, "2024-01-02T01:00+02:00", "2024-01-02"]) for _ in IDS],
+        "exact": [
+            draw.choice([None, decimal.Decimal("0.10"), decimal.Decimal("0.12")]) for _ in IDS
+        ],
     }
     df = frame(spark, IDS, TEXTS, **given)
     options = {"priority" if keep in given else "keep": keep}

@@ -36,12 +36,8 @@ def df(spark):
         ({"keep": "newest"}, ValueError, "keep must be one of first, last, longest, got 'newest'"),
         ({"keep": "last", "priority": "score"}, ValueError, "give keep or priority, not both"),
         ({"priority": "rank"}, ValueError, "priority must be a column of df, which has no 'rank'"),
-        ({"priority": "text"}, TypeError, "'text' must hold numbers, the priorities, got string"),
-        (
-            {"priority": "exact"},
-            TypeError,
-            "'exact' must hold numbers, the priorities, got decimal",
-        ),
+        ({"priority": "map"}, TypeError, "'map' must hold numbers or dates, the priorities, got"),
+        ({"priority": "text"}, ValueError, "id 0: column 'text' is '.*', neither a number nor a"),
         ({"against": ["a text"]}, TypeError, "against must be a Spark DataFrame, got list"),
         ({"threshold": 1.5}, ValueError, "threshold must be above 0"),
         ({"partitions": 0}, ValueError, "partitions must be between 1"),
@@ -79,9 +75,9 @@ def test_rows(df, function):
             function(bad)
 
 
-@pytest.mark.parametrize("priority", ["nullif(score, 5)", "if(score = 5, double('NaN'), score)"])
-def test_priorities(df, priority):
-    with pytest.raises(ValueError, match=r"id 5: column 'p' holds no priority \(null or NaN\)"):
+def test_priorities(df):
+    priority = "if(id = 5, '2024-02-30', '2024-02-28')"
+    with pytest.raises(ValueError, match=r"id 5: column 'p' is '2024-02-30', neither a number nor"):
         proofs(df.selectExpr("id", "text", f"{priority} AS p"), priority="p")
 
 

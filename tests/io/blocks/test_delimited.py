@@ -91,10 +91,10 @@ def test_a_header_is_of_the_first_row_that_is_not_blank(path):
 @pytest.mark.parametrize(
     ("field", "reason"),
     [
-        ("", "'q' is '', not a number"),
-        ("nan", "'q' is 'nan', not a number"),
-        ("1_0", "'q' is '1_0', not a number"),
-        ("x", "'q' is 'x', not a number"),
+        ("1_0", "'q' is '1_0', neither a number nor a date"),
+        ("x", "'q' is 'x', neither a number nor a date"),
+        ("2024-02-30", "'q' is '2024-02-30', neither a number nor a date"),
+        ("-" + "9" * 54, "'q' is too large a number: priorities have at most 53 digits"),
     ],
 )
 def test_priority(path, field, reason):
@@ -102,12 +102,19 @@ def test_priority(path, field, reason):
     (block,) = read_blocks(of(path, data.encode(), priority="q"))
     documents = block.documents()
     assert documents.numbers["q"].tolist() == [1, -2]
-    assert documents.numbers["q"].dtype == np.int64
     assert [error.reason for error in documents.bad] == [reason]
     (block,) = read_blocks(of(path, b"q,text\n1,a\n2.5,c\n", priority="q"))
     assert block.documents().numbers["q"].tolist() == [1.0, 2.5]
+    data = b"q,text\n1,a\n,b\nnan,c\n"
+    (block,) = read_blocks(of(path, data, priority="q"))
+    assert np.isnan(block.documents().numbers["q"]).tolist() == [False, True, True]
+    assert block.documents().priorities == (3, 2, "numbers", "")
+    (block,) = read_blocks(of(path, data, priority="z"))
+    assert np.isnan(block.documents().numbers["z"]).all()
+    said = "no column 'z' (there is: 'q', 'text')"
+    assert block.documents().priorities == (3, 3, "", said)
     with pytest.raises(InputError, match="no column 'z'"):
-        list(read_blocks(of(path, b"q,text\n1,a\n", priority="z")))
+        list(read_blocks(of(path, data, counts=("z",))))
 
 
 def test_a_limit_of_the_csv_module_is_lifted_and_put_back(path):

@@ -214,10 +214,11 @@ def test_keys_that_the_kernel_does_not_take(path, keys):
         (["1", "2.5"], np.array([1.0, 2.5]), []),
         (["9223372036854775807", "0"], np.array([2**63 - 1, 0]), []),
         (["9223372036854775808", "0"], np.array([2.0**63, 0]), []),
-        (["1", "null", "NaN", '"2"', "true", "[]", "9" * 400, "2"], np.array([1, 2]), range(2, 8)),
+        (["1", '"x"', "{}", "[]", "9" * 400, '"2024-02-30"', "2"], np.array([1.0, 2]), range(2, 7)),
+        (['"7"', '"-0.5"', "true"], np.array([7, -0.5, 1]), []),
         (["1e400", "-Infinity"], np.array([np.inf, -np.inf]), []),
         # An integer is exact, or refused.
-        (["1", "9" * 308, "9" * 320], np.array([1]), [2, 3]),
+        (["1", "9" * 308, "9" * 320], np.array([1.0]), [2, 3]),
     ],
 )
 @pytest.mark.parametrize("size", [1, 1000])
@@ -233,8 +234,18 @@ def test_priority(path, values, expected, bad, size):
 
 def test_priority_that_is_absent(path):
     (block,) = read_blocks(of(path, b'{"text": "a"}\n', priority="q"))
-    (error,) = block.documents().bad
-    assert str(error).endswith("row 1: no key 'q' (there is: 'text')")
+    documents = block.documents()
+    assert np.isnan(documents.numbers["q"]).tolist() == [True]
+    assert documents.priorities == (1, 1, "", "no key 'q'")
+    lines = [{"text": "a", "q": None}, {"text": "a"}, {"text": "a", "q": 3}, {"q": 1}, {"q": 2.5}]
+    data = "".join(json.dumps({"text": "b", **line}) + "\n" for line in lines)
+    (block,) = read_blocks(of(path, data.encode().replace(b"2.5", b"NaN"), priority="q"))
+    documents = block.documents()
+    assert [None if q != q else q for q in documents.numbers["q"].tolist()] == [
+        None, None, 3, 1, None,
+    ]  # fmt: skip
+    assert (documents.slow, documents.bad) == (0, [])
+    assert documents.priorities == (5, 3, "numbers", "")
 
 
 # --- rows

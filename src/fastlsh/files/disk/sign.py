@@ -50,6 +50,7 @@ from fastlsh.io import (
     with_row_of_file,
 )
 from fastlsh.parallel import amount, batches, ordered_map, run
+from fastlsh.priorities import PriorityRecord, missing_in
 from fastlsh.search import warn_of_long_shingles, warn_of_needless_comparisons
 from fastlsh.stages import hasher_for
 from fastlsh.texts import as_texts
@@ -93,6 +94,8 @@ class Summary(NamedTuple):
     """Of the documents of the inputs, where passages are looked for."""
     short: int
     """Documents with fewer units than a shingle, without those of `against`."""
+    missing_priorities: int
+    """Documents of the inputs without a priority, if there is a column of these."""
 
     @property
     def not_empty(self) -> int:
@@ -100,7 +103,7 @@ class Summary(NamedTuple):
         return self.documents - self.n_against - self.empty
 
 
-NOTHING = Summary(0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0, 0, 0)
+NOTHING = Summary(0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0, 0, 0, 0)
 """Of a stage that does not end the run."""
 
 
@@ -377,6 +380,11 @@ def _summary(job: Job) -> Summary:
     ]
     documents = sum(n for _, n in blocks)
     check_number(documents)
+    priorities = [
+        (job.sources[source].path, PriorityRecord(*record))
+        for run in runs
+        for source, record in run["priorities"]
+    ]
     return Summary(
         documents=documents,
         n_against=sum(n for source, n in blocks if source < job.first_input),
@@ -392,6 +400,7 @@ def _summary(job: Job) -> Summary:
         slow=sum(run["slow"] for run in runs),
         characters=sum(run["characters"] for run in runs[first:]),
         short=_of_inputs(job, runs, "short"),
+        missing_priorities=missing_in(str(job.request.read.priority), priorities),
     )
 
 

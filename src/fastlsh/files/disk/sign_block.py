@@ -81,6 +81,7 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         _columns(job, source, documents),
         contexts,
         characters,
+        documents.priorities,
     )
 
 

@@ -23,6 +23,7 @@ from fastlsh.files.run.ownership import UnsealedError
 from fastlsh.files.run.units import Unit, units_in
 from fastlsh.io import COLUMNAR, BlockExtent
 from fastlsh.parallel import batches, ordered_map, run
+from fastlsh.priorities import PriorityRecord
 
 SIGNED = "signed.json"
 """Counts of all documents, when every file has been signed."""
@@ -107,6 +108,7 @@ class SignedBlock(NamedTuple):
     """Of passages, the bounds of contexts as `narrowed` returns them."""
     characters: int = 0
     """Of the texts, where passages are looked for."""
+    priorities: PriorityRecord | None = None
 
 
 class RunWriter:
@@ -193,6 +195,7 @@ class RunWriter:
                 "empty": [(part.record.source, part.empty) for part in parts if part.empty],
                 "short": [(part.record.source, part.short) for part in parts if part.short],
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
+                "priorities": [(p.record.source, p.priorities) for p in parts if p.priorities],
                 "slow": sum(part.slow for part in parts),
                 "characters": sum(part.characters for part in parts),
                 "integers": all(part.integers for part in parts),

@@ -12,6 +12,8 @@ MAX_NUMBER = 2**63 - 1
 FRACTIONS = ("float", "double")
 NUMBERS = ("byte", "short", "integer", "long", "boolean", *FRACTIONS)
 
+PRIORITIES = (*NUMBERS, *STRINGS, "decimal", "date", "timestamp", "timestamp_ntz")
+
 NULL_ID, BAD_PRIORITY, BAD_TEXT, REPEATED = -4, -3, -2, -1
 BAD_MESSAGE, NO_VALUE = -5, -6
 NOT_EMPTY, SHORT = -(1 << 62), -(1 << 62) - 1
@@ -99,9 +101,10 @@ def check_frame(df: Any, columns: Columns, name: str = "df") -> None:
     _check_texts(df, columns, name)
     for argument, column in wanted:
         kind = df.schema[column].dataType
-        if argument == "priority" and kind.typeName() not in NUMBERS:
+        if argument == "priority" and kind.typeName() not in PRIORITIES:
             raise TypeError(
-                f"column {column!r} must hold numbers, the priorities, got {kind.simpleString()}"
+                f"column {column!r} must hold numbers or dates, the priorities, got"
+                f" {kind.simpleString()}"
             )
         if argument == "count" and kind.typeName() not in NUMBERS:
             raise TypeError(
@@ -179,7 +182,7 @@ def rows_of(df: Any, against: Any | None, columns: Columns) -> Any:
         ]
         if columns.priority is not None:
             kind = df.schema[columns.priority].dataType
-            priority = functions.lit(0).cast(kind) if fixed else quoted(columns.priority)
+            priority = functions.lit(None).cast(kind) if fixed else quoted(columns.priority)
             selected.append(priority.alias("priority"))
         for name, column in columns.values.items():
             kind = df.schema[column].dataType
@@ -227,10 +230,6 @@ def problem_of(rows: Any, columns: Columns) -> Any:
             wrong = wrong | functions.isnan(value)
         none = functions.when(wrong, NO_VALUE - number).otherwise(none)
     none = functions.when(functions.col("bad"), BAD_MESSAGE).otherwise(none)
-    if columns.priority is not None:
-        priority = functions.col("priority")
-        wrong = priority.isNull() | functions.isnan(priority.cast("double"))
-        none = functions.when(wrong, BAD_PRIORITY).otherwise(none)
     return functions.when(functions.col("id").isNull(), NULL_ID).otherwise(none)
 
 
@@ -270,7 +269,8 @@ def raise_problem(rows: Any, columns: Columns, problems: list[tuple[int, int]]) 
     if code == NULL_ID:
         message = f"column {columns.id!r}{where} holds null: every document needs an id"
     elif code == BAD_PRIORITY:
-        message = f"{shown}: column {columns.priority!r} holds no priority (null or NaN)"
+        wrong = row["priority"]
+        message = f"{shown}: column {columns.priority!r} is {wrong!r}, neither a number nor a date"
     elif code == BAD_TEXT:
         message = f"{shown}: column {columns.shown} is not UTF-8"
     elif code == BAD_MESSAGE:

@@ -74,7 +74,8 @@ def _links(rows: Any, columns: Columns, params: SearchParams, partitions: int | 
     """Return (later, earlier), and what is wrong."""
     within = [] if columns.within is None else ["within"]
     problem = problem_of(rows, columns).alias("problem")
-    keys = rows.select("number", problem, "text", *within).mapInArrow(
+    ranked = [] if columns.priority is None else ["priority"]
+    keys = rows.select("number", problem, "text", *within, *ranked).mapInArrow(
         workers.signer(params), "key long, number long"
     )
     together = _by(keys, "key", partitions).sortWithinPartitions("key", "number")

@@ -66,8 +66,9 @@ def deduplicate(
     keep
         "first" (the smallest id), "last" or "longest".
     priority
-        Instead of `keep`: the name of a column of numbers, of which the highest is kept; ties go to
-        the smaller id.
+        Instead of `keep`: the name of a column of numbers, dates, timestamps or texts of dates, of
+        which the highest or latest is kept; ties go to the smaller id, and null and NaN are lower
+        than every other.
     against
         A second DataFrame with the same columns `text`, `id` and `within`, whose documents are all
         kept. Its ids may also occur in `df`.
@@ -93,7 +94,7 @@ def deduplicate(
     ------
     TypeError, ValueError
         An argument or a column is unsuitable, ids are null or not unique, texts are not UTF-8, or
-        priorities are null or NaN; the message names the column and the id.
+        priorities are texts, but no dates; the message names the column and the id.
 
     Notes
     -----

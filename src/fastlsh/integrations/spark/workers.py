@@ -14,10 +14,18 @@ from fastlsh import stages
 from fastlsh.candidates import keys_apart
 from fastlsh.errors import TooManyPairsError
 from fastlsh.files import Removal
-from fastlsh.integrations.spark.columns import BAD_TEXT, NOT_EMPTY, REPEATED, SHORT, Columns
+from fastlsh.integrations.spark.columns import (
+    BAD_PRIORITY,
+    BAD_TEXT,
+    NOT_EMPTY,
+    REPEATED,
+    SHORT,
+    Columns,
+)
 from fastlsh.integrations.spark.parts import whole_families
 from fastlsh.io import label_hashes
 from fastlsh.parameters import SearchParams
+from fastlsh.priorities import read_priorities
 from fastlsh.results import Removals
 
 Worker = Callable[[Iterable[Any]], Iterator[Any]]
@@ -30,7 +38,9 @@ UNITED = 1 << 22
 
 
 def signer(params: SearchParams) -> Worker:
-    """Return a worker from (number, problem, text[, within]) to (key, number), a row for each band.
+    """Return a worker from (number, problem, text[, within][, priority]) to (key, number).
+
+    It gives a row for each band.
 
     One more row has the number as its key, so that documents with the same number meet. What is
     wrong with a document becomes a row with its number as the key, and a code below 0. Two more
@@ -40,7 +50,7 @@ def signer(params: SearchParams) -> Worker:
     def sign(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
             number = np.asarray(batch.column(0))
-            problem = np.asarray(batch.column(1), np.int64)
+            problem = np.array(batch.column(1), np.int64)
             text = batch.column(2)
             try:
                 signed = stages.sign_batch(text, params, threads=1)
@@ -53,8 +63,13 @@ def signer(params: SearchParams) -> Worker:
                     raise  # from a function of the user's
                 problem = np.where(wrong & (problem == 0), BAD_TEXT, problem)
                 keys, counts = np.zeros((0, len(number)), np.int64), np.zeros(2, np.int64)
-            if batch.num_columns > 3:
+            names = batch.schema.names
+            if "within" in names:
                 keys = _in_groups(keys, batch.column(3))
+            ranked = batch.column(batch.num_columns - 1)
+            if "priority" in names and str(ranked.type) in ("string", "large_string"):
+                unreadable = [*read_priorities(ranked.to_pylist()).unreadable]
+                problem[unreadable] = np.minimum(problem[unreadable], BAD_PRIORITY)
             band, row = np.nonzero(keys)
             yield batch_of(
                 key=np.concatenate([keys[band, row], number, number[problem < 0], counts]),
@@ -214,7 +229,7 @@ class Decider:
             fixed = rows["fixed"].to_numpy()
             order: dict[str, Any] = {"keep": self.keep}
             if self.keep is None:
-                order = {"priority": rows["priority"].to_numpy()}
+                order = {"priority": rows["priority"]}
             yield rows, fixed, stages.decide_part(
                 rows["text"], np.arange(len(rows)), self.params, against=fixed, **order,
                 max_candidates=self.removal.max_candidates, within=_groups(rows), threads=1,

@@ -39,7 +39,9 @@ class TableColumns:
     id : str or None
         Its name.
     numbers, labels : tuple of str
-        The columns of `Options.numbers` and `Options.labels`.
+        The columns of `Options.counts` and `Options.labels`.
+    absent : str
+        Why there is no column of priorities, if there ought to be one.
     names : list of str
         The columns of the file that these are, or are in, in its order.
 
@@ -65,14 +67,17 @@ class TableColumns:
         if self.id is not None and self._types.is_nested(self._type(self.id)):
             raise self._error(self.id, "an id")
         there = filter(schema.names.__contains__, source.optional)
-        self.numbers, self.labels = options.numbers, (*options.labels, *there)
+        self.numbers, self.labels = options.counts, (*options.labels, *there)
+        self.absent, ranked = "", [options.priority] if options.priority else []
+        if ranked and self._found(ranked[0]) is None:
+            self.absent = source.missing("column", ranked.pop(), schema.names)
         for name in self.numbers:
             if not self._is_number(self._type(self._column(name))):
                 raise self._error(name, "a number")
         for name in self.labels:
             if self._types.is_nested(self._type(self._column(name))):
                 raise self._error(name, LABEL)
-        named = (*self.texts, self.id, *self.numbers, *self.labels)
+        named = (*self.texts, self.id, *self.numbers, *self.labels, *ranked)
         wanted = {self.path(name)[0] for name in named if name}
         self.names: list[str] = sorted(wanted, key=schema.get_field_index)
 
@@ -99,6 +104,12 @@ class TableColumns:
         return kind
 
     def _column(self, name: str) -> str:
+        if self._found(name) is None:
+            raise self.source.error(self.source.missing("column", name, self.schema.names))
+        return name
+
+    def _found(self, name: str) -> Any:
+        """Return the type of a column, or of a field inside one; None if it is absent."""
         names = self.schema.names
         first, *inner = self.path(name)
         count = names.count(first)
@@ -110,9 +121,7 @@ class TableColumns:
             kind = kind.field(field).type if found else None
             if kind is None:
                 break
-        if kind is None:
-            raise self.source.error(self.source.missing("column", name, names))
-        return name
+        return kind
 
     def _error(self, name: str, wanted: str) -> Exception:
         kind = self._type(name)

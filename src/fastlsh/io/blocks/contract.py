@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
+from fastlsh.priorities import PriorityRecord
 
 Flags = NDArray[np.bool_]
 NewTexts = Mapping[int, str]
@@ -105,9 +106,12 @@ class BlockDocuments:
     bad: list[InputError] = field(default_factory=list)
     """The rows left out, in order. The caller has `check` raise one, or skips and counts."""
     numbers: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    """The columns of `Options.numbers`: int64 if all are such integers, else float64 (n,)."""
+    """The columns of `Options.counts`: int64 if all are such integers, else float64 (n,); and the
+    priorities, as in `Priorities`."""
     labels: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
     """The columns of `Options.labels`, as `label_hashes` gives them: equal for equal values."""
+    priorities: PriorityRecord | None = None
+    """What the collection has to know of the priorities, if there is a column of these."""
     slow: int = 0
     """How many rows of JSON lines the json module has read, because the kernel refused them."""
 

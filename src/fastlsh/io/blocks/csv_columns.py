@@ -27,7 +27,9 @@ class Columns:
     id : int or None
         Which they are.
     numbers, labels : dict of str to int
-        Which the columns of `Options.numbers` and `Options.labels` are.
+        Which the columns of `Options.counts` and `Options.labels` are.
+    priority : int or None
+        Which it is, if it is there; `absent` says so if it is not.
     """
 
     def __init__(self, source: Source) -> None:
@@ -36,6 +38,8 @@ class Columns:
         self.texts: list[int] = []
         self.id: int | None = None
         self.numbers: dict[str, int] = {}
+        self.priority: int | None = None
+        self.absent = ""
         self.labels: dict[str, int] = {}
 
     @property
@@ -59,9 +63,13 @@ class Columns:
             options.header or default_id not in {names[i] for i in self.texts}
         ):
             self.id = self._column(row, default_id)
-        self.numbers = {name: self._column(row, name) for name in options.numbers}
+        self.numbers = {name: self._column(row, name) for name in options.counts}
         there = filter(names.__contains__, self.source.optional)
         self.labels = {name: self._column(row, name) for name in (*options.labels, *there)}
+        if options.priority in names:
+            self.priority = self._column(row, options.priority)
+        elif options.priority is not None:
+            self.absent = self.source.missing("column", options.priority, names)
 
     def check(self, fields: Fields, row: int) -> list[str]:
         """Return the fields of a row, or raise."""
@@ -88,7 +96,7 @@ class Columns:
             exact = int(field) if plain.isdecimal() else number
         except ValueError:
             raise self.source.error(f"{name!r} is {field[:40]!r}, not a number", row) from None
-        if not self.source.options.fits(name, exact):
+        if isinstance(exact, int) and not -(1 << 63) <= exact < 1 << 63:
             raise self.source.error(f"{name!r} is too large a number", row)
         return exact
 

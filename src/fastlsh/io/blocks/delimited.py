@@ -113,8 +113,7 @@ class DelimitedBlock(RowBlock):
         """Parse rows without an object for each field; None if one of them is bad or unusual."""
         columns, kind = self._kind.columns, self._kind
         wanted = (*columns.texts, *columns.numbers.values(), *columns.labels.values())
-        if columns.id is not None:
-            wanted += (columns.id,)
+        wanted += tuple(at for at in (columns.id, columns.priority) if at is not None)
         if len(columns.texts) != 1 or len(wanted) > COLUMNS or not "\0" < kind.delimiter < "\x80":
             return None
         bounds, members = self._lines.bounds, np.zeros((2 * len(wanted), len(rows)), np.int64)
@@ -137,6 +136,8 @@ class DelimitedBlock(RowBlock):
                 [],
                 {n: self._numbers(fields[at].to_pylist(), n) for n, at in columns.numbers.items()},
                 {name: fields[at].to_pylist() for name, at in columns.labels.items()},
+                None if columns.priority is None else fields[columns.priority],
+                columns.absent,
             )
         except (UnicodeDecodeError, InputError):
             return None
@@ -168,6 +169,8 @@ class DelimitedBlock(RowBlock):
                 for name, at in columns.numbers.items()
             },
             {n: [fields[at] for fields in found] for n, at in columns.labels.items()},
+            None if columns.priority is None else [fields[columns.priority] for fields in found],
+            columns.absent,
         )
 
     def _numbers(self, fields: Iterable[Any], name: str) -> list[int | float]:

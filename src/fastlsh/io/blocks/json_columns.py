@@ -13,16 +13,18 @@ from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.lines import Indices
 from fastlsh.io.sources import Options, Source
 
+NUMBERS = (_kernels.INTEGER, _kernels.REAL, _kernels.LONG_REAL)
+"""Kinds of members."""
+
 ABSENT = ...
 """The value of an optional column in a row without it."""
 
 
 def names_of(source: Source) -> list[str]:
-    """Return the keys of text and id, of numbers, and of labels that are not read as numbers."""
-    options, numbers = source.options, source.options.numbers
-    names = dict.fromkeys((*options.labels, *source.optional))
-    labels = [name for name in names if name not in numbers]
-    return [options.texts()[0], options.id or "id", *numbers, *labels]
+    """Return the keys of text and id, of counts, of labels and of the priority, each once."""
+    options = source.options
+    further = dict.fromkeys((*options.further, *source.optional))
+    return [options.texts()[0], options.id or "id", *further]
 
 
 class KernelOptions(NamedTuple):
@@ -94,18 +96,21 @@ class JsonColumns:
         used = 0
         if asked is not None:
             keys, texts, join_with, roles = asked
-            labels = texts + 1 + len(options.numbers)
+            labels = texts + 1 + len({*options.counts})
             used = json_lines(
                 data, bounds, rows, keys, labels, out, kinds, members, texts, join_with, roles
             )
         if options.needs_id:
             kinds[0, np.isin(kinds[1], (_kernels.ABSENT, _kernels.NULL_VALUE))] = _kernels.REFUSED
-        for which in range(2 + len(options.numbers), count):
+        for which in range(2 + len({*options.counts}), count):
             # The other tokens are longer: true, false, infinities and long integers.
             is_nan = (kinds[which] == _kernels.TOKEN) & (members[2 * which + 1] == len("NaN"))
             is_absent = kinds[which] == _kernels.ABSENT
-            needed = self._names[which] not in source.optional
-            kinds[0, is_nan | (is_absent & needed)] = _kernels.REFUSED
+            name = self._names[which]
+            if name in options.labels:
+                kinds[0, is_nan | is_absent] = _kernels.REFUSED
+            elif name in source.optional:
+                kinds[0, is_nan] = _kernels.REFUSED
         self._out = out[:used].copy() if 2 * used < size else out
         self._used = used
         self._kinds = kinds
@@ -151,9 +156,10 @@ class JsonColumns:
         return self._column(self._names.index(name, 2))
 
     def has(self, name: str) -> bool:
-        """Whether any row has an optional column."""
-        kinds = self._kinds[self._names.index(name, 2)]
-        return bool(self._unusual) or bool((kinds != _kernels.ABSENT).any())
+        """Whether a row has a column, if only null."""
+        which = self._names.index(name, 2)
+        unusual = any(row.more[which - 2] is not ABSENT for row in self._unusual.values())
+        return unusual or bool((self._kinds[which] != _kernels.ABSENT).any())
 
     def _column(self, which: int) -> Indices | TextColumn | list[Any]:
         kinds = self._kinds[which]
@@ -192,12 +198,19 @@ class JsonColumns:
     def _piece(self, start: int, size: int) -> bytes:
         return self._out[start : start + size].tobytes()
 
+    def priorities(self, name: str) -> NDArray[Any] | list[Any] | TextColumn:
+        """Return a column as `read_priorities` takes it."""
+        values = self.numbers(name)
+        if not isinstance(values, list):
+            return values
+        return [None if value is ABSENT else value for value in values]
+
     def numbers(self, name: str) -> NDArray[Any] | list[Any]:
-        """Return a column of numbers, int64 or float64; a list if some are unusual."""
+        """Return a column of numbers, int64 or float64; as `labels` does if some are unusual."""
         which = self._names.index(name, 2)
-        if self._unusual:
-            return self._values(which)
         kinds = self._kinds[which]
+        if self._unusual or not np.isin(kinds, NUMBERS).all():
+            return self._column(which)  # type: ignore[return-value]
         values: Indices = self._members[which, 0]
         sizes: Indices = self._members[which, 1]
         integers = kinds == _kernels.INTEGER

@@ -47,9 +47,12 @@ class JsonRows:
         value = self.value(row, raw)
         options = self.source.options
         text = self._text(row, value)
-        numbers = options.numbers
         more = [
-            self._number(row, name, value) if name in numbers else self._label(row, name, value)
+            self._number(row, name, value)
+            if name in options.counts
+            else self._priority(row, name, value)
+            if name == options.priority and name not in options.labels
+            else self._label(row, name, value)
             for name in names_of(self.source)[2:]
         ]
         if options.id is None:
@@ -93,14 +96,17 @@ class JsonRows:
         number = self._member(row, value, key)
         if type(number) not in (int, float):
             raise self._not(row, key, number, "a number")
+        if isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
+            raise self.source.error(f"{key!r} is too large a number", row)
+        if math.isnan(number):
+            raise self.source.error(f"{key!r} is NaN, not a number", row)
+        return number
+
+    def _priority(self, row: int, key: str, value: dict[str, Any]) -> Any:
         try:
-            if not self.source.options.fits(key, number):
-                raise OverflowError
-            if not math.isnan(number):
-                return number
-        except OverflowError:
-            raise self.source.error(f"{key!r} is too large a number", row) from None
-        raise self.source.error(f"{key!r} is NaN, not a number", row)
+            return self._member(row, value, key)
+        except AbsentKeyError:
+            return ABSENT
 
     def _label(self, row: int, key: str, value: dict[str, Any]) -> Any:
         if key in self.source.optional and key not in value:

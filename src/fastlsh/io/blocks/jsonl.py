@@ -115,10 +115,17 @@ class JsonBlock(RowBlock):
         if len(columns.refused):
             good, bad = self._one_by_one(rows, columns.refused)
             columns.complete(good)
-        numbers = {name: columns.numbers(name) for name in options.numbers}
+        numbers = {name: columns.numbers(name) for name in options.counts}
         there = filter(columns.has, self.source.optional)
         labels = {name: columns.labels(name) for name in (*options.labels, *there)}
-        return Parsed(columns.texts(), columns.ids(), bad, numbers, labels, len(columns.refused))
+        priorities, absent = None, ""
+        if (name := options.priority) is not None:
+            priorities = columns.priorities(name)
+            absent = "" if columns.has(name) else f"no key {name!r}"
+        return Parsed(
+            columns.texts(), columns.ids(), bad, numbers, labels, priorities, absent,
+            len(columns.refused),
+        )  # fmt: skip
 
     def _one_by_one(
         self, rows: Indices, numbers: Indices

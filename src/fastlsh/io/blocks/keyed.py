@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from fastlsh.io.columns import as_list
 from fastlsh.io.identities import label_hashes
 from fastlsh.io.partitions import as_integer
 from fastlsh.io.sources import Key, Source
+from fastlsh.priorities import Priorities, PriorityRecord, read_priorities
 
 
 def without_keys(source: Source) -> Source:
@@ -65,18 +65,29 @@ class KeyedBlock:
         for key in self.source.keys:
             self._check(key, found)
         count = len(found)
-        numbers = {n: np.repeat(self._number(keys[n]), count) for n in options.numbers if n in keys}
+        numbers = {n: np.repeat(self._number(keys[n]), count) for n in options.counts if n in keys}
         hashes = {n: np.repeat(_hash(keys[n]), count) for n in options.labels if n in keys}
         labels = {n: hashes[n] if n in keys else found.labels[n] for n in options.labels}
         ids = [keys[options.id].value] * count if options.id in keys else found.ids
-        return replace(found, ids=ids, numbers={**found.numbers, **numbers}, labels=labels)
+        record = found.priorities
+        if options.priority in keys:
+            ranked = self._ranked(keys[options.priority])
+            numbers[options.priority] = np.repeat(ranked.values, count)
+            record = PriorityRecord(count, ranked.missing * count, ranked.kind, "")
+        numbers = {**found.numbers, **numbers}
+        return replace(found, ids=ids, numbers=numbers, labels=labels, priorities=record)
 
     def _number(self, key: Key) -> NDArray[Any]:
-        if key.value is None and key.name in self.source.options.counts:
+        if key.value is None:
             raise self.source.error(f"{key.name!r} is null, not a number")
-        if key.value is None:  # lower than every other priority
-            return np.array([-inf])
         return numbers_of([Columns(self.source).number(str(key.value), key.name, None)])
+
+    def _ranked(self, key: Key) -> Priorities:
+        """Return the priority of all rows."""
+        ranked = read_priorities([key.value])
+        for reason in ranked.unreadable.values():
+            raise self.source.error(f"{key.name!r} is {reason}")
+        return ranked
 
     def _check(self, key: Key, found: BlockDocuments) -> None:
         """Raise InputError if a row has another value itself."""

@@ -74,7 +74,7 @@ def read_blocks(
     """
     own = without_keys(source)
     if own.format in ("txt", *SPLIT):
-        for name in (*own.options.numbers, *own.options.labels):
+        for name in own.options.further:
             raise source.error(f"plain text has no column {name!r}")
     blocks: Iterator[Block]
     with _unchanged(source, expected or identity(source)):

@@ -22,10 +22,11 @@ from fastlsh.io.blocks.contract import (
     NewTexts,
 )
 from fastlsh.io.blocks.lines import Indices, Lines
-from fastlsh.io.columns import take
+from fastlsh.io.columns import as_list, take
 from fastlsh.io.identities import label_hashes
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import OTHER_ENCODING
+from fastlsh.priorities import PriorityRecord, read_priorities
 
 
 class Parsed(NamedTuple):
@@ -36,14 +37,30 @@ class Parsed(NamedTuple):
     bad: list[InputError]
     numbers: Mapping[str, NDArray[Any] | list[Any]] = MappingProxyType({})
     labels: Mapping[str, Any] = MappingProxyType({})
+    priorities: Any = None
+    """As `read_priorities` takes them; None: there is no such column."""
+    absent: str = ""
+    """As in `PriorityRecord`."""
     slow: int = 0
     """As in `BlockDocuments`."""
 
-    def documents(self, rows: NDArray[np.int64]) -> BlockDocuments:
-        """Return the documents, of these rows."""
+    def documents(self, source: Source, rows: NDArray[np.int64]) -> BlockDocuments:
+        """Return the documents, of these rows; those with an unreadable priority are bad."""
         numbers = {name: numbers_of(values) for name, values in self.numbers.items()}
         labels = {name: label_hashes(values) for name, values in self.labels.items()}
-        return BlockDocuments(self.texts, self.ids, rows, self.bad, numbers, labels, self.slow)
+        found = BlockDocuments(self.texts, self.ids, rows, self.bad, numbers, labels)
+        if (name := source.options.priority) is not None:
+            values = [None] * len(rows) if self.absent else self.priorities
+            ranked = read_priorities(values if isinstance(values, np.ndarray) else as_list(values))
+            wrong, found.numbers = ranked.unreadable, {**numbers, name: ranked.values}
+            if wrong:
+                bad = [source.error(f"{name!r} is {wrong[i]}", int(rows[i])) for i in wrong]
+                found = _chosen(found, ~np.isin(np.arange(len(rows)), [*wrong]))
+                found.bad = sorted([*self.bad, *bad], key=lambda error: error.row or 0)
+            missing = ranked.missing - len(wrong)
+            found.priorities = PriorityRecord(len(found), missing, ranked.kind, self.absent)
+        found.slow = self.slow
+        return found
 
 
 class RowBlock:
@@ -88,7 +105,7 @@ class RowBlock:
         if self._bad is None or wanted is None:
             return _chosen(self._all(), wanted)
         rows = self._good(wanted)[wanted]
-        return self._parse(rows).documents(self._row_numbers(rows))
+        return self._parse(rows).documents(self.source, self._row_numbers(rows))
 
     def rows(
         self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
@@ -163,7 +180,9 @@ class RowBlock:
     def _all(self) -> BlockDocuments:
         parsed = self._parse(self.filled)
         self._bad = np.array([error.row for error in parsed.bad], np.int64)
-        return parsed.documents(self._row_numbers(self._good(None)))
+        found = parsed.documents(self.source, self._row_numbers(self._good(None)))
+        self._bad = np.array([error.row for error in found.bad], np.int64)
+        return found
 
     def _good(self, flags: Flags | None) -> Indices:
         """Return the rows that are documents; as many as there are flags."""

@@ -21,10 +21,12 @@ from fastlsh.io.blocks.contract import (
     NewTexts,
 )
 from fastlsh.io.blocks.new_texts import table_with_texts
+from fastlsh.io.columns import as_list
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.identities import label_hashes
 from fastlsh.io.record_texts import joined_columns, texts_of_messages
 from fastlsh.io.token_ids import words_of_column
+from fastlsh.priorities import Priorities, PriorityRecord, read_priorities
 
 
 class TableBlock:
@@ -135,6 +137,8 @@ class TableBlock:
             bad |= self._no_numbers(table, name)
         for name in columns.labels:
             bad |= self._no_labels(table, name)
+        ranked = self._ranked(table)
+        bad |= {i: f"{source.options.priority!r} is {r}" for i, r in ranked.unreadable.items()}
         reasons = [source.error(bad[i], self.extent.row + i) for i in sorted(bad)]
         self._bad = np.array([reason.row for reason in reasons], np.int64)
         self._reasons = reasons
@@ -149,7 +153,12 @@ class TableBlock:
         """Return documents with their numbers and labels, which all rows have."""
         numbers = {name: self._numbers(table, name) for name in self._columns.numbers}
         labels = {name: label_hashes(self._values(table, name)[0]) for name in self._columns.labels}
-        return BlockDocuments(texts, ids, rows, bad, numbers, labels)
+        record = None
+        if (name := self._columns.source.options.priority) is not None:
+            ranked = self._ranked(table)
+            numbers[name], absent = ranked.values, self._columns.absent
+            record = PriorityRecord(len(rows), ranked.missing, ranked.kind, absent)
+        return BlockDocuments(texts, ids, rows, bad, numbers, labels, record)
 
     def _texts(self, table: Any, *, are_checked: bool = False) -> tuple[Any, dict[int, str]]:
         """Return the texts, which are of use only if no row is bad, and what is wrong with rows.
@@ -222,10 +231,25 @@ class TableBlock:
         nulls = _nulls(self._columns.of(table, name))
         return bad | self._nans(name, values, LABEL, {*bad, *nulls})
 
+    def _ranked(self, table: Any) -> Priorities:
+        """Return the priorities of all rows."""
+        name, types = self._columns.source.options.priority, pyarrow("").types
+        if name is None or self._columns.absent:
+            return read_priorities([None] * len(table))
+        column = self._columns.of(table, name)
+        kind = column.type
+        if types.is_date(kind) or types.is_timestamp(kind) or types.is_floating(kind):
+            return read_priorities(np.asarray(column))
+        if types.is_integer(kind) and not column.null_count:
+            return read_priorities(self._numbers(table, name))
+        values, undecodable = self._values(table, name)
+        found = read_priorities(as_list(values))
+        return found._replace(unreadable={**found.unreadable, **undecodable})
+
     def _no_numbers(self, table: Any, name: str) -> dict[int, str]:
         column = self._columns.of(table, name)
         bad = dict.fromkeys(_nulls(column), f"{name!r} is null, not a number")
-        if str(column.type) == "uint64" and name in self._columns.source.options.counts:
+        if str(column.type) == "uint64":
             large = np.flatnonzero(np.asarray(column.fill_null(0)) >= np.uint64(2**63)).tolist()
             bad |= dict.fromkeys(large, f"{name!r} is too large a number")
         return bad | self._nans(name, column, "a number", bad)
