@@ -7,13 +7,7 @@ import numpy as np
 
 from fastlsh import Audit, Shingler, audit_files
 from fastlsh.cli.messages import plural, say
-from fastlsh.cli.options import (
-    add_against_option,
-    add_input_options,
-    against_keywords,
-    integer,
-    reading_keywords,
-)
+from fastlsh.cli.options import add_against_option, add_input_options, integer, reading_keywords
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_text_options, shingler_of
 from fastlsh.evaluation import threshold_text
@@ -104,7 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.page is not None:
         check_report(arguments.page)
     audit = audit_files(
-        arguments.inputs, arguments.removed, **against_keywords(arguments), source=arguments.source,
+        arguments.inputs, arguments.removed, against=arguments.against, source=arguments.source,
         sample=arguments.sample, seed=arguments.seed, **reading_keywords(arguments),
     )  # fmt: skip
     if arguments.page is not None:

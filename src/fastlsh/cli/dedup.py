@@ -16,7 +16,6 @@ from fastlsh.cli.options import (
     add_search_options,
     add_texts_option,
     add_within_option,
-    against_keywords,
     check_rule_options,
     integer,
     option_of,
@@ -183,7 +182,7 @@ def run(arguments: argparse.Namespace) -> None:
         result = deduplicate_files(
             arguments.inputs,
             arguments.output,
-            **against_keywords(arguments),
+            against=arguments.against,
             group=arguments.group,
             priority=arguments.priority,
             convert_to=arguments.convert_to,

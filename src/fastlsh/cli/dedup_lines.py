@@ -17,7 +17,6 @@ from fastlsh.cli.messages import (
     warn_of_rows,
 )
 from fastlsh.cli.options import (
-    against_keywords,
     integer,
     option_of,
     options_given,
@@ -85,6 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.inputs,
             arguments.output,
             arguments.by,
+            against=arguments.against,
             drop_empty=bool(arguments.drop_empty),
             convert_to=arguments.convert_to,
             removed=arguments.removed,
@@ -121,7 +121,7 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
                 f"{option_of(name)} is for a --threshold below 1: without one,"
                 f" a {arguments.by} is removed if it equals another one"
             )
-    reading = {**reading_keywords(arguments), **against_keywords(arguments)}
+    reading = reading_keywords(arguments)
     del reading["split"]
     return {**keywords, **reading}
 

@@ -13,14 +13,7 @@ from fastlsh.cli.messages import (
     says_stage,
     warn_of_rows,
 )
-from fastlsh.cli.options import (
-    SEARCH,
-    against_keywords,
-    integer,
-    option_of,
-    options_given,
-    reading_keywords,
-)
+from fastlsh.cli.options import SEARCH, integer, option_of, options_given, reading_keywords
 from fastlsh.cli.shingling import span_shingler, text
 
 TEXT_OPTIONS = ("tokenizer",)
@@ -92,12 +85,13 @@ def run(arguments: argparse.Namespace) -> None:
     for option in options_given(arguments, REFUSED):
         raise ValueError(f"{option} has no effect with --by span, and cannot be given")
     given = {name: getattr(arguments, name) for name in ("min_length", "threads", *OPTIONS)}
-    reading = {**reading_keywords(arguments), **against_keywords(arguments)}
+    reading = reading_keywords(arguments)
     del reading["split"]
     with watched(arguments) as watch:
         result = deduplicate_span_files(
             arguments.inputs,
             arguments.output,
+            against=arguments.against,
             shingler=span_shingler(arguments),
             convert_to=arguments.convert_to,
             removed=arguments.removed,

@@ -122,11 +122,6 @@ def add_against_option(parser: argparse.ArgumentParser, use: str) -> None:
     )
 
 
-def against_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of `add_against_option`, as keyword arguments of the API."""
-    return {name: getattr(arguments, name) for name in ("against", "against_text", "against_id")}
-
-
 def add_within_option(parser: argparse.ArgumentParser) -> None:
     """Add the options of documents in groups, and of rows that are one document."""
     group_of(parser, "input").add_argument(
@@ -237,7 +232,9 @@ def add_texts_option(parser: argparse._ActionsContainer, condition: str) -> None
 
 def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return how files are read, as keyword arguments of the API."""
+    others = {name: getattr(arguments, name, None) for name in ("against_text", "against_id")}
     return {
+        **{name: value for name, value in others.items() if value is not None},
         "text": arguments.text,
         "join_with": "\n" if arguments.join_with is None else arguments.join_with,
         "roles": arguments.roles,

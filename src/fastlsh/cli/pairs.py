@@ -11,7 +11,6 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     add_within_option,
-    against_keywords,
     comma_separated,
     integer,
     option_of,
@@ -116,7 +115,7 @@ def run(arguments: argparse.Namespace) -> None:
         result = near_duplicate_files(
             arguments.inputs,
             arguments.output,
-            **against_keywords(arguments),
+            against=arguments.against,
             best=arguments.best,
             one_to_one=arguments.one_to_one,
             columns=arguments.columns,

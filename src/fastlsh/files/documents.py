@@ -6,12 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice
-from fastlsh.files.counts import (
-    counts_of,
-    counts_of_summary,
-    shared_fields,
-    warn_if_none_left,
-)
+from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields, warn_if_none_left
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
 from fastlsh.files.plan import OutputPlan, changing_over, plan_removal

@@ -4,12 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice, check_integer
-from fastlsh.files.counts import (
-    counts_of,
-    counts_of_summary,
-    shared_fields,
-    warn_if_none_left,
-)
+from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields, warn_if_none_left
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.disk.lines import run_on_disk
 from fastlsh.files.memory.documents import notes as notes_of
