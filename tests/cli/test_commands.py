@@ -261,8 +261,8 @@ def test_the_recall_that_is_stated_is_that_of_the_search(run):
     name = put("a.jsonl", {"text": ONE}, {"text": NEAR}, {"text": OTHER})
     index = ["index", "build", "a.index", name, "--verify", "signature"]
     assert run(*index)[0] == 0
-    found = "17 bands x 7 rows: a pair at 0.8 is found with probability 0.9817"
-    estimates = "17 bands x 7 rows: estimates decide, which differ from the similarity by chance"
+    found = "a pair at 0.8 is found with probability 0.9817"
+    estimates = "estimates decide, which differ from the similarity by chance"
     for command, expected in (
         (["dedup", "-o", "k.jsonl"], found),
         (["dedup", "-o", "k.jsonl", "--verify", "none"], found),
@@ -271,16 +271,16 @@ def test_the_recall_that_is_stated_is_that_of_the_search(run):
         (["dedup", "-o", "k.jsonl", "--by", "line", "--threshold", "0.8"], found),
         (["dedup", "-o", "k.jsonl", "--by", "line", "--threshold", "0.8", "--verify", "signature"],
          estimates),
-        (["dedup", "-o", "k.jsonl", "--rule", "equal"], "equal texts: all of them are found"),
+        (["dedup", "-o", "k.jsonl", "--rule", "equal"], "all equal texts are found"),
         (["pairs", "-o", "p.tsv"], found),
         (["pairs", "-o", "p.tsv", "--verify", "signature"], estimates),
-        (["pairs", "-o", "p.tsv", "--exact"], "exact: every pair at 0.8 or above is found"),
+        (["pairs", "-o", "p.tsv", "--exact"], "every pair at 0.8 or above is found"),
         (["dedup", "-o", "k.jsonl", "--bands", "16", "--rows", "8", "--num-perm", "128"],
-         "16 bands x 8 rows: a pair at 0.8 is found with probability 0.9470"),
+         "a pair at 0.8 is found with probability 0.9470"),
     ):  # fmt: skip
         status, _, err = run(command[0], name, *command[1:])
         assert status == 0, (command, err)
-        assert f"fastlsh: {expected}" in err, (command, err)
+        assert err[-1].endswith(f"; {expected}"), (command, err)
         assert sum("probability" in line for line in err) == ("probability" in expected), err
 
 
