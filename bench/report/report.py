@@ -120,6 +120,7 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "migrating datatrove": partial(answers.from_files, name="datatrove"),
     "dropin": dropin.by_class,
     "sizes": sizes.needs,
+    "sizes example": sizes.example,
     "cost": cost.cost,
     "beyond signatures": cost.beyond,
     "width": cost.width,
