@@ -11,7 +11,6 @@ from fastlsh.io import (
     RunPaths,
     check_outputs,
     expand,
-    is_folder_output,
     plan_outputs,
     read,
 )
@@ -35,7 +34,7 @@ def put_rows(name, *rows):
 
 def check_rows_output(inputs, output, *, recursive=False, convert=None):
     """Check that rows of the inputs can be written, as a run does; return the planned outputs."""
-    sources = expand(inputs, recursive=recursive, mixed=is_folder_output(output))
+    sources = expand(inputs, recursive=recursive, mixed=True)
     plan = plan_outputs(sources, output, convert)
     run_paths = RunPaths(ReadOptions(recursive=recursive))
     run_paths.reads(None, inputs, sources)

@@ -184,7 +184,7 @@ def working(folder: Path | None, memory: str) -> Iterator[Job]:
     try:
         with work.locked():
             work.begin({"inputs": [], "units": [(0, 0)]})
-            yield Job(request, work, [], 0, budget, False)
+            yield Job(request, work, [], 0, budget)
     finally:
         shutil.rmtree(made)
 

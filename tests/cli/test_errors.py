@@ -56,7 +56,7 @@ def three(run):
         (["dedup", "a.jsonl", "-o", "b.jsonl", "--work", ""], "--work must name a file or dir"),
         (["dedup", "a.jsonl", "-o", "b.jsonl", "--removed", ""], "--removed must name a file"),
         (["dedup", "a.jsonl", "--annotate"], None),
-        (["dedup", "a.jsonl", "-o", "b.csv"], "b.csv: the inputs are .jsonl"),
+        (["dedup", "a.jsonl", "-o", "b.docx"], "b.docx: its suffix tells its format"),
         (["dedup", "a.jsonl", "-o", "a.jsonl"], "a.jsonl: the output is one of the inputs"),
         (["dedup", "a.jsonl", "-o", "b.jsonl", "--removed", "a.jsonl"], None),
         (["dedup", "a.jsonl", "-o", "b.jsonl", "--removed", "b.jsonl"], None),

@@ -81,8 +81,10 @@ def test_lines_become_rows_of_other_formats(run):
     assert Path("b.csv").read_text() == f'id,text\na.txt:2,{ONE}\na.txt:3,"{OTHER}"\n'
     assert run("dedup", "a.txt", "-o", "out/", *more)[0] == 0
     assert Path("out/a.txt").read_bytes() == f"{ONE}\n{OTHER}\r\n".encode()
-    status, _, err = run("dedup", "a.txt", "-o", "b.csv", *more)
-    assert (status, "so the output must be .txt or .jsonl" in err[0]) == (2, True)
+    assert run("dedup", "a.txt", "-o", "c.csv", *more)[0] == 0
+    assert Path("c.csv").read_bytes() == Path("b.csv").read_bytes()
+    status, _, err = run("dedup", "a.txt", "-o", "b.md", *more)
+    assert (status, "so it must be one of .txt .parquet" in err[0]) == (2, True)
 
 
 def test_one_text_of_many_lines_is_warned_of(run):

@@ -316,15 +316,17 @@ def test_changed_files_are_refused(keywords):
     decontaminate_files(**keywords, restart=True)
 
 
-def test_columns_are_those_of_the_first_file_whatever_the_unit(tmp_path):
+def test_columns_that_cannot_be_joined_are_refused_by_the_first_stage(tmp_path):
     keywords = job(tmp_path, "parquet")
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet
 
-    table = pa.table({"id": ["x"], "text": ["y"]})
+    table = pa.table({"id": [1.5], "text": ["y"]})
     pyarrow.parquet.write_table(table, keywords["inputs"][4])
     keywords |= {**outputs(tmp_path / "two", "clean.parquet"), "work": tmp_path / "work"}
-    with pytest.raises(InputError, match=r"in4\.parquet: its columns differ .*in0\.parquet"):
+    with pytest.raises(
+        InputError, match=r"in4\.parquet: the column 'id' is double, but .* in .*in0\.parquet"
+    ):
         in_stages_of(keywords, FILES)
 
 

@@ -111,8 +111,8 @@ STAGES = {
     "who is kept": (on_disk, "kept_documents", 1),
     "tables": (on_disk, "write_table", 1),
     "clusters": (on_disk, "write_table", 2),
-    "outputs": (rewriting, "output_writer", 1),
-    "a later output": (rewriting, "output_writer", 2),
+    "outputs": (rewriting, "Conversion", 1),
+    "a later output": (rewriting, "Conversion", 2),
 }
 
 
@@ -280,7 +280,7 @@ def test_pieces_go_on_too(tmp_path, small_disk, monkeypatch, capfd, by, more):
     options = ["--by", by, "--min-length", "40", "--engine", "disk", "-q"]
     options += ["--snap", "line"] * (by == "span")
     command = ["dedup", *inputs, "-o", f"{folder}/k/", *options]
-    for room, name in [(gather, "_RunWriter"), *more, (rewriting, "output_writer")]:
+    for room, name in [(gather, "_RunWriter"), *more, (rewriting, "Conversion")]:
         with monkeypatch.context() as patch:
             filling(patch, folder, room, name)
             assert FULL in refused(capfd, command)

@@ -132,7 +132,7 @@ def test_an_empty_first_file_has_no_columns_to_compare(tmp_path, engine, files):
         path.write_text(content, encoding="utf-8")
     out, how = tmp_path / "out.csv", {"engine": engine, "header": False}
     if len({content.count(",") for content in files if content}) > 1:
-        with pytest.raises(InputError, match=r"2\.csv: its columns differ from those of .*1\.csv"):
+        with pytest.raises(InputError, match=r"2\.csv: it has 3 columns, but .*1\.csv has 2"):
             deduplicate_files(paths, out, **how)
         assert not out.exists()
     else:

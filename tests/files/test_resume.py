@@ -294,9 +294,7 @@ def test_what_tells_that_an_input_has_changed(tmp_path):
     assert deduplicated().documents == 1
 
 
-def test_files_that_go_into_one_must_have_the_same_columns_also_when_a_run_goes_on(
-    tmp_path, monkeypatch
-):
+def test_kept_work_of_a_directory_is_enough_for_one_file(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     inputs = [tmp_path / "a.csv", tmp_path / "b.csv"]
     inputs[0].write_text("id,text\n1,one text that is long enough\n", "utf-8")
@@ -304,10 +302,11 @@ def test_files_that_go_into_one_must_have_the_same_columns_also_when_a_run_goes_
     work = tmp_path / "work"
     keywords = {"inputs": list(map(str, inputs)), "work": work, "engine": "disk"}
     deduplicate_files(output=f"{tmp_path}/kept/", keep_work=True, **keywords)
-    with pytest.raises(InputError, match="output was a directory, and is one file"):
-        deduplicate_files(output=tmp_path / "kept.csv", **keywords)
-    with pytest.raises(InputError, match=r"b\.csv: its columns differ from those of .*a\.csv"):
-        deduplicate_files(output=tmp_path / "kept.csv", restart=True, **keywords)
+    told: list[str] = []
+    deduplicate_files(output=tmp_path / "kept.csv", on_message=told.append, **keywords)
+    assert any("continuing" in line for line in told)
+    rows = "id,text\n1,one text that is long enough\n2,another text that is long enough\n"
+    assert (tmp_path / "kept.csv").read_text("utf-8") == rows
 
 
 @pytest.mark.parametrize("stage", every(2, ["signing", "deciding"], 1))

@@ -119,14 +119,14 @@ def test_progress_ascends_to_the_end_of_each_stage(keywords, tmp_path, threads):
 
 @pytest.mark.parametrize("threads", every(2, [1, 4], 1))
 def test_columns_that_differ_are_named_alike(keywords, tmp_path, threads):
-    inputs = []
-    for number in range(4):
-        path = tmp_path / f"in{number}.csv"
-        name = "more" if number > 1 else "score"
-        path.write_text(f"text,{name}\n" + "river stone cloud,1\n" * 20, encoding="utf-8")
-        inputs.append(str(path))
-    with pytest.raises(InputError, match=r"in2\.csv: its columns differ from those of .*in0\.csv"):
-        written({**keywords, "inputs": inputs}, tmp_path / "out", threads, "out.csv")
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    inputs = [str(tmp_path / f"in{number}.parquet") for number in range(4)]
+    for number, path in enumerate(inputs):
+        table = {"text": ["river stone cloud"] * 20, "n": ["a" if number > 1 else 1] * 20}
+        parquet.write_table(pa.table(table), path)
+    with pytest.raises(InputError, match=r"in2\.parquet: the column 'n' is string, .*in0\.parquet"):
+        written({**keywords, "inputs": inputs}, tmp_path / "out", threads, "out.parquet")
 
 
 @pytest.mark.exhaustive

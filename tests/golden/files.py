@@ -104,11 +104,25 @@ def make_inputs(folder: Path) -> None:
     (folder / "strange").mkdir()
     (folder / "strange" / "town.jsonl").write_bytes(_json_lines(of["town"]))
     (folder / "strange" / "town.rows").write_bytes(_json_lines(of["town"]))
+    (folder / "drift").mkdir()
+    for number, table in enumerate(_drifting(notices)):
+        pq.write_table(table, folder / "drift" / f"part-{number}.parquet")
     (folder / "letters").mkdir()
     for row in notices:
         if row["lang"] == "en":
             text = f"{row['text']}\n\nThe town hall\n".encode()
             (folder / "letters" / f"{row['id']}.txt").write_bytes(text)
+
+
+def _drifting(rows: list[dict]) -> list[pa.Table]:
+    """Return rows as shards: of narrow types; in another order, a column all null; one without."""
+    whole = pa.Table.from_pylist(rows)
+    narrow = {"id": "large_string", "tokens": "int16", "score": "float"}
+    columns = {name: whole[name].cast(narrow.get(name, "string")) for name in whole.column_names}
+    another = {name: whole[name] for name in reversed(whole.column_names)}
+    another["source"] = pa.nulls(len(whole))
+    shards = pa.table(columns), pa.table(another), whole.drop_columns(["lang"])
+    return [table.slice(15 * number, 15) for number, table in enumerate(shards)]
 
 
 def _rows(name: str) -> list[dict]:

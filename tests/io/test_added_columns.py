@@ -23,7 +23,7 @@ def added(start, stop):
 
 
 def written(tmp_path, name, output, *, kept=KEPT, convert=None, **options):
-    collection = read([tmp_path / name], uniform=True, **options)
+    collection = read([tmp_path / name], **options)
     write_rows(collection, kept, str(tmp_path / output), convert=convert, added=added)
     return tmp_path / output
 
@@ -64,7 +64,7 @@ def test_beside_other_texts(tmp_path, name):
             '{"text": "a", "duplicate_of": null, "similarity": null, "cluster_size": 2}\r\n{"text":'
             ' "\\u00e9", "duplicate_of": "é, \\"a\\"", "similarity": 0.75, "cluster_size": 2} \n'
         )
-    collection = read([tmp_path / name], uniform=True)
+    collection = read([tmp_path / name])
     output = tmp_path / f"b.{name[2:]}"
     write_rows(collection, KEPT, str(output), texts={1: "é"}, added=added)
     assert output.read_bytes().decode() == right
@@ -133,7 +133,7 @@ def test_plain_text_becomes_json_lines(tmp_path):
     assert [(row["text"], row["cluster_size"]) for row in found] == [(t, 2) for t in TEXTS[:2]]
     for n, text in enumerate(TEXTS):
         (tmp_path / f"c{n}.txt").write_text(text, encoding="utf-8")
-    collection = read([tmp_path / f"c{n}.txt" for n in range(3)], uniform=True)
+    collection = read([tmp_path / f"c{n}.txt" for n in range(3)])
     write_rows(collection, KEPT, str(tmp_path / "d.jsonl"), added=added)
     lines = (tmp_path / "d.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["duplicate_of"] for line in lines] == [None, NEW[1][0]]

@@ -171,16 +171,12 @@ def test_inputs_of_several_types():
     with open("d.jsonl", "w") as file:
         file.write('{"text": "d"}\n')
     assert read(["b.parquet", "d.jsonl"]).texts == ["b", "d"]
-    with pytest.raises(
-        InputError, match=r"b\.parquet: its columns differ from those of a\.parquet"
-    ):
-        read(["a.parquet", "b.parquet"], uniform=True)
 
 
 def test_dictionaries_of_several_files():
     for name, word in [("a.arrow", "x"), ("b.arrow", "y")]:
         save(pa.table({"text": pa.array([word, "z"]).dictionary_encode()}), name)
-    found = read(["a.arrow", "b.arrow"], uniform=True)
+    found = read(["a.arrow", "b.arrow"])
     write_rows(found, np.array([True, False, True, True]), "c.arrow")
     assert load("c.arrow").column("text").to_pylist() == ["x", "y", "z"]
 

@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from combinations import covering
-from fastlsh.errors import InputError
-from fastlsh.io import ReadOptions, read, read_files
+from fastlsh.io import read
 from files import refusal
 
 # --- JSON lines
@@ -101,14 +100,6 @@ def test_the_first_error_of_several_files_is_raised(write, threads, rows):
     assert refusal(names, threads=threads).startswith(f"8.csv: row {rows + 2}: ")
     cut = refusal(names, threads=threads, on_error="skip")
     assert cut.startswith(f"8.csv: row {rows + 3}: ")
-
-
-@pytest.mark.parametrize("threads", [1, 4])
-def test_columns_are_compared_with_those_of_the_first_file(write, threads):
-    names = [write(f"{i}.csv", ("text\na\n", "text,id\na,1\n")[i > 5]) for i in range(9)]
-    options = ReadOptions.of() if hasattr(ReadOptions, "of") else ReadOptions()
-    with pytest.raises(InputError, match=r"6\.csv: its columns differ from those of 0\.csv"):
-        read_files(names, options, uniform=True, threads=threads)
 
 
 # --- CSV and TSV

@@ -103,7 +103,7 @@ def test_names_in_another_format(here):
     assert planned(files[1:2], "o/", "jsonl.zst")[0][1:] == ("o/e.jsonl.zst", "jsonl", "zst")
     assert planned(files[:1], "o/", "jsonl")[0][1:] == ("o/a.b.jsonl.zst", "jsonl", "zst")
     assert planned(files[:1], "o/", "jsonl.gz")[0][1:] == ("o/a.b.jsonl.gz", "jsonl", "gz")
-    for kind in ("arrow", "xml", "parquet.gz", "gz", ""):
+    for kind in ("xml", "parquet.gz", "gz", ""):
         with pytest.raises(
             ValueError, match=f"cannot be converted to '{kind}', only to parquet, jsonl"
         ):
@@ -182,8 +182,9 @@ def test_an_output_that_is_a_folder_of_another(here):
 
 def test_several_formats_need_a_directory(here):
     fill(d__a_jsonl="", d__b_csv="")
-    assert "several formats" in refused("d", "o.jsonl")
-    assert "a directory (-o DIR/) gets" in refused(["d/a.jsonl", "d/b.csv"], "o.jsonl")
+    assert "a directory (-o DIR/) gets" in refused("d", "/dev/stdout")
+    (plan,) = check_rows_output("d", "/dev/stdout", convert="jsonl.gz")
+    assert plan[2:] == ("jsonl", "gz", False)
     assert len(check_rows_output("d", "o/")) == 2
 
 

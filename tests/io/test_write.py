@@ -21,7 +21,7 @@ CSV = 'id,text,n\r\n1,"a ""b""",x\r\n2,"c\r\nd",\r\n3,e,"y"\r\n'
 
 
 def chosen(inputs, flags, out, **keywords):
-    found = read(inputs, uniform=True, **keywords)
+    found = read(inputs, **keywords)
     write_rows(found, np.array(flags, bool), out)
     return get(out)
 
@@ -172,13 +172,18 @@ def test_flags_must_fit(here):
 @pytest.mark.parametrize(
     ("inputs", "out", "message"),
     [
-        (["a.csv"], "b.jsonl", "the inputs are .csv, so the output must be .csv"),
-        (["a.csv", "a.jsonl"], "b.csv", "rows of csv and jsonl cannot be written to one file"),
-        (["d"], "b.txt", "the inputs are .txt, so the output must be .jsonl"),
+        (["a.csv"], "b.docx", "its suffix tells its format, so it must be one of .parquet .jsonl"),
+        (
+            ["a.csv", "a.jsonl"],
+            "/dev/stdout",
+            "rows of csv and jsonl cannot be written to one file",
+        ),
+        (["a.csv"], "b.txt", "its suffix tells its format, so it must be one of .parquet"),
+        (["d"], "b.txt", "its suffix tells its format, so it must be one of .parquet"),
         (["a.csv"], "a.csv", "the output is one of the inputs"),
         (["a.csv"], "link.csv", "the output is one of the inputs"),
         (["a.csv"], "no/b.csv", "there is no directory"),
-        (["a.csv"], "b", "must be .csv"),
+        (["a.csv"], "b", "its suffix tells its format"),
         (["a.parquet"], "b.parquet.gz", "parquet cannot be written as .gz"),
     ],
 )

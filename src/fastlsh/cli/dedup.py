@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument(
         "--convert-to",
         metavar="F",
-        help="convert rows to parquet, jsonl or csv (also jsonl.zst, csv.gz...)",
+        help="the format of a directory or -: parquet, jsonl, csv, arrow, tsv (also jsonl.zst...)",
     )
     parser.add_argument(
         "--removed",

@@ -99,7 +99,6 @@ def find_in_files(
     *,
     limit: int | None,
     strict: bool,
-    uniform: bool,
     read: Cutter,
     tell: ByteProgress,
 ) -> Findings:
@@ -113,8 +112,6 @@ def find_in_files(
         How many documents are read; None: all.
     strict
         Whether a bad row raises.
-    uniform
-        Whether the files must have the same columns.
     read
         Cuts a file into blocks.
     """
@@ -124,14 +121,13 @@ def find_in_files(
     documents_read = skipped = 0
     next_row = 1
     reasons: list[InputError] = []
-    layout = _first_layout(sources[: files.start + (within.start > 0)], read) if uniform else None
 
     def find(item: tuple[InputFile, Block]) -> tuple[InputFile, Block, Any, BlockFindings]:
         part, block = item
         documents = block.documents()
         return part, block, documents, _found_in_block(documents, grams, params)
 
-    blocks = _blocks(parts, within, limit, uniform, layout, read)
+    blocks = _blocks(parts, within, limit, read)
     with closing(ordered_map(blocks, find, threads)) as results:
         for part, block, documents, found in results:
             try:
@@ -153,27 +149,10 @@ def find_in_files(
     return Findings(files.start, parts, found_in_all, skipped, reasons, next_row)
 
 
-Layout = tuple[str, Any]
-"""A file, and the columns that it has."""
-
-
-def _first_layout(sources: Sequence[Source], read: Cutter) -> Layout | None:
-    """Return the columns of the first file that has any."""
-    for source in sources:
-        with closing(read(source, None, ALL_BYTES)) as blocks:
-            for block in blocks:
-                if block.head.layout is not None:
-                    return source.path, block.head.layout
-                break
-    return None
-
-
 def _blocks(
     parts: list[InputFile],
     within: ByteRange,
     limit: int | None,
-    uniform: bool,
-    first: Layout | None,
     read: Cutter,
 ) -> Iterator[tuple[InputFile, Block]]:
     left = Limit(limit)
@@ -184,12 +163,6 @@ def _blocks(
         for block in left.first(read(part.source, part.identity, within)):
             part.head = block.head
             yield part, block
-        if not uniform or part.head.layout is None:
-            continue
-        if first is None:
-            first = part.source.path, part.head.layout
-        if part.head.layout != first[1]:
-            raise part.source.error(f"its columns differ from those of {first[0]}")
 
 
 def _found_in_block(
@@ -306,5 +279,7 @@ def write_what_is_left(
             together.absent(output.path)
             continue
         columns = None if added is None else added(0, 0)
-        outputs.append(Rewriting(output, first.source, partial(blocks, output), rest, columns))
+        parts = [findings.parts[each - begin] for each in output.sources]
+        sources = [part.source for part in parts if part.is_read]
+        outputs.append(Rewriting(output, sources, partial(blocks, output), rest, columns))
     write_again(outputs, together, folders=targets.folders, threads=threads, tell=tell)

@@ -119,11 +119,6 @@ class ContaminationJob:
     tell: OnMessage
 
     @property
-    def uniform(self) -> bool:
-        """Whether the inputs must have the same columns, for their rows go into one file."""
-        return self.targets is not None and not self.targets.folders
-
-    @property
     def is_alone(self) -> bool:
         """Whether this process works on all stages."""
         return self.place is None or self.place.stage is None
@@ -180,7 +175,6 @@ class ContaminationJob:
         decided = {
             **{name: getattr(self.params, name) for name in asdict(self.params)},
             "fields": self.fields, "item_id": self.item_id, "limit": self.read.limit,
-            "output": "one file" if self.uniform else "a directory",
             "evals": fingerprints(self.items.sources, len(self.items.sources)),
         }  # fmt: skip
         opened = len(self.sources) if self.read.limit is None else 0

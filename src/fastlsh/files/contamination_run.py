@@ -113,7 +113,7 @@ def _find(job: ContaminationJob, grams: ItemGrams) -> list[Findings]:
         if not job.has_findings(number):
             findings = find_in_files(
                 job.sources, unit, grams, job.params, job.options.threads, limit=job.read.limit,
-                strict=job.read.on_error == "fail", uniform=job.uniform, read=job.sizes.read,
+                strict=job.read.on_error == "fail", read=job.sizes.read,
                 tell=tell,
             )  # fmt: skip
             job.save_findings(number, findings)

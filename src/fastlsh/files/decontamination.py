@@ -159,14 +159,15 @@ def decontaminate_files(
         stage=stage,
     )
     with _readable(paths(inputs), read, place, engine.memory) as readable:
-        mixed = output is None or is_folder_output(output)
-        sources = files_to_read(readable, read, mixed=mixed)
+        sources = files_to_read(readable, read, mixed=True)
         check_used(read, sources)
         check_content(read, sources)
         items = read_items(paths(evals), fields, item_id, read)
         targets = _targets(readable, sources, items, read, output, hits, convert_to, engine)
         if targets is not None and params.rule == "annotate":
             targets.check_columns()
+        if targets is not None:
+            targets.check_joined(sources, read, engine, options.threads)
         job = ContaminationJob(
             sources, items, None if fields is None else list(fields), item_id, targets,
             None if hits is None else os.fspath(hits), read, params, options,

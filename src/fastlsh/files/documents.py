@@ -62,9 +62,10 @@ def deduplicate_files(
     inputs
         Files, patterns and directories, which together form one collection, in this order.
     output
-        A file for the kept rows, unchanged; or a directory, which gets one file for each input.
-        None: no rows are written, only counted. A run on disk then works in `work`, or in a
-        temporary directory.
+        A file for the kept rows, whose suffix tells the format; or a directory, which gets one file
+        for each input. Rows of this format are unchanged. In one file, different columns of the
+        inputs are joined by name. None: no rows are written, only counted. A run on disk then works
+        in `work`, or in a temporary directory.
     threshold
         As in `deduplicate`.
     against
@@ -86,8 +87,8 @@ def deduplicate_files(
         rows of a document are kept or removed. In memory, this needs three times the text; on disk,
         twice the text in the work directory, and a document may be as long as a row.
     convert_to
-        "parquet", "jsonl" or "csv", the latter with a compression (jsonl.zst): the format of the
-        outputs. None: rows are written unchanged.
+        "parquet", "arrow", "jsonl", "csv" or "tsv", the last three with a compression (jsonl.zst):
+        the format of outputs in a directory, or without a suffix. None: rows are unchanged there.
     removed
         A table of the removed documents: id, kept_id and jaccard, or containment by that rule; if
         `against` is given, also against: whether kept_id is the id of a document there.

@@ -68,7 +68,7 @@ def deduplicate_with_index(
     inputs
         The new files, as in `deduplicate_files`.
     output
-        A file for the kept rows, unchanged; or a directory, which gets one file for each input.
+        A file for the kept rows, or a directory, as in `deduplicate_files`.
     keep, priority, convert_to, removed, clusters, report, annotate, max_candidates
         As in `deduplicate_files`. A document of the index is always kept.
     source, count
@@ -135,13 +135,14 @@ def deduplicate_with_index(
 def _deduplicated(
     request: Request, index: Index, output: Path, tables: Sequence[Any], removal: Removal
 ) -> FileDeduplication:
-    sources = request.input_files(mixed=is_folder_output(output))
+    sources = request.input_files()
     paths = request.run_paths(sources, [])
     paths.changes("index", location_of(index))
     targets = OutputPlan.of(
         sources, paths, request.engine, output, *tables, recovers=partial(_finish, index)
     )
     request.check_used(sources)
+    targets.check_joined(sources, request.read, request.engine, request.run.threads)
     if removal.annotate:
         targets.check_columns()
     choice = choose_for_index(request, sources)

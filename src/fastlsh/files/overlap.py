@@ -160,12 +160,12 @@ class OverlapSearch:
 
 
 def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
-    each = [request.files_of([path], mixed=True) for path in request.inputs]
+    each = [request.files_of([path]) for path in request.inputs]
     data_sets = None
     if wanted.source is None:
         _check_different_files(wanted.names, each)
         data_sets = DataSets.of_inputs(wanted.names, each)
-    sources = request.input_files(mixed=True)
+    sources = request.input_files()
     _check_paths(request, wanted, sources)
     request.check_used(sources)
     target = wanted.output or STANDARD

@@ -193,7 +193,7 @@ def _check_in_memory(what: str, engine: EngineOptions) -> None:
 
 def _pairs(request: Request, wanted: PairSearch) -> FilePairs:
     page = wanted.page
-    sources, before = request.input_files(mixed=True), request.against_files()
+    sources, before = request.input_files(), request.against_files()
     run_paths = request.run_paths(sources, before)
     run_paths.writes("output", STANDARD if wanted.output is None else wanted.output)
     run_paths.writes("components", wanted.components)

@@ -21,9 +21,11 @@ from fastlsh.index import check_new_index
 from fastlsh.io import (
     SPLIT,
     Output,
+    ReadOptions,
     RunPaths,
     Source,
     bytes_of_pages,
+    check_joined,
     check_outputs,
     check_target,
     is_folder_output,
@@ -78,6 +80,18 @@ class OutputPlan:
             "clusters": self.clusters, "report": self.report, "save_index": index[0],
             "index_texts": index[1],
         }  # fmt: skip
+
+    def check_joined(
+        self, sources: list[Source], read: ReadOptions, engine: EngineOptions, threads: int
+    ) -> None:
+        """Raise InputError if the columns of inputs of one output cannot be joined.
+
+        Of processes that share a work directory, the first one asks. With a limit, what is behind
+        it does not matter: it is asked when the rows are written.
+        """
+        is_first = engine.stage in (None, "sample", "rows", "sign") and engine.part.number == 1
+        if is_first and read.limit is None:
+            check_joined(self.plan, sources, threads)
 
     def check_columns(self) -> None:
         """Raise if the rows of an output cannot have further columns, or there is none."""
@@ -159,7 +173,6 @@ def select_engine(
     first_input: int,
     output: str | None,
     *,
-    uniform: bool = False,
     rows_written: bool = True,
 ) -> EngineChoice:
     """Choose the engine, and say which.
@@ -172,8 +185,6 @@ def select_engine(
         The files, those of `against` first, and how many these are.
     output
         What the work directory is named after by default; None: no rows are written.
-    uniform
-        Whether the inputs must have the same columns.
     rows_written
         Whether kept rows are written, for which all columns are read.
     """
@@ -193,7 +204,7 @@ def select_engine(
     work = WorkDirectory(folder, shared=engine.stage is not None)
     piece = 0 if request.cutting is None else request.cutting.piece_bytes
     sizes = Budget.of(engine.memory, search, request.run.threads, piece)
-    job = Job(request, work, sources, first_input, sizes, uniform, rows_written=rows_written)
+    job = Job(request, work, sources, first_input, sizes, rows_written=rows_written)
     job.tell(f"working on disk in {work.path} ({choice.why})")
     if rows_written:
         _tell_of_wide_rows(job)
@@ -229,13 +240,14 @@ def plan_removal(
     index
         A new index of the kept documents.
     """
-    sources = request.input_files(mixed=output is None or is_folder_output(output))
+    sources = request.input_files()
     before = request.against_files()
     run_paths = request.run_paths(sources, before)
     targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables, index=index)
     request.check_used(sources, before)
+    targets.check_joined(sources, request.read, request.engine, request.run.threads)
     choice = select_engine(
-        request, [*before, *sources], len(before), targets.output, uniform=not targets.folders,
+        request, [*before, *sources], len(before), targets.output,
         rows_written=targets.output is not None,
     )  # fmt: skip
     if index is not None and choice.job is None:

@@ -321,13 +321,13 @@ class Request:
         """Return the same request, to be worked on by the engine on disk."""
         return replace(self, engine=replace(self.engine, engine=Engine.DISK))
 
-    def input_files(self, *, mixed: bool) -> list[Source]:
+    def input_files(self) -> list[Source]:
         """Return the files that the inputs stand for."""
-        return self.files_of(self.inputs, mixed=mixed)
+        return self.files_of(self.inputs)
 
-    def files_of(self, inputs: Sequence[str], *, mixed: bool) -> list[Source]:
+    def files_of(self, inputs: Sequence[str]) -> list[Source]:
         """Return the files that some of the inputs stand for."""
-        return files_to_read(inputs, self.read, mixed=mixed)
+        return files_to_read(inputs, self.read, mixed=True)
 
     def against_files(self) -> list[Source]:
         """Return the files of the reference collection."""

@@ -26,8 +26,8 @@ from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.columns import as_list, take
 from fastlsh.io.contents import check_content
+from fastlsh.io.convert import Rest, check_joined, rows_of
 from fastlsh.io.convert import as_json as as_plain
-from fastlsh.io.convert import rows_of
 from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, expand_one, files_to_read, spooled_inputs
@@ -52,7 +52,7 @@ from fastlsh.io.replacement import (
     replacing,
     replacing_together,
 )
-from fastlsh.io.rewriting import Reread, Rest, Rewriting, write_again
+from fastlsh.io.rewriting import Reread, Rewriting, write_again
 from fastlsh.io.rows import Added, write_rows
 from fastlsh.io.run_paths import DATABASE_ENDINGS, RunPaths, database_files
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
@@ -116,6 +116,7 @@ __all__ = [
     "as_plain",
     "bytes_of_pages",
     "check_content",
+    "check_joined",
     "check_outputs",
     "check_target",
     "check_used",

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
+from threading import Lock
 from typing import Any
 
 from fastlsh.errors import InputError
@@ -14,6 +15,9 @@ from fastlsh.io.journal import JOURNAL, TEMPORARY
 _CODECS = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}
 # Errors that are neither OSError nor ValueError, in modules that a run need not have imported.
 _FOREIGN = (("zlib", "error"), ("lzma", "LZMAError"), ("pyarrow.lib", "ArrowException"))
+
+_IMPORTING = Lock()
+"""Modules of pyarrow import each other: two threads would see them half imported."""
 
 _POOL = "ARROW_DEFAULT_MEMORY_POOL"
 
@@ -38,7 +42,7 @@ def pyarrow(path: str, module: str = "pyarrow") -> Any:
         If pyarrow is not installed, or cannot be loaded.
     """
     try:
-        with _frugal_allocator():
+        with _IMPORTING, _frugal_allocator():
             return import_module(module)
     except ModuleNotFoundError as error:
         reason = "Parquet, Arrow and zstd need pyarrow: pip install pyarrow"

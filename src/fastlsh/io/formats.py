@@ -7,6 +7,7 @@ from fastlsh.io.filesystems import STANDARD
 
 COMPRESSIONS = ("gz", "bz2", "xz", "zst")
 COLUMNAR = ("parquet", "arrow")
+DELIMITED = ("csv", "tsv")
 SPLIT = ("lines", "paragraphs")
 """What plain text of several documents is: no suffix says so."""
 FORMATS = ("jsonl", "csv", "tsv", *COLUMNAR, "txt")

@@ -64,7 +64,6 @@ def read_files(
     inputs: Paths,
     options: ReadOptions,
     *,
-    uniform: bool = False,
     mixed: bool = False,
     threads: int | None = None,
     progress: ProgressOption | None = None,
@@ -83,8 +82,6 @@ def read_files(
         and patterns stand for what is in them, URLs for what fsspec opens: see `expand`.
     options : ReadOptions
         How.
-    uniform : bool
-        Require the same columns of all inputs, as `write_rows` does for one file.
     mixed : bool
         Whether the files of one directory may have several formats.
     threads : int, optional
@@ -110,7 +107,7 @@ def read_files(
     sources = files_to_read(inputs, options, mixed=mixed)
     strict = options.on_error == "fail"
     limit = Limit(options.limit, group)
-    reader = _Reader(sources, strict, uniform, progress, max_row, all_columns, room, limit)
+    reader = _Reader(sources, strict, progress, max_row, all_columns, room, limit)
     for part, blocks, error in ordered_map(reader.pieces(), _parsed, thread_count(threads)):
         reader.take(part, blocks)
         if error is not None:
@@ -169,7 +166,6 @@ class _Reader:
         self,
         sources: list[Source],
         strict: bool,
-        uniform: bool,
         progress: ProgressOption | None,
         max_row: int | None,
         all_columns: bool,
@@ -181,7 +177,6 @@ class _Reader:
         self._limits: dict[str, Any] = {"max_row": max_row, "all_columns": all_columns}
         self._room = room
         self._limit = limit
-        self._uniform = uniform
         self._tell = ByteProgress("reading", sources, progress)
         self._in_arrow = all(source.format in COLUMNAR for source in sources)
         self._found = Collection(parts=self._parts)
@@ -220,18 +215,8 @@ class _Reader:
         if self._room is not None and part.source.format not in COLUMNAR:
             self._room.take(part.source, size, 0)
 
-    def _check_columns(self, part: InputFile) -> None:
-        # A CSV file without header and rows has no columns to compare.
-        if not self._uniform or part.head.layout is None:
-            return
-        first = next(each for each in self._parts if each.head.layout is not None)
-        if first.head.layout != part.head.layout:
-            raise part.source.error(f"its columns differ from those of {first.source.path}")
-
     def take(self, part: InputFile, blocks: Parsed) -> None:
         """Append the documents of some blocks of a file."""
-        if not blocks:
-            self._check_columns(part)
         for extent, head, found in blocks:
             part.head = head
             part.extents.append(extent)

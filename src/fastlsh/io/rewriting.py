@@ -7,10 +7,20 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
+from fastlsh.errors import InputError
 from fastlsh.io.batches import MOST_BYTES
-from fastlsh.io.blocks import AddedColumns, Block, BlockExtent, Flags, Head, NewTexts, plain_block
+from fastlsh.io.blocks import (
+    AddedColumns,
+    Block,
+    BlockExtent,
+    Head,
+    KeyedBlock,
+    own_columns,
+    plain_block,
+    with_keys,
+)
 from fastlsh.io.byte_progress import ByteProgress
-from fastlsh.io.convert import output_piece, output_writer
+from fastlsh.io.convert import Conversion, JsonColumns, Rest, json_as_rows
 from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.replacement import Replacements
 from fastlsh.io.shards import Output
@@ -22,17 +32,6 @@ _PER_TABLE = 4 * MOST_BYTES
 
 TABLES = 1 << 28
 """Bytes that writing Parquet and Arrow files may take, where nothing else is said."""
-
-
-class Rest(NamedTuple):
-    """What is left of the documents of a block."""
-
-    kept: Flags
-    """bool, by document: whether its row is written."""
-    texts: NewTexts
-    """The texts that lose something, by document."""
-    added: AddedColumns | None = None
-    """The columns that rows get behind their own."""
 
 
 class Reread(NamedTuple):
@@ -53,8 +52,8 @@ class Rewriting:
     """An output, and what goes into it."""
 
     output: Output
-    source: Source
-    """The first of the inputs."""
+    sources: Sequence[Source]
+    """The inputs, in order."""
     blocks: Callable[[], Iterator[Reread]]
     """Reads them again, in order."""
     rest: Callable[[Any, Block], Rest]
@@ -101,7 +100,7 @@ def write_again(
         If an input has changed, or a value has no place in another format.
     """
     if folders:
-        outputs = [replace(each, blocks=partial(_without_keys, each.blocks)) for each in outputs]
+        outputs = [*map(_without_keys, outputs)]
     wide = min(threads, len(outputs))
     if any(each.output.format in COLUMNAR for each in outputs):
         wide = min(wide, memory // _PER_TABLE)
@@ -134,36 +133,70 @@ def write_again(
     run(write, batches(len(outputs), 1), wide, advance if wide > 1 else None)
 
 
-def _without_keys(blocks: Callable[[], Iterator[Reread]]) -> Iterator[Reread]:
-    """Yield blocks without the columns of the paths of their files."""
-    return (each._replace(block=plain_block(each.block)) for each in blocks())
+def _without_keys(each: Rewriting) -> Rewriting:
+    """Return an output whose rows do not get the columns of the paths of their files."""
+
+    def blocks() -> Iterator[Reread]:
+        return (item._replace(block=plain_block(item.block)) for item in each.blocks())
+
+    return replace(each, sources=[*map(own_columns, each.sources)], blocks=blocks)
 
 
 def _written(
     each: Rewriting, temporary: str, threads: int, compressing: int
 ) -> Generator[tuple[Source, BlockExtent], None, None]:
     """Write an output, and yield each block that is done; so many threads compress it."""
+    conversion = Conversion(
+        each.output, each.sources, each.added, partial(_learn, each, threads=threads), threads
+    )
 
-    def piece(item: Reread) -> tuple[Source, BlockExtent, Head, Any]:
+    def piece(item: Reread) -> tuple[Source, BlockExtent, Head, Any, int]:
         source, block, key = item
-        rows = output_piece(each.output, block, *each.rest(key, block))
-        return source, block.extent, block.head, rows
+        rest = each.rest(key, block)
+        rows = conversion.piece(source, block, rest)
+        return source, block.extent, block.head, rows, int(rest.kept.sum())
 
     with closing(ordered_map(each.blocks(), piece, threads, each.is_large)) as pieces:
-        first = [*islice(pieces, 1)]
-        head = first[0][2] if first else Head()
-        with (
-            output_writer(
-                temporary, each.output, each.source, head, each.added, compressing
-            ) as writer,
-            background_calls(min(threads - 1, 1)) as soon,
-        ):
-            for line in each.lines:
-                writer.write(line)
-            behind = head.missing_end(head.header)
-            while first or (first := [*islice(pieces, 1)]):
-                source, extent, head, rows = first.pop()
-                if len(rows):  # the last row of a file need not have an end
-                    soon(writer.write, behind + rows if behind else rows)
-                    behind = head.missing_end(rows)
-                yield source, extent
+        written = 0
+        try:
+            first = [*islice(pieces, 1)]
+            head = conversion.head(first[0][2] if first else Head())
+            with (
+                conversion.open(temporary, head, compressing) as writer,
+                background_calls(min(threads - 1, 1)) as soon,
+            ):
+                for line in each.lines:
+                    writer.write(conversion.piece_of_json(line))
+                    written += 1
+                behind = head.missing_end(head.header)
+                while first or (first := [*islice(pieces, 1)]):
+                    source, extent, head, rows, count = first.pop()
+                    if len(rows):  # the last row of a file need not have an end
+                        soon(writer.write, behind + rows if behind else rows)
+                        behind = b"" if hasattr(rows, "schema") else head.missing_end(rows)
+                    written += count
+                    yield source, extent
+        except InputError as error:
+            if error.path != each.output.path or error.row is None:
+                raise
+            raise InputError(error.path, error.reason, error.row + written) from error.__cause__
+
+
+def _learn(each: Rewriting, columns: JsonColumns, threads: int) -> None:
+    """Learn the columns of the rows that are JSON, from all of them."""
+
+    def rows_of(item: Reread) -> tuple[Source, list[Any], int]:
+        source, block, key = item
+        rest = each.rest(key, block)
+        rows = []
+        if source.format == "jsonl":
+            is_keyed = isinstance(block, KeyedBlock)
+            keys = with_keys(None, source, len(rest.kept)) if is_keyed else None
+            rows = json_as_rows(block.rows(rest.kept, rest.texts, keys))
+        return source, rows, int(rest.kept.sum())
+
+    written = 0
+    with closing(ordered_map(each.blocks(), rows_of, threads, each.is_large)) as found:
+        for source, rows, count in found:
+            columns.learn(source, rows, written + 1)
+            written += count

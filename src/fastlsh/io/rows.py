@@ -20,8 +20,9 @@ from fastlsh.io.blocks import (
 )
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
+from fastlsh.io.convert import Rest
 from fastlsh.io.replacement import Replacements, joined
-from fastlsh.io.rewriting import TABLES, Reread, Rest, Rewriting, write_again
+from fastlsh.io.rewriting import TABLES, Reread, Rewriting, write_again
 from fastlsh.io.shards import Output, is_folder_output, plan_outputs
 from fastlsh.parallel import thread_count
 
@@ -45,7 +46,8 @@ def write_rows(
 
     JSONL, CSV and TSV rows come byte for byte (in encodings where a text has one spelling, as
     UTF-8), below the first input's header; what is between the rows, as blank lines, is left out.
-    Parquet and Arrow rows have every column in the same order and type. Documents of ``.txt``
+    Parquet and Arrow rows keep their columns. Where the columns or the formats of several inputs of
+    one file differ, they are joined by name. Documents of ``.txt``
     become JSON lines with the keys ``id`` and ``text``, or copies of their files in a directory.
 
     If there are several outputs, all of them appear when all are written.
@@ -53,12 +55,12 @@ def write_rows(
     Parameters
     ----------
     collection : Collection
-        From `read`, with ``uniform=True`` if the rows go into one file.
+        From `read`.
     kept : numpy.ndarray of bool, shape (documents,)
         Which rows.
     output : path
         A file or a directory; see `plan_outputs`.
-    convert : {"parquet", "jsonl", "csv"}, optional
+    convert : str, optional
         As for `plan_outputs`.
     texts : mapping of int to str, optional
         Texts that some documents get instead of their own. All else of such a row stays as it is;
@@ -96,12 +98,12 @@ def write_rows(
                 files.absent(each.path)
                 continue
             # Texts that become JSON lines may have come through pipes.
-            known = first.source.format == "txt" != each.format and collection.texts is not None
-            known = known and not any(part.source.keys for part in parts)
+            known = collection.texts is not None and each.format != "txt"
+            known &= all(part.source.format == "txt" and not part.source.keys for part in parts)
             outputs.append(
                 Rewriting(
                     each,
-                    first.source,
+                    [part.source for part in parts if part.is_read],
                     partial(_reread, () if known else parts, collection.texts, start),
                     rows.rest,
                     added and added(start, start),

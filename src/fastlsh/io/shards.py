@@ -14,7 +14,7 @@ from fastlsh.io.special import is_written_in_place
 from fastlsh.io.streams import is_array
 from fastlsh.io.targets import check_target
 
-CONVERTED = ("parquet", "jsonl", "csv")
+CONVERTED = ("parquet", "jsonl", "csv", "arrow", "tsv")
 
 
 class Output(NamedTuple):
@@ -70,10 +70,10 @@ def plan_outputs(
         A file, which takes the rows of all inputs; or a directory (it ends with a slash, or is
         one), where each input has an output of the same name, relative to the inputs' common
         folder, in the same format and compression.
-    convert : {"parquet", "jsonl", "csv"}, optional
-        Another format, for CSV and JSON lines with a compression: ``jsonl.zst``. In a directory,
+    convert : {"parquet", "jsonl", "csv", "arrow", "tsv"}, optional
+        The format, for CSV and JSON lines with a compression: ``jsonl.zst``. In a directory,
         names change their suffix; a file that has this format stays as it is, but for a
-        compression that is named.
+        compression that is named. Of one file, its suffix tells the format, which must agree.
 
     Returns
     -------
@@ -97,9 +97,9 @@ def plan_outputs(
     name = os.fspath(output)
     if is_folder_output(name):
         return _one_for_each(sources, name, convert)
-    kind = _kind_of_all(sources, name, convert)
+    kind, compression = _kind_of_all(sources, name, convert)
     array = kind == "jsonl" and _is_array(name, sources)
-    return [Output(tuple(range(len(sources))), name, kind, split_suffix(name)[1], array)]
+    return [Output(tuple(range(len(sources))), name, kind, compression, array)]
 
 
 def check_outputs(
@@ -126,39 +126,47 @@ def check_outputs(
         filesystems.check_writable(folder, folder=True)
     for each in plan:
         check_writer(each.path, each.format, each.compression)
-        for source in (sources[number] for number in each.sources):
-            # The text of a plain file is known; only its bytes would have to be read again.
-            twice = source.format != "txt" or each.format == "txt"
-            if twice and not filesystems.is_regular(source.path):
+        inputs = [sources[number] for number in each.sources]
+        # The texts of plain files are known; only their bytes would have to be read again.
+        known = each.format != "txt" and all(source.format == "txt" for source in inputs)
+        for source in inputs:
+            if not known and not filesystems.is_regular(source.path):
                 raise source.error("not a regular file, but its rows must be read twice")
         if folder is None or not filesystems.is_remote(folder):
             check_target(each.path, folders=folder is not None)
 
 
-def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> str:
+def _kind_of_all(
+    sources: Sequence[Source], path: str, convert: str | None
+) -> tuple[str, str | None]:
+    """Return the format and the compression of the one file that takes all rows."""
     kinds = sorted({source.format for source in sources})
-    if len(kinds) > 1:
-        raise InputError(
-            path,
-            f"rows of {' and '.join(kinds)} cannot be written to one file;"
-            " a directory (-o DIR/) gets one file for each input",
-        )
-    wanted = parse_format(convert)[0] or ("jsonl" if kinds[0] == "txt" else kinds[0])
+    is_plain = len(kinds) == 1 and kinds[0] in (*SPLIT, *(("txt",) if len(sources) == 1 else ()))
+    wanted, packed = parse_format(convert)
     found, compression = split_suffix(path)
-    if len(sources) == 1 and kinds[0] == found == "txt" and convert is None:
-        return "txt"  # a copy of the one document
-    if kinds[0] in SPLIT and convert is None:
-        wanted = "jsonl" if found == "jsonl" else kinds[0]
-        found = kinds[0] if found == "txt" else found
-    if found is None and any(_last_suffix(path) == _last_suffix(s.path) for s in sources):
-        found = wanted  # a suffix that `format` has named
-    if found != wanted and not (found is None and is_written_in_place(path)):
-        of = f"rows are converted to .{wanted}" if convert else f"the inputs are .{kinds[0]}"
-        suffix = "txt or .jsonl" if wanted in SPLIT else wanted
-        raise InputError(path, f"{of}, so the output must be .{suffix}")
-    if compression and wanted in COLUMNAR:
-        raise InputError(path, f"{wanted} cannot be written as .{compression}")
-    return wanted
+    if found == "txt" and is_plain:
+        found = kinds[0]  # of one document, a copy
+    last = _last_suffix(path)  # one that `format` has named
+    is_known = is_written_in_place(path) or any(_last_suffix(s.path) == last for s in sources)
+    if found is not None and wanted is not None:
+        if (wanted, packed or compression) != (found, compression):
+            reason = f"rows are converted to .{convert}, so the output must be .{convert}"
+            raise InputError(path, reason)
+    elif found is None and (wanted is not None or is_known):
+        if wanted is None and len(kinds) > 1:
+            raise InputError(
+                path,
+                f"rows of {' and '.join(kinds)} cannot be written to one file of no format: give it"
+                " a suffix, or convert_to=; a directory (-o DIR/) gets one file for each input",
+            )
+        found = wanted or ("jsonl" if kinds[0] == "txt" else kinds[0])
+        compression = compression or packed
+    if found not in (*CONVERTED, *kinds[:is_plain]):
+        suffixes = " ".join(f".{each}" for each in (*("txt",) * is_plain, *CONVERTED))
+        raise InputError(path, f"its suffix tells its format, so it must be one of {suffixes}")
+    if compression and found in COLUMNAR:
+        raise InputError(path, f"{found} cannot be written as .{compression}")
+    return found, compression
 
 
 def _is_array(path: str, sources: Sequence[Source]) -> bool:

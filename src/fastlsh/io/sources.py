@@ -8,10 +8,10 @@ from typing import NamedTuple, TypedDict
 
 from fastlsh.errors import InputError
 from fastlsh.io.errors import listed
-from fastlsh.io.formats import COLUMNAR, FORMATS, SPLIT
+from fastlsh.io.formats import COLUMNAR, DELIMITED, FORMATS, SPLIT
 
 # What messages call files, and their formats.
-_DELIMITED = "CSV and TSV", ("csv", "tsv")
+_DELIMITED = "CSV and TSV", DELIMITED
 _TEXT = "text", tuple({*FORMATS, *SPLIT} - {*COLUMNAR})
 _WITH_LISTS = "JSON, Parquet and Arrow", (*COLUMNAR, "jsonl")
 _DELIMITER = re.compile(r"[\t;|,]")

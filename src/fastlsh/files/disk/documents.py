@@ -278,9 +278,6 @@ def begun(
     clock
         Takes the time in which rows are put together.
     """
-    if kind not in ("pairs", "overlap"):
-        # Whether the inputs need the same columns is known when they are signed.
-        more = {**more, "output": "one file" if job.uniform else "a directory"}
     more = {**more, "limit": job.limit, "within": job.request.within}
     if job.request.group is not None:
         more = {**more, "group": job.request.group, "join_with": job.request.read.join_with}

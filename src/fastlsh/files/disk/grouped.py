@@ -80,7 +80,7 @@ def search_in_documents(job: Job) -> Job:
     budget = Budget.of(engine.memory, job.params, job.request.run.threads)
     work = WorkDirectory(job.work / INNER, shared=job.stage is not None)
     against = job.work.read(FILES)["against"]
-    return Job(request, work, sources, against, budget, uniform=False, rows=job)
+    return Job(request, work, sources, against, budget, rows=job)
 
 
 def with_rows(job: Job, summary: Summary) -> Summary:

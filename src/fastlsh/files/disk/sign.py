@@ -1,6 +1,6 @@
 """Sign: every file is read once, and what its documents are found by is written, run by run."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import groupby, islice
@@ -35,7 +35,6 @@ from fastlsh.files.run.repair import (
 )
 from fastlsh.files.run.units import Unit
 from fastlsh.io import (
-    ALL_BYTES,
     COLUMNAR,
     Block,
     BlockExtent,
@@ -62,8 +61,6 @@ READ_AGAIN = 3
 """Runs that are read again for the files of a repeated id."""
 OF_DECOMPRESSOR = 1 << 26
 """Bytes of memory for which a compressed file is read beside others, with its window."""
-WITH_COLUMNS = ("csv", "tsv", *COLUMNAR)
-"""Formats in which each row has the same columns."""
 
 
 class Summary(NamedTuple):
@@ -197,7 +194,8 @@ def _sign(job: Job, units: Mapping[int, Unit], wide: int, each: int) -> None:
                         return
             except FailedUnitError as failure:
                 unit = failure.unit
-                failed[unit] = _counted_in_file(job, units[unit], failure.error)
+                source = job.sources[units[unit].files.start]
+                failed[unit] = with_row_of_file(source, units[unit].within, failure.error)
                 broken = broken_file(job, failure.error)
                 if writer is not None and writer.unit < unit:
                     writer.close(last=True)
@@ -219,14 +217,6 @@ def _sign(job: Job, units: Mapping[int, Unit], wide: int, each: int) -> None:
     finally:
         failed.clear()  # an error holds its frames, and with these open files
     tell.end()
-
-
-def _counted_in_file(job: Job, unit: Unit, error: InputError) -> InputError:
-    """Return an error in a unit with the number that the row has in its file."""
-    source = job.sources[unit.files.start]
-    if error.path != source.path:  # of the file whose columns all must have
-        return error
-    return with_row_of_file(source, unit.within, error)
 
 
 def _signed(
@@ -265,26 +255,15 @@ def _blocks(
     after = runs[-1].blocks[-1] if runs else None
     files, within = unit
     first = files.start if after is None else after.source
-    columns, path = None, ""
-    if job.uniform and first >= job.first_input:
-        is_begun = after is not None or within.start > 0
-        columns, path = _first_columns(job, range(job.first_input, first + is_begun))
     for number in range(first, files.stop):
         if limit.reached:
             return
         if number >= job.surely_read:
             _check_batches(job, [job.sources[number]])
         extent = after.extent if after is not None and number == after.source else None
-        found = None
         blocks = _cut(job, number, extent, within, wide)
         for block in blocks if number < job.first_input else limit.first(blocks):
-            found = block.head.layout
             yield number, block
-        if job.uniform and number >= job.first_input:
-            if columns is None:
-                columns, path = found, job.sources[number].path
-            if found is not None and found != columns:
-                raise job.sources[number].error(f"its columns differ from those of {path}")
 
 
 def _limit(job: Job) -> Limit:
@@ -300,17 +279,6 @@ def _limit(job: Job) -> Limit:
     else:
         done = sum(len(job.work.load(f"{run.name}/pieces.npy")) for run in runs)
     return Limit(job.limit - done)
-
-
-def _first_columns(job: Job, numbers: Iterable[int]) -> tuple[Any, str]:
-    """Return the columns of the first file that has any, and its path."""
-    for number in numbers:
-        if job.sources[number].format not in WITH_COLUMNS:
-            continue
-        for block in islice(_cut(job, number, None, ALL_BYTES), 1):
-            if block.head.layout is not None:
-                return block.head.layout, job.sources[number].path
-    return None, ""
 
 
 def _check_batches(job: Job, sources: list[Source]) -> None:

@@ -189,7 +189,7 @@ def _rewriting(job: Job, output: Output, records: Records, left: Remainder) -> R
 
     return Rewriting(
         output,
-        job.sources[records[0][1].source],
+        [job.sources[n] for n in sorted({record.source for _, record in records})],
         blocks,
         left.rest,
         left.added and left.added(0, 0),

@@ -95,7 +95,7 @@ def run_deduplication(
         has_table = removal.annotate or targets.clusters is not None
         counted = check_counted(index, removal.counted, is_required=not has_table)
     with clock("reading"):
-        collection, others = read_both(request, budget, targets)
+        collection, others = read_both(request, budget)
         if request.saves_ids:
             collection.ids.check(refusal_of_id)
         if targets.index is not None:
@@ -217,16 +217,13 @@ def _of_index(index: Index, result: Deduplication, *, with_texts: bool) -> Colle
     return others
 
 
-def read_both(
-    request: Request, budget: ReadBudget, targets: OutputPlan
-) -> tuple[Collection, Collection]:
+def read_both(request: Request, budget: ReadBudget) -> tuple[Collection, Collection]:
     """Read the reference collection, whose documents are the first ones, and the inputs."""
     how = threads_and_progress(request.run)
-    together = {"uniform": not targets.folders, "mixed": targets.folders}
     others = Collection()
     if request.against:
         others = budget.read(request.against, request.read_against, mixed=True, **how)
-    collection = budget.read(request.inputs, request.read, group=request.group, **together, **how)
+    collection = budget.read(request.inputs, request.read, group=request.group, mixed=True, **how)
     if request.search.shingler.unit == "token":  # that of an index
         collection.texts = ids_of_words(collection.texts)
     return collection, others

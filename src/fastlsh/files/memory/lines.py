@@ -41,7 +41,7 @@ def run_in_memory(
 ) -> Found:
     """Read the files, remove repeated pieces, and write the outputs; `notes` are for the page."""
     with clock("reading"):
-        collection, others = read_both(request, budget, targets)
+        collection, others = read_both(request, budget)
     with clock("search"):
         texts = collection.texts
         result = deduplicate_lines_of_texts(

@@ -79,7 +79,7 @@ def run_in_memory(
 ) -> Found:
     """Read the files, remove repeated passages, and write the outputs; `notes` are for the page."""
     with clock("reading"):
-        collection, others = read_both(request, budget, targets)
+        collection, others = read_both(request, budget)
     with clock("search"):
         result = deduplicate_spans_of_texts(
             CutCollections.of(collection.texts, others.texts), cutting.min_length,

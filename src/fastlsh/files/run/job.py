@@ -23,8 +23,6 @@ class Job:
     first_input: int
     """The number of the first input among the sources; the files before it are of `against`."""
     budget: Budget
-    uniform: bool
-    """Whether the inputs must have the same columns, for their rows go into one file."""
     rows_written: bool = field(default=True, kw_only=True)
     """Whether rows are written, for which all columns of the inputs are read."""
     rows: "Job | None" = None

@@ -18,7 +18,8 @@ before it: a truncated archive, a quote that is never closed, a missing column, 
 was read.
 """
 
-from fastlsh.io.blocks.added import head_with, json_tails, with_keys
+from fastlsh.io.blocks.added import head_with, json_tails, taken, with_keys
+from fastlsh.io.blocks.arrow import ArrowSource
 from fastlsh.io.blocks.contract import (
     ALL_BYTES,
     AddedColumns,
@@ -32,9 +33,9 @@ from fastlsh.io.blocks.contract import (
 )
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.jsonl import ArrayBlock, JsonBlock
-from fastlsh.io.blocks.keyed import KeyedBlock, plain_block
+from fastlsh.io.blocks.keyed import KeyedBlock, own_columns, plain_block
 from fastlsh.io.blocks.limit import Limit
-from fastlsh.io.blocks.parquet import ParquetPart
+from fastlsh.io.blocks.parquet import ParquetPart, ParquetSource
 from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import is_divisible, read_blocks, reread_blocks, with_row_of_file
 from fastlsh.io.blocks.split_text import SplitBlock
@@ -46,6 +47,7 @@ __all__ = [
     "ALL_BYTES",
     "AddedColumns",
     "ArrayBlock",
+    "ArrowSource",
     "Block",
     "BlockDocuments",
     "BlockExtent",
@@ -59,6 +61,7 @@ __all__ = [
     "Limit",
     "NewTexts",
     "ParquetPart",
+    "ParquetSource",
     "RowsWriter",
     "SplitBlock",
     "TextBlock",
@@ -69,10 +72,12 @@ __all__ = [
     "is_divisible",
     "json_tails",
     "maybe_array",
+    "own_columns",
     "plain_block",
     "read_blocks",
     "reread_blocks",
     "rows_writer",
+    "taken",
     "with_keys",
     "with_row_of_file",
 ]

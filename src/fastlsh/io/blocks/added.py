@@ -37,7 +37,7 @@ def head_with(head: Head, added: AddedColumns, source: Source) -> Head:
     added = new
     for name in added.types:
         if name in there:
-            raise source.error(_taken(name))
+            raise source.error(taken(name))
     if not has_names:
         layout, header = (*head.layout, *added.types), head.header
         if header:
@@ -57,7 +57,7 @@ def with_keys(added: AddedColumns | None, source: Source, count: int) -> AddedCo
     values = {key.name: [key.value] * count for key in source.keys}
     more = added or AddedColumns({}, {})
     for name in more.types.keys() & types:
-        raise source.error(_taken(name))
+        raise source.error(taken(name))
     return AddedColumns({**types, **more.types}, {**values, **more.values}, frozenset(types))
 
 
@@ -112,7 +112,7 @@ def check_new_keys(added: AddedColumns, source: Source, row: int, raw: str) -> f
     """Return the new keys that a line of JSON has already; InputError if one is not optional."""
     there = frozenset(added.types.keys() & json_keys(raw))
     for name in there - added.optional:
-        raise source.error(_taken(name), row)
+        raise source.error(taken(name), row)
     return there
 
 
@@ -134,5 +134,6 @@ def delimited_tail(cells: list[str], source: Source) -> bytes:
     return (delimiter + text).encode("utf-8", "backslashreplace")
 
 
-def _taken(name: str) -> str:
+def taken(name: str) -> str:
+    """Return why a column cannot be added."""
     return f"there is a column {name!r} already, which is to be added: rename it"

@@ -64,11 +64,7 @@ class ArrowSource:
         schema = self.head.layout
         fields = [schema.get_field_index(name) for name in self.columns.names]
         with self._open(None if all_columns else fields) as reader:
-            if hasattr(reader, "get_batch"):
-                batches = map(reader.get_batch, range(reader.num_record_batches))
-            else:
-                batches = iter(reader)
-            for batch in batches:
+            for batch in _batches(reader):
                 table = pyarrow("").Table.from_batches([batch])
                 check = 0
                 for name in {self.columns.path(name)[0]: None for name in self.columns.texts}:
@@ -76,6 +72,17 @@ class ArrowSource:
                         if buffer is not None and buffer.size:
                             check = checksum(np.frombuffer(buffer, np.uint8), check)
                 yield table, check
+
+    def column(self, name: str) -> Iterator[Any]:
+        """Yield the values of a column, as arrays."""
+        with self._open([self.head.layout.get_field_index(name)]) as reader:
+            yield from (batch.column(0) for batch in _batches(reader))
+
+
+def _batches(reader: Any) -> Iterator[Any]:
+    if hasattr(reader, "get_batch"):
+        return map(reader.get_batch, range(reader.num_record_batches))
+    return iter(reader)
 
 
 def read_arrow_blocks(source: Source, size: int, after: BlockExtent | None) -> Iterator[ArrowPart]:

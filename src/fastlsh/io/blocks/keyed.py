@@ -33,6 +33,11 @@ def without_keys(source: Source) -> Source:
     ))  # fmt: skip
 
 
+def own_columns(source: Source) -> Source:
+    """Return a file as if its path had no columns; options that name one of these name none."""
+    return replace(without_keys(source), keys=())
+
+
 class KeyedBlock:
     """Rows of a file, with the columns of its path.
 

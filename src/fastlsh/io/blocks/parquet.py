@@ -24,6 +24,9 @@ from fastlsh.io.streams import changed, identity, open_arrow, open_bytes
 _BUFFERS = 1 << 24
 """Bytes of the buffers of all columns that are read together."""
 
+COLUMN_ROWS = 1 << 12
+"""Rows of one column that are looked at together."""
+
 _ENCRYPTED = ("Could not read encrypted metadata", "Cannot decrypt ColumnMetadata")
 """What pyarrow says of an encrypted footer, and of an encrypted column."""
 
@@ -295,6 +298,12 @@ class ParquetSource:
             raise UnusualPagesError
         with open_arrow(self.source) as file:
             yield file
+
+    def column(self, name: str) -> Iterator[Any]:
+        """Yield the values of a column, as arrays."""
+        for group in range(len(self.sizes)):
+            for batch in self.parts(group, COLUMN_ROWS, [name]):
+                yield batch.column(0)
 
     def parts(self, group: int, rows: int, names: list[str]) -> Iterator[Any]:
         """Yield columns of a row group in batches of at most so many rows."""

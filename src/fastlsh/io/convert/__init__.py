@@ -1,7 +1,10 @@
-"""Rows in another format than they came in."""
+"""Rows in another format than they came in, and of files with different columns."""
 
-from fastlsh.io.convert.conversion import output_piece, output_writer
-from fastlsh.io.convert.parsing import rows_of
-from fastlsh.io.convert.text import as_json, cell
+from fastlsh.io.convert.conversion import Conversion, Rest, check_joined
+from fastlsh.io.convert.json_columns import JsonColumns
+from fastlsh.io.convert.rows import as_json, cell, json_as_rows, rows_of
 
-__all__ = ["as_json", "cell", "output_piece", "output_writer", "rows_of"]
+__all__ = [
+    "Conversion", "JsonColumns", "Rest", "as_json", "cell", "check_joined", "json_as_rows",
+    "rows_of",
+]  # fmt: skip

@@ -1,0 +1,115 @@
+"""Rows that Python has, of pieces of the inputs; and as JSON lines and CSV.
+
+pyarrow does not write the former, and has no nested values in the latter.
+"""
+
+import datetime
+import json
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from fastlsh.io.blocks import Block, Delimited, Flags
+from fastlsh.io.delimited import csv_row
+from fastlsh.io.formats import COLUMNAR, DELIMITED
+from fastlsh.io.sources import Source
+
+Row = dict[str, Any]
+
+
+def rows_of(source: Source, block: Block, kept: Flags) -> list[Row]:
+    """Return the rows of some of the good documents of a block.
+
+    Raises
+    ------
+    InputError
+        If two columns have one name.
+    """
+    piece, layout = block.rows(kept), block.head.layout
+    if source.format in COLUMNAR:
+        check_names(source, layout.names)
+        return table_rows(piece, 0, len(piece))
+    if source.format in DELIMITED:
+        check_names(source, layout or ())
+        return delimited_as_rows(piece, source, layout or ())
+    return json_as_rows(piece)
+
+
+def check_names(source: Source, names: Sequence[str], done: str = "read") -> None:
+    """Raise InputError if two columns of a file have one name, so that none can be `done`."""
+    if len({*names}) < len(names):
+        name = max(names, key=names.count)
+        raise source.error(f"{names.count(name)} columns are named {name!r}, so none can be {done}")
+
+
+def delimited_as_rows(piece: Any, source: Source, names: Sequence[str]) -> list[Row]:
+    """Return rows of CSV and TSV, whose columns have these names."""
+    found = Delimited(source).fields(str(piece, "utf-8"))
+    return [dict(zip(names, fields, strict=True)) for fields in found if fields]
+
+
+def json_as_rows(piece: Any) -> list[Row]:
+    """Return lines of JSON."""
+    return [json.loads(line) for line in bytes(piece).split(b"\n") if line and not line.isspace()]
+
+
+def table_rows(table: Any, start: int, stop: int) -> list[Row]:
+    """Return rows of a table; ValueError or KeyError if Python does not have a value.
+
+    A map may have a key twice, and only pandas has nanoseconds.
+    """
+    return [*table.slice(start, stop - start).to_pylist(maps_as_pydicts="strict")]
+
+
+def json_lines(rows: Sequence[Row]) -> bytes:
+    """Return rows as JSON lines: dates and decimals as text, NaN and infinities as null."""
+    return "".join([json.dumps(as_json(row), ensure_ascii=False) + "\n" for row in rows]).encode()
+
+
+def delimited_rows(rows: Sequence[Row], delimiter: str, *, quotes: bool = True) -> bytes:
+    """Return rows, which have the same keys, as CSV: null is empty, and nested values are JSON."""
+    lines = []
+    for row in rows:
+        cells = [cell(value) for value in row.values()]
+        lines.append(csv_row(cells, delimiter) if quotes else delimiter.join(cells) + "\n")
+    return "".join(lines).encode()
+
+
+def fault_of(row: Mapping[str, Any], error: Exception) -> str:
+    """Return why a row cannot be written: the key whose value cannot, and the reason."""
+    for key, value in row.items():
+        try:
+            json.dumps(as_json({key: value}), ensure_ascii=False).encode()
+        except (ValueError, TypeError) as reason:  # noqa: PERF203
+            return f"the value of {key!r} cannot be written: {reason}"
+    return f"a value cannot be converted: {error.args[0]}"
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(as_json(key)): as_json(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(each) for each in value]
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (Decimal, datetime.timedelta)) or hasattr(value, "hex"):  # UUIDs
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no place in JSON")
+
+
+def cell(value: Any) -> str:
+    """Return a value as the text of a cell: null is empty, and nested values are JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    plain = as_json(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
