@@ -162,7 +162,7 @@ def _kind_of_all(
         found = wanted or ("jsonl" if kinds[0] == "txt" else kinds[0])
         compression = compression or packed
     if found not in (*CONVERTED, *kinds[:is_plain]):
-        suffixes = " ".join(f".{each}" for each in (*("txt",) * is_plain, *CONVERTED))
+        suffixes = " ".join(f".{each}" for each in (*("txt",) * is_plain, *CONVERTED, "json"))
         raise InputError(path, f"its suffix tells its format, so it must be one of {suffixes}")
     if compression and found in COLUMNAR:
         raise InputError(path, f"{found} cannot be written as .{compression}")

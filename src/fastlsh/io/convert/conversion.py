@@ -67,7 +67,7 @@ def check_joined(plan: Sequence[Output], sources: Sequence[Source], threads: int
     Raises
     ------
     InputError
-        If they cannot; of JSON lines, it is known only when their rows have been read.
+        If they cannot; of JSON, it is known only when the rows have been read.
     """
     for output in plan:
         own = [sources[number] for number in output.sources]
@@ -89,7 +89,7 @@ class Conversion:
     added : AddedColumns, optional
         The columns that its rows get behind their own.
     learn : callable
-        Calls `JsonColumns.learn` for the rows of all inputs that are JSON lines.
+        Calls `JsonColumns.learn` for the rows of all inputs that are JSON.
     threads : int
         How many look at the columns of files.
 
@@ -100,8 +100,8 @@ class Conversion:
 
     Notes
     -----
-    Everything is decided here, before a row is written. JSON lines that become a table are read
-    once more for it.
+    Everything is decided here, before a row is written. JSON that becomes a table is read once more
+    for it.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The columns of JSON lines that become a table, which their rows alone tell."""
+"""The columns of JSON that becomes a table, which its rows alone tell."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -12,7 +12,7 @@ from fastlsh.io.sources import Source
 
 
 class JsonColumns:
-    """The columns of all files of JSON lines that become one output, and their types.
+    """The columns of all files of JSON that become one output, and their types.
 
     A column has the type that all values of a key have. Integers and fractions together are
     float64, an absent key is null, objects have the keys of all of them. The JSON reader of pyarrow

@@ -1,0 +1,208 @@
+"""Files of several formats in one output: arrays, lines, CSV, Parquet, and the keys of paths."""
+
+import csv
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+from combinations import every
+from fastlsh import InputError, deduplicate_files
+from fastlsh.files.run.part import STAGES
+from in_stages import in_parts
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+SUFFIXES = ("json", "jsonl", "csv", "tsv", "parquet", "arrow")
+ENGINES = ("memory", "disk", "stages")
+NULL = "__HIVE_DEFAULT_PARTITION__"
+ROWS = [
+    {"id": 1, "text": "the first of the rows, with\na line break", "n": 1.5, "more": {"a": [1]}},
+    {"id": 2, "text": "the second of them, with a \u2028 and a \\ in it", "n": None, "more": None},
+    {"id": 3, "text": "the third one", "n": 3.0, "more": {"a": []}},
+]
+PLAIN = [{"id": row["id"], "text": row["text"]} for row in ROWS]
+
+
+def write(path, rows, *, pretty=False):
+    """Write rows in the format of the suffix; pyarrow and CSV as they have them."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    suffix = path.suffix[1:]
+    if suffix in ("parquet", "arrow"):
+        table = pa.Table.from_pylist(rows)
+        if suffix == "parquet":
+            parquet.write_table(table, path)
+        else:
+            with pa.ipc.new_file(path, table.schema) as file:
+                file.write_table(table)
+    elif suffix in ("csv", "tsv"):
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0], delimiter="\t" if suffix == "tsv" else ",")
+            writer.writeheader()
+            writer.writerows(rows)
+    elif suffix == "json":
+        path.write_text(json.dumps(rows, indent=1 if pretty else None))
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def read(path):
+    """Return the rows of a file; fields of CSV are text, and None if they are empty."""
+    suffix = path.suffix[1:]
+    if suffix == "parquet":
+        return parquet.read_table(path).to_pylist()
+    if suffix == "arrow":
+        return pa.ipc.open_file(path).read_all().to_pylist()
+    if suffix in ("csv", "tsv"):
+        with path.open(newline="") as file:
+            rows = csv.DictReader(file, delimiter="\t" if suffix == "tsv" else ",")
+            return [{name: value or None for name, value in row.items()} for row in rows]
+    text = path.read_text()
+    assert text.startswith("[\n") == (suffix == "json")
+    return json.loads(text) if suffix == "json" else [*map(json.loads, text.split("\n")[:-1])]
+
+
+def as_text(rows):
+    """Return rows as CSV has them."""
+
+    def cell(value):
+        return value if value is None or isinstance(value, str) else json.dumps(value)
+
+    return [{name: cell(value) for name, value in row.items()} for row in rows]
+
+
+def deduplicated(inputs, output, engine, **more):
+    """Write what is left of files; return its bytes."""
+    keywords = {"inputs": inputs, "output": output, "rule": "equal", "threads": 1, **more}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "columns are missing")
+        if engine == "stages":
+            in_parts(
+                deduplicate_files,
+                {**keywords, "memory": "300M", "work": output.parent / f"work-{output.name}"},
+                2,
+                stages=STAGES,
+            )
+        else:
+            deduplicate_files(**keywords, engine=engine)
+    return output.read_bytes()
+
+
+def alike(inputs, folder, suffix, **more):
+    """Return the rows of an output that is the same on every engine."""
+    results = []
+    for engine in ENGINES:
+        (folder / engine).mkdir(exist_ok=True)
+        results.append(deduplicated(inputs, folder / engine / f"kept.{suffix}", engine, **more))
+    assert results[0] == results[1] == results[2]
+    return read(folder / "memory" / f"kept.{suffix}")
+
+
+def test_an_array_becomes_every_format_and_is_made_of_every_format(tmp_path):
+    array = write(tmp_path / "in.json", ROWS, pretty=True)
+    for suffix in SUFFIXES:
+        made = tmp_path / f"made.{suffix}"
+        deduplicated(array, made, "memory")
+        rows = as_text(ROWS) if suffix in ("csv", "tsv") else ROWS
+        assert read(made) == rows, suffix
+        back = tmp_path / f"{suffix}.json"
+        if suffix == "jsonl":  # lines of JSON stay lines, whatever their name is
+            deduplicated([made, write(tmp_path / "more.csv", PLAIN[:1])], back, "memory")
+            assert read(back)[:3] == ROWS
+        else:
+            deduplicated(made, back, "memory")
+            assert [{n: v or None for n, v in row.items()} for row in read(back)] == rows, suffix
+
+
+@pytest.mark.parametrize("suffix", every(2, SUFFIXES))
+def test_arrays_and_lines_and_csv_and_parquet(tmp_path, suffix):
+    inputs = [
+        write(tmp_path / "in" / "0.json", ROWS[:1], pretty=True),
+        write(tmp_path / "in" / "1.jsonl", [{"text": "a line of JSON", "id": 4, "new": True}]),
+        write(tmp_path / "in" / "2.parquet", [{"id": 5, "text": "of Parquet", "n": 5.0}, PLAIN[0]]),
+    ]
+    rows = [
+        {**ROWS[0], "new": None},
+        {"id": 4, "text": "a line of JSON", "n": None, "more": None, "new": True},
+        {"id": 5, "text": "of Parquet", "n": 5.0, "more": None, "new": None},
+    ]
+    if suffix in ("csv", "tsv", "json", "jsonl"):  # where all is text, or has its own keys
+        inputs.append(write(tmp_path / "in" / "3.csv", [{"text": "of CSV", "extra": "x"}]))
+        rows = [{**row, "extra": None} for row in rows]
+        last = dict.fromkeys(rows[0]) | {"text": "of CSV", "extra": "x"}
+        rows.append(last)
+    found = alike(inputs, tmp_path, suffix)
+    if suffix in ("json", "jsonl"):
+        assert [{n: v for n, v in row.items() if v is not None} for row in found] == [
+            {n: v for n, v in row.items() if v is not None} for row in rows
+        ]
+    else:
+        assert found == (as_text(rows) if suffix in ("csv", "tsv") else rows)
+
+
+@pytest.mark.parametrize("suffix", every(2, SUFFIXES))
+def test_keys_of_paths_are_joined_with_columns(tmp_path, suffix):
+    folder = tmp_path / "in"
+    write(folder / f"lang=de/year={NULL}" / "a.json", PLAIN[:1], pretty=True)
+    own = [{"lang": "en", "text": "its own language", "id": 7}, {"text": "the path's", "id": 8}]
+    write(folder / "lang=en/year=2023" / "b.jsonl", own)
+    write(folder / "lang=en/year=2024" / "c.parquet", [{"year": 2024, "text": "its own year"}])
+    write(folder / "lang=en/year=2025" / "d.csv", [{"text": "neither", "kind": "k"}])
+    order = ("id", "text", "lang", "year", "kind")
+    rows = [dict(zip(order, row, strict=True)) for row in (
+        (1, ROWS[0]["text"], "de", None, None),
+        (7, "its own language", "en", 2023, None),
+        (8, "the path's", "en", 2023, None),
+        (None, "its own year", "en", 2024, None),
+        (None, "neither", "en", 2025, "k"),
+    )]  # fmt: skip
+    found = alike(folder, tmp_path, suffix, annotate=True)
+    for row in found:
+        assert (row.pop("duplicate_of"), row.pop("similarity")) == (None, None)
+        assert int(row.pop("cluster_size")) == 1
+    if suffix in ("json", "jsonl"):
+        found = [{name: row.get(name) for name in order} for row in found]
+    assert found == (as_text(rows) if suffix in ("csv", "tsv") else rows)
+
+
+def test_keys_of_paths_that_some_files_do_not_have(tmp_path):
+    folder = tmp_path / "in"
+    plain = write(tmp_path / "plain.csv", PLAIN[:1])
+    write(folder / "lang=en" / "b.csv", [{"id": 9, "text": "below a key"}])
+    output = tmp_path / "kept.csv"
+    with pytest.warns(UserWarning, match=r"missing in 1 of 2 files, .*plain.csv: .*value of lang"):
+        deduplicate_files([plain, folder], output, rule="equal")
+    assert [row["lang"] for row in read(output)] == [None, "en"]
+
+
+def test_a_key_of_a_path_that_is_no_number_elsewhere(tmp_path):
+    folder = tmp_path / "in"
+    write(folder / "year=2023" / "a.parquet", [{"id": 1, "text": "the path has it"}])
+    write(folder / "year=2024" / "b.parquet", [{"id": 2, "text": "it has it", "year": "2024"}])
+    message = r"b.parquet: the column 'year' is string, but int64 in .*a.parquet"
+    for engine in ("memory", "disk"):
+        with pytest.raises(InputError, match=message):
+            deduplicate_files(folder, tmp_path / "kept.parquet", rule="equal", engine=engine)
+    assert not (tmp_path / "kept.parquet").exists()
+
+
+def test_an_id_that_is_in_the_path_of_each_converted_file(tmp_path):
+    folder, output = tmp_path / "in", tmp_path / "out"
+    write(folder / "lang=en" / "a.parquet", PLAIN)
+    output.mkdir()
+    deduplicate_files(folder, output, rule="equal", within="lang", id="lang", convert_to="jsonl")
+    assert read(output / "lang=en" / "a.jsonl") == PLAIN
+
+
+def test_plain_text_before_other_files(tmp_path):
+    text = tmp_path / "in" / "0.txt"
+    lines = write(tmp_path / "in" / "1.jsonl", [{"id": "2", "text": "a line", "more": 1}])
+    text.write_text("a whole file")
+    for suffix in ("jsonl", "json", "parquet", "csv"):
+        found = alike([text, lines], tmp_path, suffix)
+        assert found[0]["text"] == "a whole file"
+        assert Path(found[0]["id"]).name == "0.txt"
+        assert str(found[1]["more"]) == "1"
