@@ -4,6 +4,7 @@ import argparse
 import gzip
 import importlib
 import importlib.util
+import inspect
 import json
 import re
 import shutil
@@ -206,25 +207,102 @@ def test_links_lead_somewhere(path):
 
 
 def test_the_reference_has_everything_public():
-    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference.txt").read_text(encoding="utf-8")
     for name in fastlsh.__all__:
         if not name.startswith("_"):
             # preset is in a module of its own name, so it is found only by its full one
             assert re.search(rf"^::: fastlsh\.(presets\.named\.)?{name}$", text, flags=re.M), name
 
 
-def test_the_reference_says_what_each_name_is():
+@pytest.fixture(scope="module")
+def reference():
     spec = importlib.util.spec_from_file_location("make_reference", DOCS / "make_reference.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    text = (DOCS / "reference.md").read_text(encoding="utf-8")
-    assert script.updated(text) == text, "run python docs/make_reference.py"
-    emptied = re.sub(r"^\| \[.*\n", "", text, count=5, flags=re.M)
-    assert emptied != text == script.updated(emptied)
+    return script
+
+
+def test_the_reference_is_made_of_the_docstrings(reference):
+    outline, page = (
+        (DOCS / f"reference.{end}").read_text(encoding="utf-8") for end in ("txt", "md")
+    )
+    assert reference.made(outline, page) == page, "run python docs/make_reference.py"
+    assert ":::" not in page
+
+
+def test_the_reference_has_every_argument_default_answer_and_error():
+    page = (DOCS / "reference.md").read_text(encoding="utf-8")
+    found = re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", page, re.M | re.S)
+    entries = dict(reversed(found))  # those of integrations, with the same names, come later
+    functions = {
+        name: getattr(fastlsh, name)
+        for name in fastlsh.__all__
+        if inspect.isfunction(getattr(fastlsh, name))
+    }
+    assert len(functions) > 25
+    for name, function in functions.items():
+        entry, doc = entries[name], inspect.getdoc(function)
+        for each in inspect.signature(function).parameters.values():
+            described = re.search(rf"^- `[^`]*\b{each.name}\b[^`]*`", entry, re.M)
+            assert described or each.kind is each.VAR_KEYWORD, (name, each.name)
+            if each.default is not each.empty and each.default not in ((), ""):
+                assert re.search(rf"\b{each.name}: .* = ", entry), (name, each.name)
+        for section in ("Returns", "Raises", "Warns", "Notes", "Examples"):
+            assert (f"**{section}**" in entry) == (f"{section}\n---" in doc), (name, section)
+
+
+def test_an_entry_of_the_reference(reference):
+    def found(texts, *, most=3, how="exact"):
+        """Find what is `<here>` or <there>.
+
+        Parameters
+        ----------
+        texts : list of str
+            Up to 2**31 of them.
+        most, how
+            As ``near_duplicates`` has them.
+
+        Raises
+        ------
+        ValueError
+            There is none.
+
+        Examples
+        --------
+        >>> found([])
+        0
+
+        >>> found(["a"])
+        1
+        """
+
+    assert reference.entry("fastlsh.found", found, "") == (
+        "### `found`\n\n```py\nfound(texts, *, most=3, how='exact')\n```\n\n"
+        "Find what is `<here>` or \\<there>.\n\n"
+        "**Parameters**\n\n- `texts` (list of str):\n  Up to 2\\**31 of them.\n"
+        "- `most, how`:\n  As `near_duplicates` has them.\n\n"
+        "**Raises**\n\n- `ValueError`:\n  There is none.\n\n"
+        '**Examples**\n\n```pycon\n>>> found([])\n0\n\n>>> found(["a"])\n1\n```\n'
+    )
+
+
+def test_an_entry_whose_library_is_missing_stays(reference, monkeypatch):
+    outline, page = (
+        (DOCS / f"reference.{end}").read_text(encoding="utf-8") for end in ("txt", "md")
+    )
+    wanted = reference.reached
+
+    def missing(name):
+        if ".integrations." in name:
+            raise ImportError(name)
+        return wanted(name)
+
+    monkeypatch.setattr(reference, "reached", missing)
+    assert reference.made(outline, page) == page
 
 
 def test_the_reference_has_every_stage():
-    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference.txt").read_text(encoding="utf-8")
     public = re.findall(r"^::: (fastlsh\.(?:stages|parameters)\..+)$", text, flags=re.M)
     assert sorted(name.split(".")[-1] for name in public) == sorted(fastlsh.stages.__all__)
     for name in public:
@@ -243,7 +321,7 @@ def reach(dotted):
 
 
 def test_every_module_of_the_reference_says_what_is_public():
-    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference.txt").read_text(encoding="utf-8")
     names = re.findall(r"^::: (fastlsh\..+)$", text, flags=re.M)
     for name in filterfalse(is_missing, names):
         rooms = [name.rsplit(".", n)[0] for n in range(name.count(".") + 1)]

@@ -65,7 +65,7 @@ def test_a_wrong_example_is_noticed(tmp_path, monkeypatch):
 
 def public():
     """Return the functions and methods of the reference."""
-    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference.txt").read_text(encoding="utf-8")
     for dotted, options in re.findall(r"^::: (fastlsh\..+)\n((?:    .*\n)*)", text, re.M):
         if dotted.startswith(WITHOUT) or dotted == "fastlsh.presets":
             continue
@@ -82,7 +82,7 @@ def public():
                 yield f"{dotted}.{member}", function
 
 
-@pytest.mark.skipif(not (ROOT / "docs" / "reference.md").is_file(), reason="no docs here")
+@pytest.mark.skipif(not (ROOT / "docs" / "reference.txt").is_file(), reason="no docs here")
 def test_every_public_function_and_method_has_an_example():
     every = dict(public())
     assert len(every) > 80
