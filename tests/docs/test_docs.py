@@ -37,12 +37,13 @@ PAGES = [
     *(
         f"tasks/{path.stem}"
         for path in sorted(DOCS.glob("tasks/*.md"))
-        if path.stem not in ("count-duplicates", "daily-snapshots")
+        if path.stem not in ("count-duplicates", "daily-snapshots", "datasketch-with-redis")
     ),
 ]
 ELSEWHERE = {
     "count-duplicates",
     "daily-snapshots",
+    "datasketch-with-redis",
     "migrating",
     "engines",
     "integrations",

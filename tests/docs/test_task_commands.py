@@ -553,3 +553,241 @@ def test_records_and_chats(tmp_path, monkeypatch):
             removed = [row["id"] for row in csv.DictReader(table, delimiter="\t")]
         assert set(removed) == planted
         assert len(removed) == len(planted) * (2 if "--within" in each else 1)
+
+
+def lines_of(name, rows):
+    """Write rows as JSON lines."""
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(text, encoding="utf-8")
+
+
+def rows_of(name):
+    with open(name, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def edited(draw, units, count, alphabet):
+    """Return units of a text of which some have been replaced."""
+    units = list(units)
+    for place in draw.sample(range(len(units)), count):
+        units[place] = draw.choice(alphabet)
+    return units
+
+
+def test_languages_without_spaces(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw, rows = random.Random(11), []
+    for name, first_letter, last_letter in (("zh", 0x4E00, 0x9000), ("th", 0x0E01, 0x0E2E)):
+        letters = [chr(code) for code in range(first_letter, last_letter + 1)]
+        for number in range(20):
+            text = draw.choices(letters, k=120)
+            copy = edited(draw, text, 3, letters)
+            rows.append({"id": f"{name}{number}", "text": "".join(text)})
+            rows.append({"id": f"{name}{number} again", "text": "".join(copy)})
+    lines_of("news.jsonl", rows)
+    (words,) = commands("languages-without-spaces")
+    assert main(words) == 0
+    removed = {row["id"]: row["kept_id"] for row in rows_of("removed.tsv")}
+    assert len(removed) >= FOUND * 40
+    assert all(name == f"{kept} again" for name, kept in removed.items())
+    at = words.index("--words")
+    assert main(words[:at] + words[at + 2 :]) == 0
+    assert rows_of("removed.tsv") == []
+
+
+def test_leak_free_splits(tmp_path, monkeypatch, vocabulary):
+    monkeypatch.chdir(tmp_path)
+    draw, rows = random.Random(12), []
+    for number in range(30):
+        words = draw.choices(vocabulary, k=80)
+        for step in range(5):  # the ends of such a chain are not similar
+            rows.append({"id": f"{number}.{step}", "text": " ".join(words)})
+            words = edited(draw, words, 6, vocabulary)
+    lines_of("examples/notices.jsonl", rows)
+    (words,) = commands("leak-free-splits")
+    assert main(words) == 0
+    similar, threshold = shares(str, 9), float(option(words, "--threshold"))
+    group = {row["id"]: row["id"] for row in rows}
+    for one, other in itertools.combinations(rows, 2):
+        near = one["id"].split(".")[0] == other["id"].split(".")[0]  # of one chain
+        if near and similar(one["text"], other["text"]) >= threshold:
+            old, new = group[other["id"]], group[one["id"]]
+            group = {name: new if has == old else has for name, has in group.items()}
+    found = {row["id"]: row["component"] for row in rows_of("groups.tsv")}
+    assert found.keys() == group.keys()
+    assert len(set(group.values())) < 60
+    right = [name for name in found if found[name] == group[name]]
+    assert len(right) >= FOUND * len(rows)
+    pairs = rows_of("pairs.tsv")
+    assert all(found[row["id_a"]] == found[row["id_b"]] for row in pairs)
+    starts = {row["id"] for row in rows if row["id"].endswith(".0")}
+    ends = {f"{name[:-1]}4" for name in starts}
+    assert not [row for row in pairs if row["id_a"] in starts and row["id_b"] in ends]
+
+
+def test_gate_in_ci(tmp_path, monkeypatch, vocabulary, capsys):
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(13)
+    texts = [" ".join(draw.choices(vocabulary, k=60)) for _ in range(200)]
+    items = [" ".join(draw.choices(vocabulary, k=30)) for _ in range(5)]
+    lines_of("evals.jsonl", [{"id": f"q{n}", "text": item} for n, item in enumerate(items)])
+    dedup, decontaminate = commands("gate-in-ci")
+    least = float(option(dedup, "--fail-above")), float(option(decontaminate, "--fail-above"))
+    for copies, leaks in ((50, 2), (51, 2), (50, 3)):  # of 200, the first ones at the limits
+        rows = [*texts[: 200 - copies], *texts[:copies]]
+        for n in range(leaks):
+            rows[60 + n] = f"{texts[60 + n]} {items[n]} {texts[n + 70]}"
+        lines_of("train.jsonl", [{"id": f"{n}", "text": text} for n, text in enumerate(rows)])
+        assert main(dedup) == (3 if copies / 200 > least[0] else 0)
+        assert main(decontaminate) == (3 if leaks / 200 > least[1] else 0)
+        found = json.loads(Path("duplicates.json").read_text(encoding="utf-8"))
+        assert (found["removed"], found["documents"]) == (copies, 200)
+        found = json.loads(Path("contamination.json").read_text(encoding="utf-8"))
+        assert (found["contaminated"], found["items_found"]) == (leaks, leaks)
+        assert len(rows_of("hits.tsv")) == leaks
+    assert "above" in capsys.readouterr().err
+    assert main([*dedup[:1], "absent.jsonl", *dedup[2:]]) == 2
+
+
+def test_partitioned_parquet(tmp_path, monkeypatch, vocabulary):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(14)
+    texts = [draw.choices(vocabulary, k=60) for _ in range(60)]
+    for number, language in enumerate(("en", "de", "fr")):
+        some = texts[: 20 + number]  # most are in all three languages
+        rows = [{"id": f"{language}{n}", "text": " ".join(text)} for n, text in enumerate(some)]
+        for n, text in enumerate(some[:10]):
+            copy = " ".join(edited(draw, text, 1, vocabulary))
+            rows.append({"id": f"{language}{n} again", "text": copy})
+        Path(f"pages/lang={language}").mkdir(parents=True)
+        for part, half in enumerate((rows[::2], rows[1::2])):
+            name = f"pages/lang={language}/part-{part}.parquet"
+            pq.write_table(pa.Table.from_pylist(half), name)
+    (words,) = commands("partitioned-parquet")
+    assert main(words) == 0
+    removed = pq.read_table("removed.parquet").to_pylist()
+    pairs = {frozenset((row["id"], row["kept_id"])) for row in removed}
+    planted = {
+        frozenset((f"{language}{n}", f"{language}{n} again"))
+        for language in ("en", "de", "fr")
+        for n in range(10)
+    }
+    assert pairs <= planted
+    assert len(pairs) >= FOUND * len(planted)
+    kept = pq.read_table("clean")
+    assert len(kept) == 63 + 30 - len(pairs)
+    assert Counter(kept["lang"].to_pylist()).keys() == {"en", "de", "fr"}
+    assert len(list(Path("clean").glob("lang=*/part-[01].parquet"))) == 6
+    at = words.index("--within")
+    assert main([*words[:at], *words[at + 2 :]]) == 0  # then languages are compared, too
+    assert len(pq.read_table("removed.parquet")) > 60
+
+
+def test_alpaca_and_sharegpt(tmp_path, monkeypatch, vocabulary):
+    monkeypatch.chdir(tmp_path)
+    draw, rows = random.Random(15), []
+    for number in range(60):
+        words = draw.choices(vocabulary, k=40)
+        for again in ("", " again")[: 2 if number < 30 else 1]:
+            copy = edited(draw, words, 2 if again else 0, vocabulary)
+            parts = {"instruction": copy[:12], "input": copy[12:20], "output": copy[20:]}
+            row = {name: " ".join(part) for name, part in parts.items()}
+            rows.append({"id": f"{number}{again}", **row})
+    chats = [
+        {"id": row["id"], "conversations": [
+            {"from": "human", "value": f"{row['instruction']} {row['input']}"},
+            {"from": "gpt", "value": row["output"]},
+        ]}
+        for row in rows
+    ]  # fmt: skip
+    for name, given in (("alpaca", rows), ("sharegpt", chats)):
+        Path(f"{name}.json").write_text(json.dumps(given, indent=1), encoding="utf-8")
+    for words in commands("alpaca-and-sharegpt"):
+        assert main(words) == 0
+    for name, given in (("alpaca", rows), ("sharegpt", chats)):
+        kept = json.loads(Path(f"{name}-clean.json").read_text(encoding="utf-8"))
+        by_id = {row["id"]: row for row in given}
+        assert all(by_id[row["id"]] == row for row in kept)
+        names = [row["id"] for row in kept]
+        assert [each for each in names if "again" not in each] == [f"{n}" for n in range(60)]
+        assert len([each for each in names if "again" in each]) <= (1 - FOUND) * 30
+    assert len(rows_of("removed.tsv")) >= FOUND * 30
+
+
+def test_choose_a_threshold(tmp_path, monkeypatch, vocabulary):
+    monkeypatch.chdir(tmp_path)
+    draw, texts = random.Random(16), {}
+    for number in range(80):
+        words = draw.choices(vocabulary, k=80)
+        texts[f"{number}"] = " ".join(words)
+        texts[f"{number} again"] = " ".join(edited(draw, words, 1 + number // 8, vocabulary))
+    similar = shares(str, 9)
+    by_pair = {n: similar(texts[f"{n}"], texts[f"{n} again"]) for n in range(80)}
+    lines_of("examples/notices.jsonl", [{"id": n, "text": text} for n, text in texts.items()])
+    page = run_page(TASKS / "choose-a-threshold.md")
+    histogram = list(page.names["counts"])
+    edges = page.names["edges"]
+    for low, high, count in zip(edges[:-1], edges[1:], histogram, strict=True):
+        expected = sum(low <= each < high for each in by_pair.values())
+        assert abs(count - expected) <= 1, (low, histogram)
+    assert sum(by_pair[n] >= 0.5 for n in by_pair) >= sum(histogram) >= FOUND * 60
+    (words,) = commands("choose-a-threshold")
+    assert main(words) == 0
+    threshold = float(option(words, "--threshold"))
+    removed = {row["id"] for row in rows_of("removed.tsv")}
+    findable = {f"{n} again" for n, each in by_pair.items() if each >= threshold}
+    assert removed <= findable
+    assert 30 < FOUND * len(findable) <= len(removed)
+
+
+def test_match_one_to_one(tmp_path, monkeypatch, vocabulary):
+    monkeypatch.chdir(tmp_path)
+    draw, ours, theirs = random.Random(17), [], []
+    for number in range(60):
+        stem = draw.sample(vocabulary, 6)
+        for size in ("small", "large"):  # two models of one product
+            title = " ".join([*stem, size])
+            ours.append((f"A{number}{size}", title, f"{number}.50"))
+            told = [*(word.upper() for word in draw.sample(stem, 6)), "(new)", size]
+            theirs.append((f"B{number}{size}", " ".join(told), f"{number}.90"))
+    draw.shuffle(theirs)
+    for file, entries in (("ours.csv", ours), ("theirs.csv", theirs)):
+        with open(file, "w", newline="", encoding="utf-8") as out:
+            csv.writer(out).writerows([("id", "title", "price"), *entries])
+    (words,) = commands("match-one-to-one")
+    assert main(words) == 0
+    rows = rows_of("matches.tsv")
+    for side in ("id_a", "id_b"):
+        assert len({row[side] for row in rows}) == len(rows)
+    right = [row for row in rows if row["id_a"][1:] == row["id_b"][1:]]
+    assert len(right) >= FOUND * len(theirs)
+    titles = {name: (title, price) for name, title, price in (*ours, *theirs)}
+    for row in rows:
+        assert titles[row["id_a"]] == (row["title_a"], row["price_a"])
+        assert titles[row["id_b"]] == (row["title_b"], row["price_b"])
+
+
+def test_datasketch_with_redis(tmp_path, monkeypatch, redis_address, vocabulary):
+    monkeypatch.chdir(tmp_path)
+    _, _, place = redis_address.partition("//")
+    host, port = place.partition("/")[0].split(":")
+    text = (TASKS / "datasketch-with-redis.md").read_text(encoding="utf-8")
+    text = text.replace('"host": "localhost", "port": 6379', f'"host": "{host}", "port": {port}')
+    text = text.replace("localhost:6379", f"{host}:{port}")
+    draw = random.Random(18)
+    texts = [draw.choices(vocabulary, k=60) for _ in range(40)]
+    lines_of("examples/notices.jsonl", [
+        {"id": f"n{n}", "text": " ".join(words)} for n, words in enumerate(texts[:30])
+    ])  # fmt: skip
+    lines_of("new.jsonl", [
+        {"id": f"x{n}", "text": " ".join(edited(draw, words, 1, vocabulary))}
+        for n, words in enumerate(texts[10:], 10)
+    ])  # fmt: skip
+    Path("page.md").write_text(text, encoding="utf-8")
+    page = run_page(Path("page.md"))
+    assert not page.differences
+    found = {row["id"]: row["match"] for row in rows_of("matches.tsv")}
+    assert len(found) >= FOUND * 20
+    assert all(name[1:] == match[1:] for name, match in found.items())
