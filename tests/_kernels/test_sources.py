@@ -69,7 +69,7 @@ def test_the_loops_of_an_instruction_set_know_no_objects():
     # What they are not needed for is compiled once, and not for each instruction set.
     parts = included(KERNELS / "loops" / "_loops.pyx")
     lines = [line for part in parts for line in part.read_text(encoding="utf-8").split("\n")]
-    assert len(lines) < 3000
+    assert len(lines) < 3100
     heads = [line for line in lines if re.match(r"(cdef class|c?p?def \w+\(|import) ", line)]
     assert heads == []
     for part in parts:

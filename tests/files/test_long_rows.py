@@ -70,7 +70,7 @@ def test_a_row_that_is_too_long_is_named(tmp_path, monkeypatch, threads, place):
         deduplicate_files(inputs, threads=threads, **keywords)
     size = 20_000 + len('{"id": "x0", "text": ""}')
     assert str(caught.value) == (
-        f"{inputs[1]}: row {place + 1}: the row has 20 KB, and with 315 MB of memory a row may have"
+        f"{inputs[1]}: row {place + 1}: the row has 20 KB, and with 300M of memory a row may have"
         f' 10 KB: give at least memory="{least_memory(size, PER_ROW)}"'
     )
     assert not (tmp_path / "k.jsonl").exists()
@@ -107,7 +107,7 @@ def test_an_endless_row_of_a_pipe_is_refused(tmp_path, monkeypatch, suffix, job)
     for module in ("budget", "reading", "estimate"):
         monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 20_000)
     with endless_pipe(tmp_path / f"in.{suffix}") as path:
-        said = r"row has at least [\d.]+ KB, and with 315 MB .* may have 20 KB: give at least"
+        said = r"row has at least [\d.]+ KB, and with 300M .* may have 20 KB: give at least"
         keywords = {"memory": "300M"}
         if job == "decontaminate":
             monkeypatch.setattr(contamination_job, "PER_ROW", (300 << 20) // 20_000)
@@ -208,7 +208,7 @@ def test_texts_that_cannot_be_compared_are_named(tmp_path, monkeypatch):
         deduplicate_files(inputs, **keywords)
     assert str(caught.value) == (
         f"{inputs[1]}: row 8: the text has 20 KB, and its comparison with another one needs more"
-        " than 315 MB of memory: do the same again with"
+        " than 300M of memory: do the same again with"
         f' memory="{least_memory(40_009, PER_COMPARED)}" at least'
     )
     limited(monkeypatch, compared=44_000)
@@ -270,7 +270,7 @@ def test_a_batch_that_is_too_large_is_named_before_the_work(
     with pytest.raises(InputError) as caught:
         deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
     assert str(caught.value) == (
-        f"{path}: batch 2 takes 40 KB, and with 315 MB of memory a batch may take 10 KB: give at"
+        f"{path}: batch 2 takes 40 KB, and with 300M of memory a batch may take 10 KB: give at"
         f' least memory="{least_memory(size, PER_BATCH)}", or write the file in smaller batches'
     )
     limited(monkeypatch, batch=size + 100)

@@ -348,10 +348,8 @@ def test_the_command(run):
     assert run("dedup", "a.jsonl", "-o", "k.jsonl", "--save-index", "seen.ix")[0] == 0
     status, _, err = run("dedup", "b.jsonl", "-o", "k2.jsonl", "--index", "seen.ix")
     assert status == 0
-    assert (
-        err[-1]
-        == f"fastlsh: seen.ix has {len(rows_in('k.jsonl')) + len(rows_in('k2.jsonl'))} documents"
-    )
+    count = len(rows_in("k.jsonl")) + len(rows_in("k2.jsonl"))
+    assert f"; seen.ix has {count} documents; " in err[-1]
     for more in (["--by", "line"], ["--by", "span"], ["--index", "seen.ix"]):
         status, _, err = run("dedup", "b.jsonl", "-o", "k3.jsonl", "--save-index", "n.ix", *more)
         assert status == 2
