@@ -95,15 +95,15 @@ def datasketch() -> Preset:
 
 
 def lsh() -> Preset:
-    """mattilyra/lsh: 8 bytes, 10 bands of 100 seeds.
+    """mattilyra/lsh's notebook on news wire: 5 characters, 20 bands of 5 of 100 seeds, 0.9.
 
-    Source: the defaults `MinHasher(char_ngram=8)` and `Cache(num_bands=10)`, with the 100 seeds
-    and the 0.9 of its notebook on news wire; the library has no default for these two.
+    Source: its notebook, which this preset follows where it differs from the defaults of the
+    library, `MinHasher(char_ngram=8)` and `Cache(num_bands=10)`; docs/systems/news.md.
 
-    Differs: it leaves out the last window of a text. `fastlsh.compat.lsh` is the drop-in module
-    with its numbers.
+    Differs: the library cuts a text into bytes, not characters. `fastlsh.compat.lsh` is the
+    drop-in module with its numbers.
     """
-    return Preset(0.9, Shingler("byte", 8), 100, 10, 10)
+    return Preset(0.9, Shingler(size=5), 100, 20, 5)
 
 
 # ---- the other systems of docs/systems
@@ -113,8 +113,8 @@ def riskiq() -> Preset:
     """RiskIQ's web pages: 100 functions, bands by b ln b, so 10 x 10 for 0.8.
 
     Source: its article on MinHash and LSH in Scala; `fastlsh.textbook.pick_bands` is the rule.
-    The article has 3 characters in its example and shows that too few make everything alike,
-    without naming a number: here 9.
+    The article has 3 characters in its example, and advises 5 or 6 for short documents; pages
+    are longer, and have 9 here.
 
     Differs: its functions wrap at 32 bits before the modulus, see docs/systems/pages.md.
     """
