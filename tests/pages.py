@@ -103,12 +103,8 @@ def _run(language: str, code: str, path: str, line: int, names: dict[str, Any]) 
 
 
 def prepare(folder: Path) -> None:
-    """Put into a folder what the pages read: the examples, and stories where there are any."""
+    """Put into a folder what the pages read: the examples."""
     shutil.copytree(ROOT / "examples", folder / "examples")
-    data = Path(os.environ.get("FASTLSH_DATA", ROOT.parent / "shared" / "data"))
-    stories = data / "mccormick" / "articles_1000.train"
-    if stories.is_file():
-        shutil.copy(stories, folder)
 
 
 def run_here(name: str, folder: Path, names: dict[str, Any] | None = None, only: str = "") -> Page:

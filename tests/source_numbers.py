@@ -2,17 +2,24 @@
 
 ``tests/systems/numbers.tsv`` has one number per line: system, section of the source, quantity, and
 value as JSON. Where the source prints another value by mistake, a fifth column holds that value.
-``python tests/source_numbers.py`` prints every number beside the computed one.
+The module of a page in ``tests/systems`` computes the numbers of its system.
+``python tests/source_numbers.py`` prints every number beside the computed one, and what is left
+out, with the reason.
 """
 
 import csv
 import importlib.util
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 SYSTEMS = Path(__file__).parent / "systems"
+
+
+class UnavailableError(Exception):
+    """A number cannot be computed here; the message says why."""
 
 
 class Number(NamedTuple):
@@ -33,9 +40,19 @@ def table() -> list[Number]:
         return [Number(*row) for row in rows]
 
 
-def numbers(system: str) -> list[Number]:
-    """Return the numbers of one system, in the order of the table."""
-    return [number for number in table() if number.system == system]
+def computations() -> dict[str, dict[str, Callable[[], Any]]]:
+    """Return how each quantity of each system is computed."""
+    found = {}
+    for path in sorted(SYSTEMS.glob("[!_]*.py")):
+        if path.name.startswith("test_"):
+            continue
+        spec = importlib.util.spec_from_file_location(f"systems_{path.stem}", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found[module.SYSTEM] = module.COMPUTATIONS
+    return found
 
 
 def check(number: Number, computations: dict[str, Callable[[], Any]]) -> Any:
@@ -61,17 +78,16 @@ def _rounded(computed: Any, printed: Any) -> Any:
 
 def main() -> None:
     """Print the table, in its order."""
-    computations = {}
-    for path in SYSTEMS.glob("test_*.py"):
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        computations[module.SYSTEM] = module.COMPUTATIONS
+    # The modules of the pages import this one by its name.
+    sys.modules.setdefault("source_numbers", sys.modules[__name__])
+    compute = computations()
     print(*Number._fields, "computed", sep="\t")
     for number in table():
-        print(*number, check(number, computations[number.system]), sep="\t")
+        try:
+            computed = check(number, compute[number.system])
+        except UnavailableError as reason:
+            computed = f"left out: {reason}"
+        print(*number, computed, sep="\t")
 
 
 if __name__ == "__main__":

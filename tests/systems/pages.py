@@ -2,10 +2,7 @@
 
 from collections import Counter
 
-import pytest
-
 from fastlsh import Shingler, jaccard, textbook
-from source_numbers import check, numbers
 
 SYSTEM = "D"
 PANGRAM, ALPHABET = "the quick brown fox jumps over the lazy dog", "abcdefghijklmnopqrstuvwxyz"
@@ -63,12 +60,3 @@ COMPUTATIONS = {
         PANGRAM, ALPHABET, Shingler(size=1, remove_whitespace=True)
     ),
 }
-
-
-@pytest.mark.parametrize("number", numbers(SYSTEM), ids=lambda number: number.quantity)
-def test_number_of_the_source(number):
-    check(number, COMPUTATIONS)
-
-
-def test_each_computation_has_a_number():
-    assert list(COMPUTATIONS) == [number.quantity for number in numbers(SYSTEM)]

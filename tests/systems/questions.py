@@ -1,10 +1,8 @@
 """Each number of A, duplicate questions (docs/systems/questions.md)."""
 
 import numpy as np
-import pytest
 
 from fastlsh import LSHParams, Shingler, candidate_pairs, jaccard, textbook
-from source_numbers import check, numbers
 
 SYSTEM = "A"
 KING = "Who was the first king of Poland"
@@ -67,12 +65,3 @@ COMPUTATIONS = {
     "chance of 0.17 with 50 x 4": lambda: LSHParams(50, 4).probability(0.17),
     "threshold of 50 x 4": lambda: LSHParams(50, 4).threshold,
 }
-
-
-@pytest.mark.parametrize("number", numbers(SYSTEM), ids=lambda number: number.quantity)
-def test_number_of_the_source(number):
-    check(number, COMPUTATIONS)
-
-
-def test_each_computation_has_a_number():
-    assert list(COMPUTATIONS) == [number.quantity for number in numbers(SYSTEM)]

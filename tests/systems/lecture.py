@@ -1,9 +1,6 @@
 """Each number of E, the textbook (docs/systems/lecture.md)."""
 
-import pytest
-
 from fastlsh import LSHParams, MinHasher, Shingler, jaccard, textbook
-from source_numbers import check, numbers
 
 SYSTEM = "E"
 TWO = Shingler(size=2)
@@ -56,12 +53,3 @@ COMPUTATIONS = {
         MinHasher(100).signatures(["text"] * 1000).nbytes // 10_000
     ),
 }
-
-
-@pytest.mark.parametrize("number", numbers(SYSTEM), ids=lambda number: number.quantity)
-def test_number_of_the_source(number):
-    check(number, COMPUTATIONS)
-
-
-def test_each_computation_has_a_number():
-    assert list(COMPUTATIONS) == [number.quantity for number in numbers(SYSTEM)]
