@@ -43,6 +43,31 @@ def test_characteristic_matrix(sets):
         assert {e for e, row in zip(elements, matrix, strict=True) if row[column]} == one
 
 
+@given(st.lists(st.sets(st.integers(0, 9)), min_size=1, max_size=5), st.integers(0, 99))
+def test_row_by_row_ends_with_the_minima(sets, seed):
+    matrix = [[int(x in one) for one in sets] for x in range(10)]
+    functions = textbook.affine_functions(4, seed)
+    tables = list(textbook.signatures_row_by_row(matrix, functions))
+    assert len(tables) == 10
+    for rows, table in enumerate(tables, 1):
+        read = [{x for x in one if x < rows} for one in sets]
+        minima = [[min(map(f, one), default=math.inf) for f in functions] for one in read]
+        assert table == minima
+
+
+@given(st.text(st.sampled_from("ab ß😀"), max_size=12), st.integers(1, 4))
+def test_the_signature_of_riskiq_is_the_least_of_each_function(document, k):
+    windows = Shingler(size=k).shingles(document) or [document]
+    functions = textbook.hash_collection(5, 7)
+    least = textbook.signatures_by_hashing([set(map(textbook.djb2a, windows))], functions)[0]
+    assert textbook.MinHash(seed=7, k=k, n=5).hash(document) == least
+
+
+def test_a_hash_function_shows_its_coefficients():
+    (function,) = textbook.HashCollection(1).functions
+    assert str(function) == "-1460590454*X + 747279288 % 999999999989"
+
+
 def test_java_generator():
     generator = textbook.JavaRandom(42)
     assert [generator.next_int() for _ in range(3)] == [-1170105035, 234785527, -1360544799]

@@ -14,11 +14,14 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 __all__ = [
     "RISKIQ_MODULUS",
+    "HashCollection",
+    "HashFunction",
     "JavaRandom",
+    "MinHash",
     "affine_functions",
     "agreement",
     "all_pairs",
@@ -38,6 +41,7 @@ __all__ = [
     "shingles",
     "signatures_by_hashing",
     "signatures_by_permutation",
+    "signatures_row_by_row",
     "solve_bands",
     "xor_functions",
 ]
@@ -125,6 +129,36 @@ def signatures_by_hashing(
     [[1, 0], [3, 2]]
     """
     return [[min(map(function, one)) for function in functions] for one in map(list, sets)]
+
+
+def signatures_row_by_row(
+    matrix: Iterable[Sequence[int]], functions: Sequence[Callable[[int], int]]
+) -> Iterator[list[list[float]]]:
+    """Yield the table of signatures after each row of the characteristic matrix.
+
+    This is the algorithm for a matrix that is read once: the numbers of the rows are hashed, and a
+    set that contains a row keeps the hash if it is less than its entry. An entry is infinite until
+    the first row of its set.
+
+    Yields
+    ------
+    list of list
+        For each set (column), the entry of each function.
+
+    >>> for table in signatures_row_by_row([[1, 0], [1, 1]], [lambda x: (x + 1) % 2]):
+    ...     print(table)
+    [[1], [inf]]
+    [[0], [0]]
+    """
+    table: list[list[float]] = []
+    for x, row in enumerate(matrix):
+        table = table or [[math.inf] * len(functions) for _ in row]
+        hashes = [function(x) for function in functions]
+        table = [
+            list(map(min, hashes, entries)) if contained else entries
+            for contained, entries in zip(row, table, strict=True)
+        ]
+        yield table
 
 
 def xor_functions(count: int, seed: int = 0) -> list[Callable[[int], int]]:
@@ -255,17 +289,66 @@ def java_coefficients(count: int, seed: int) -> list[tuple[int, int]]:
     return [(generator.next_int(), generator.next_int()) for _ in range(count)]
 
 
-def hash_collection(count: int, seed: int = 1337) -> list[Callable[[int], int]]:
-    """Return RiskIQ's functions: a x + b, wrapped to a signed 32-bit integer.
+class HashFunction(NamedTuple):
+    """RiskIQ's hash function: a x + b, wrapped to a signed 32-bit integer.
 
-    Its remainder by 999,999,999,989 changes nothing after that (Java's keeps the sign), and an
-    even a is allowed, which maps two or more x to one value.
+    Its remainder by 999,999,999,989 changes nothing after that (Java's keeps the sign).
+
+    >>> print(HashFunction(3, 5), HashFunction(3, 5)(7))
+    3*X + 5 % 999999999989 26
     """
 
-    def function(a: int, b: int) -> Callable[[int], int]:
-        return lambda x: remainder(int32(a * x + b), RISKIQ_MODULUS)
+    a: int
+    b: int
 
-    return [function(a, b) for a, b in java_coefficients(count, seed)]
+    def __call__(self, x: int) -> int:
+        """Return the value of the function."""
+        return remainder(int32(self.a * x + self.b), RISKIQ_MODULUS)
+
+    def __str__(self) -> str:
+        return f"{self.a}*X + {self.b} % {RISKIQ_MODULUS}"
+
+
+def hash_collection(count: int, seed: int = 1337) -> list[HashFunction]:
+    """Return RiskIQ's functions.
+
+    An even a is allowed, which maps two or more x to one value.
+    """
+    return [HashFunction(a, b) for a, b in java_coefficients(count, seed)]
+
+
+class HashCollection:
+    """RiskIQ's functions of one seed, which take a text.
+
+    >>> HashCollection(2).evaluate("he")
+    [480357896, 1614176836]
+    """
+
+    def __init__(self, count: int, seed: int = 1337) -> None:
+        self.functions = hash_collection(count, seed)
+
+    def evaluate(self, text: str) -> list[int]:
+        """Return the value of each function for the djb2a of the text."""
+        x = djb2a(text)
+        return [function(x) for function in self.functions]
+
+
+class MinHash:
+    """RiskIQ's signatures: the least value of each of n functions over shingles of k characters.
+
+    >>> MinHash(1337, 2, 2).hash("he")
+    [480357896, 1614176836]
+    """
+
+    def __init__(self, seed: int, k: int, n: int) -> None:
+        self.collection = HashCollection(n, seed)
+        self.k = k
+
+    def hash(self, document: str) -> list[int]:
+        """Return the signature of a document; one of fewer than k characters is one shingle."""
+        starts = range(max(len(document) - self.k + 1, 1))
+        values = [self.collection.evaluate(document[i : i + self.k]) for i in starts]
+        return [min(column) for column in zip(*values, strict=True)]
 
 
 def get_buckets(signature: Sequence[int], bands: int) -> list[int]:

@@ -14,7 +14,7 @@ def page(tmp_path_factory):
 
 
 def test_page_runs(page):
-    assert page.ran == 10
+    assert page.ran == 14
     assert not page.left_out
 
 

@@ -6,6 +6,7 @@ from fastlsh import Shingler, jaccard, textbook
 
 SYSTEM = "D"
 PANGRAM, ALPHABET = "the quick brown fox jumps over the lazy dog", "abcdefghijklmnopqrstuvwxyz"
+ONE = Shingler(size=1)
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1 - 1e-17)
 SIGNATURE = list(range(100))
 
@@ -48,15 +49,18 @@ COMPUTATIONS = {
     "shingles of sample document": lambda: Shingler(size=3).shingles("sample document"),
     "hash of he": lambda: textbook.djb2a("he"),
     "first coefficients from seed 1337": lambda: textbook.java_coefficients(1, 1337)[0],
-    "ten functions of 5861128": lambda: [f(5861128) for f in textbook.hash_collection(10, 1337)],
+    "coefficients of functions 2 to 10": lambda: textbook.HashCollection(10, 1337).functions[1:],
+    "ten functions of 5861128": lambda: textbook.HashCollection(10, 1337).evaluate("he"),
     "remainders by 13, from -12 to 12": remainders,
     "bands for .5 .6 .7 .8 .9 .95 .99 1 - 1e-17": lambda: [
         textbook.pick_bands(threshold, 100) for threshold in THRESHOLDS
     ],
+    "buckets to compare at .5 and .99": lambda: [
+        len(textbook.get_buckets(SIGNATURE, textbook.pick_bands(t, 100))) for t in (0.5, 0.99)
+    ],
     "entries per band, 100 in 18": entries_per_band,
     "entries that are not used, 100 in 18": lambda: 100 - 18 * entries_per_band(),
     "bands for .5 .6 .7 .9 that run": bands_that_run,
-    "pangram and alphabet, size 1": lambda: jaccard(
-        PANGRAM, ALPHABET, Shingler(size=1, remove_whitespace=True)
-    ),
+    "characters of the pangram, with the space": lambda: len(set(ONE.shingles(PANGRAM))),
+    "pangram and alphabet with a space, size 1": lambda: jaccard(PANGRAM, ALPHABET + " ", ONE),
 }
