@@ -2,7 +2,8 @@
 # What keep.pxi does with documents that are linked beforehand, to the same limits.
 # While the limit cannot leave out a candidate, which of them is compared first does not matter,
 # only whether one is alike: so each is compared once it is found, and most copies are known by
-# the first. Where the first that is alike is asked for, all are found before. With lookups.pxi, slices.pxi, tables.pxi and walks.pxi.
+# the first. Where the first that is alike is asked for, all are found before. With lookups.pxi,
+# slices.pxi, tables.pxi and walks.pxi.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport qsort
