@@ -221,6 +221,22 @@ def test_the_summary_counts_further_copies(run):
         assert [part for part in err[0].split("; ") if "near-dup" in part] == said
 
 
+def test_the_summary_counts_missing_priorities(run):
+    dates = ({"day": day} for day in ("2024-01-31", None, "2024-03-02"))
+    put("a.jsonl", *({"text": ONE, **date} for date in dates), {"text": OTHER})
+    said = "fastlsh: 4 documents, 2 without a value of day: "
+    for engine in ("memory", "disk"):
+        options = ["--priority", "day", "--engine", engine, "--log", "log.jsonl"]
+        status, _, err = run("dedup", "a.jsonl", "-o", "b.jsonl", *options)
+        assert status == 0
+        (line,) = (line for line in err if "without" in line)
+        assert line.startswith(said)
+        assert [row.get("day") for row in rows("b.jsonl")] == ["2024-03-02", None]
+        assert rows("log.jsonl")[-1]["missing_priorities"] == 2
+    status, _, err = run("dedup", "a.jsonl", "-o", "b.jsonl")
+    assert (status, [line for line in err if "without" in line]) == (0, [])
+
+
 def test_against(run, three):
     put("known.jsonl", {"id": "other", "text": OTHER})
     Path("more").mkdir()

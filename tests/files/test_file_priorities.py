@@ -10,6 +10,7 @@ import pytest
 
 from combinations import every
 from fastlsh import InputError, deduplicate_files
+from fastlsh.files.results import record_of
 from files import put_rows
 from in_stages import in_parts
 from shards import small_budget
@@ -24,6 +25,7 @@ CASES = {  # (lower, higher)
     "missing dates": (None, "0001-01-01"),
     "missing numbers": (None, -1e300),
 }
+NULL = "__HIVE_DEFAULT_PARTITION__"
 OF_TABLES = {
     "dates": (dt.date(1, 1, 1), dt.date(9999, 12, 31)),
     "times": (dt.datetime(2024, 1, 31), dt.datetime(2024, 3, 2, 0, 0, 1)),
@@ -59,6 +61,8 @@ def write(path, pairs):
         path.write_text("\n".join(["id,text,rank", *lines, ""]))
     elif path.suffix == ".jsonl":
         put_rows(path, *rows)
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(rows))
     else:
         pa = pytest.importorskip("pyarrow")
         table = pa.Table.from_pylist(rows)
@@ -71,11 +75,13 @@ def kept_of(path):
         return [line.split(",")[0] for line in path.read_text().splitlines()[1:]]
     if path.suffix == ".jsonl":
         return [json.loads(line)["id"] for line in path.read_text().splitlines()]
+    if path.suffix == ".json":
+        return [row["id"] for row in json.loads(path.read_text())]
     return pytest.importorskip("pyarrow.parquet").read_table(path)["id"].to_pylist()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
 def test_the_higher_one_stays(tmp_path, monkeypatch, engine, suffix):
     small_budget(monkeypatch)
     groups = [["dates", "nanoseconds", "missing dates"], ["numbers", "missing numbers"]]
@@ -116,7 +122,7 @@ def test_types_differ_between_files(tmp_path, monkeypatch, engine):
 @pytest.mark.parametrize("engine", every(2, ["memory", "disk"]))
 def test_bad_values_and_mixed_columns(tmp_path, monkeypatch, engine):
     small_budget(monkeypatch)
-    for suffix in ("jsonl", "csv", "parquet"):
+    for suffix in ("jsonl", "json", "csv", "parquet"):
         run = partial(deduplicate_files, engine=engine, priority="rank", threads=1)
         out = tmp_path / f"out.{suffix}"
         bad = write(tmp_path / f"bad.{suffix}", [("2024-03-02", "last spring")])
@@ -140,3 +146,59 @@ def test_decimals_are_exact(tmp_path):
     for engine in ("memory", "disk"):
         deduplicate_files(path, tmp_path / "out.parquet", priority="rank", engine=engine)
         assert kept_of(tmp_path / "out.parquet") == ["high0", "high1"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+def test_keys_of_directories(tmp_path, monkeypatch, engine, suffix):
+    """Dates, null and numbers in paths, and dates beside a file whose rows have them."""
+    small_budget(monkeypatch)
+    run = partial(run_with, engine, tmp_path)
+    row = {"text": f"0 {TEXTS[0]} 0" * 2}
+
+    def put(place):
+        path = tmp_path / place / f"a.{suffix}"
+        path.parent.mkdir(parents=True)
+        if suffix == "csv":
+            path.write_text(f"id,text\n{place},{row['text']}\n")
+        elif suffix == "json":
+            path.write_text(json.dumps([{"id": place, **row}]))
+        elif suffix == "jsonl":
+            put_rows(path, {"id": place, **row})
+        else:
+            pa = pytest.importorskip("pyarrow")
+            table = pa.Table.from_pylist([{"id": place, **row}])
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+
+    days = ["2024-01-31", "2024-03-02T00%3A00%3A00.5", NULL, "2024-03-02"]
+    for day in days:
+        put(f"in/rank={day}")
+    for value in ("9", "10", NULL):
+        put(f"numbers/rank={value}")
+    for inputs, best in (("in", days[1]), ("numbers", "10"), (f"in/rank={NULL}", NULL)):
+        out = tmp_path / f"{best}.{suffix}"
+        result = run([tmp_path / inputs], out)
+        assert kept_of(out) == [f"{inputs.split('/')[0]}/rank={best}"]
+        assert (result.n_kept, result.missing_priorities) == (1, 1)
+    put("wrong/rank=spring")
+    with pytest.raises(InputError, match=r"rank=spring.*: 'rank' is 'spring', neither a number"):
+        run([tmp_path / "wrong"], tmp_path / f"wrong.{suffix}")
+    beside = put_rows(tmp_path / "beside.jsonl", {"id": "b", **row, "rank": "2024-03-03"})
+    assert run([tmp_path / "in", beside], f"{tmp_path}/both/").n_kept == 1
+    assert kept_of(tmp_path / "both" / "beside.jsonl") == ["b"]
+    with pytest.raises(InputError, match=r"'rank' holds .*: they have no common order"):
+        run([tmp_path / "numbers", beside], f"{tmp_path}/mixed/")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_missing_priorities_are_in_the_record(tmp_path, engine):
+    text = f"0 {TEXTS[0]} 0" * 2
+    dates = [None, "2024-01-31", "", "2024-03-02", "2024-03-01"]
+    rows = [{"id": n, "text": text, "rank": rank} for n, rank in enumerate(dates)]
+    (tmp_path / "in.json").write_text(json.dumps([*rows, {"id": 9, "text": text}]))
+    result = run_with(engine, tmp_path, tmp_path / "in.json", tmp_path / "out.json")
+    assert kept_of(tmp_path / "out.json") == [3]
+    record = record_of(result)
+    assert {name: record[name] for name in ("documents", "kept", "missing_priorities")} == {
+        "documents": 6, "kept": 1, "missing_priorities": 3,
+    }  # fmt: skip
