@@ -275,6 +275,11 @@ class SearchParams:
         """What tables of proofs call the number that says why: "jaccard" or "containment"."""
         return "containment" if self.rule == "contained" else "jaccard"
 
+    @property
+    def pair_measure(self) -> str:
+        """What tables of pairs call the similarity: "estimate" if no document was compared."""
+        return "estimate" if self.verify == "signature" else "jaccard"
+
 
 def _check_rule(rule: Any, containment: Any, verify: str) -> float:
     """Return the containment, or raise."""

@@ -56,7 +56,8 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
         One curve, or a dict of several by their names in the legend. Equal ones are drawn once,
         with all their names; those that nearly lie on another one are dashed.
     threshold
-        Marked by a vertical line.
+        Marked by a vertical line. The two areas of a single curve are shaded: below the threshold,
+        pairs that are compared needlessly; from it on, pairs that are missed.
 
     Returns
     -------
@@ -96,6 +97,10 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
         style = ("-", "--", ":", "-.")[(number // 10 + below) % 4]
         axes.plot(similarity, found, style, label="\n= ".join(of_it))
         drawn.append(found)
+    if threshold is not None and len(drawn) == 1:
+        below, above = similarity <= threshold, similarity >= threshold
+        axes.fill_between(similarity, drawn[0], where=below, alpha=0.3, label="compared needlessly")
+        axes.fill_between(similarity, drawn[0], 1, where=above, alpha=0.3, label="missed")
     _finish(axes, threshold, "probability of being found")
     return figure
 

@@ -172,6 +172,10 @@ def test_what_is_drawn(matplotlib):
 
     params = LSHParams(20, 5)
     (axes,) = plot_curves(params, 0.5).axes
+    shaded = [area.get_label() for area in axes.collections]
+    assert shaded == ["compared needlessly", "missed"]
+    needless, missed = ([path.vertices[:, 0] for path in a.get_paths()] for a in axes.collections)
+    assert max(needless[0]) == min(missed[0]) == 0.5
     x, y = axes.lines[0].get_data()
     assert y.tolist() == params.probability(x).tolist()
     assert axes.lines[1].get_xdata() == [0.5, 0.5]

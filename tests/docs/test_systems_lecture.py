@@ -17,7 +17,7 @@ def page(tmp_path_factory):
 
 
 def test_page_runs(page):
-    assert page.ran == 15 - (importlib.util.find_spec("matplotlib") is None)
+    assert page.ran == 22 - 2 * (importlib.util.find_spec("matplotlib") is None)
 
 
 def test_all_permutations_give_the_similarity(page):
@@ -34,3 +34,11 @@ def test_both_verifications(page):
     assert pairs["exact"] <= pairs["none"]
     assert pairs["signature"] <= pairs["none"]
     assert min(found["exact"].similarity) >= 0.8
+
+
+def test_signatures_first_and_then_the_documents(page):
+    assert set(page.names["verified"]) <= set(page.names["similar"])
+    found = page.names["found"]["signature"]
+    assert page.names["similar"] == list(
+        zip(found.left.tolist(), found.right.tolist(), strict=True)
+    )

@@ -135,6 +135,20 @@ def test_exact_pairs_that_do_not_fit_into_the_memory(tmp_path):
     assert near_duplicate_files(inputs, target, engine="memory", **how).documents == 1
 
 
+def test_similarities_of_signatures_are_called_estimates(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    rows = rows_of(21, 48)
+    known = write_shards(tmp_path, rows[:22], 3, "known")
+    inputs = write_shards(tmp_path, rows[22:], 2)
+    for against in ({}, {"against": known}):
+        for more in ({}, {"estimates": True}):
+            _, written = both(
+                tmp_path, inputs, "pairs.tsv", threshold=0.6, verify="signature", **against, **more
+            )
+            assert written.splitlines()[0] == b"id_a\tid_b\testimate"
+            assert len(written.splitlines()) > 1
+
+
 @pytest.mark.parametrize(
     ("keywords", "reason"),
     [

@@ -114,12 +114,15 @@ def pair_columns(
     right: npt.NDArray[np.int64],
     similarity: npt.NDArray[np.float64],
     estimate: npt.NDArray[np.float64] | None = None,
+    *,
+    measure: str = "jaccard",
 ) -> dict[str, Any]:
     """Return the table of pairs: the ids of both documents, and how similar these are.
 
     `estimate` is another column, the similarity as signatures tell it; None: there is none.
+    `measure` is the name of the similarity; if it is "estimate", too, there is one column.
     """
-    columns = {"id_a": Lookup(ids, left), "id_b": Lookup(ids, right), "jaccard": similarity}
+    columns = {"id_a": Lookup(ids, left), "id_b": Lookup(ids, right), measure: similarity}
     return columns if estimate is None else {**columns, "estimate": estimate}
 
 

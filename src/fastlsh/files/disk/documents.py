@@ -202,7 +202,8 @@ def run_pairs(job: Job, *, wanted: PairSearch, clock: Stopwatch) -> PairsFound:
         with clock("writing"):
             estimate = pairs["estimate"] if estimates else None
             left, right, similarity = _columns(pairs)
-            columns = pair_columns(texts, left, right, similarity, estimate)
+            measure = job.params.pair_measure
+            columns = pair_columns(texts, left, right, similarity, estimate, measure=measure)
             columns |= columns_of_both(wanted.columns, left, right, partial(_reread, job))
             with replacing_together() as together:
                 if wanted.components is not None:

@@ -54,7 +54,10 @@ def run_pairs(
             table = {name: Lookup(collection.ids, which) for name, which in numbers.items()}
             write_table(wanted.components, table, together)
         sides = found.left, found.right
-        columns = pair_columns(collection.ids, *sides, found.similarity, found.estimate)
+        measure = search.pair_measure
+        columns = pair_columns(
+            collection.ids, *sides, found.similarity, found.estimate, measure=measure
+        )
         columns |= columns_of_both(wanted.columns, *sides, lambda _: blocks_of(collection))
         write_table(wanted.output, columns, together)
     return found, collection
@@ -86,7 +89,8 @@ def run_matches(
     with clock("writing"):
         ids, of_against = with_against(collection, others, found.against, found.against)
         sides = found.document, of_against
-        columns = pair_columns(ids, *sides, found.similarity, found.estimate)
+        measure = request.search.pair_measure
+        columns = pair_columns(ids, *sides, found.similarity, found.estimate, measure=measure)
         columns |= columns_of_both(wanted.columns, *sides, lambda _: blocks_of(collection, others))
         write_table(wanted.output, columns, together)
     return found, collection, others
