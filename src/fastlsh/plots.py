@@ -8,7 +8,7 @@ import numpy as np
 
 from fastlsh.arguments import check_threshold
 from fastlsh.banding import LSHParams
-from fastlsh.evaluation import Evaluation, Share
+from fastlsh.evaluation import BandingComparison, Evaluation, Share
 from fastlsh.io import InputError, replacing
 
 __all__ = [
@@ -98,20 +98,24 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
         axes.plot(similarity, found, style, label="\n= ".join(of_it))
         drawn.append(found)
     if threshold is not None and len(drawn) == 1:
-        below, above = similarity <= threshold, similarity >= threshold
-        axes.fill_between(similarity, drawn[0], where=below, alpha=0.3, label="compared needlessly")
-        axes.fill_between(similarity, drawn[0], 1, where=above, alpha=0.3, label="missed")
+        (found,) = drawn
+        for name, other, where in (
+            ("compared needlessly", 0, similarity <= threshold),
+            ("missed", 1, similarity >= threshold),
+        ):
+            axes.fill_between(similarity, found, other, where=where, alpha=0.3, label=name)
     _finish(axes, threshold, "probability of being found")
     return figure
 
 
-def plot_evaluation(result: Evaluation) -> Any:
+def plot_evaluation(result: Evaluation | BandingComparison) -> Any:
     """Draw the share of pairs that became candidates, with 95 % intervals, upon the S-curve.
 
     Parameters
     ----------
     result
-        What `evaluate` returned.
+        What `evaluate` or `compare_bandings` returned. Of several bandings, each has its own
+        colour.
 
     Returns
     -------
@@ -130,17 +134,26 @@ def plot_evaluation(result: Evaluation) -> Any:
     """
     figure, axes = _axes()
     similarity = np.linspace(0, 1, 501)
-    params = result.params
-    label = f"predicted: {params.bands} bands x {params.rows} rows"
-    axes.plot(similarity, params.probability(similarity), color="0.5", label=label)
-    shown = [each for each in result.bins[1:] if each.candidates.total]
-    answered = [each for each in shown if each.low >= result.threshold or each.recall.hits]
-    _intervals(axes, "candidates", "C0", [(each.mean, each.candidates) for each in shown])
-    _intervals(axes, "in the answer", "C1", [(each.mean, each.recall) for each in answered])
-    _finish(axes, result.threshold, "share of the pairs")
-    sample = f"a sample of {result.documents:,} of {result.collection:,}"
-    count = sample if result.is_sample else f"{result.documents:,}"
-    axes.set_title(f"{count} documents, {result.scheme}, bars: 95 % intervals", fontsize="medium")
+    several = isinstance(result, BandingComparison)
+    evaluations = result.evaluations if isinstance(result, BandingComparison) else (result,)
+    first = evaluations[0]
+    for number, each in enumerate(evaluations):
+        colour = f"C{number}" if several else "0.5"
+        name = f"{each.params.bands} bands x {each.params.rows} rows"
+        predicted = each.params.probability(similarity)
+        axes.plot(similarity, predicted, color=colour, label=f"predicted: {name}")
+        bins = [one for one in each.bins[1:] if one.candidates.total]
+        points = [(one.mean, one.candidates) for one in bins]
+        if several:
+            _intervals(axes, f"measured: {name}", colour, points)
+            continue
+        answered = [one for one in bins if one.low >= each.threshold or one.recall.hits]
+        _intervals(axes, "candidates", "C0", points)
+        _intervals(axes, "in the answer", "C1", [(one.mean, one.recall) for one in answered])
+    _finish(axes, first.threshold, "share of the pairs")
+    sample = f"a sample of {first.documents:,} of {first.collection:,}"
+    count = sample if first.is_sample else f"{first.documents:,}"
+    axes.set_title(f"{count} documents, {first.scheme}, bars: 95 % intervals", fontsize="medium")
     return figure
 
 

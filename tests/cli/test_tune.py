@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from combinations import every
-from fastlsh import LSHParams, evaluate
+from fastlsh import LSHParams, compare_bandings, evaluate
 from fastlsh.banding import probability_text
 from fastlsh.plots import plot_curves
 
@@ -196,6 +196,15 @@ def test_what_is_drawn(matplotlib):
         assert [c.get_label() for c in axes.containers] == ["candidates", "in the answer"]
         assert axes.containers[0][0].get_ydata().tolist() == [b.candidates.value for b in shown]
     plot_evaluation(evaluate([], 0.8))  # nothing but the prediction
+    compared = compare_bandings(texts, 0.8, bandings=[(8, 16), (32, 4)])
+    (axes,) = plot_evaluation(compared).axes
+    for each, curve, measured in zip(compared, axes.lines[::4], axes.containers, strict=False):
+        assert curve.get_ydata().tolist() == each.params.probability(curve.get_xdata()).tolist()
+        shown = [b.candidates.value for b in each.bins[1:] if b.candidates.total]
+        assert measured[0].get_ydata().tolist() == shown
+    assert [c.get_label() for c in axes.containers] == [
+        "measured: 8 bands x 16 rows", "measured: 32 bands x 4 rows",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

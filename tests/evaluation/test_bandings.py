@@ -114,6 +114,14 @@ def test_the_command(run, tmp_path):
 
 
 @pytest.mark.usefixtures("collection")
+def test_the_plot(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    options = ["--threshold", "0.6", "--bandings", "20x6,40x3", "--plot", "a.svg"]
+    assert run("evaluate", "in.jsonl", *options)[0] == 0
+    assert (tmp_path / "a.svg").read_bytes().count(b"<!-- predicted:") == 2
+
+
+@pytest.mark.usefixtures("collection")
 @pytest.mark.parametrize(
     ("options", "line"),
     [

@@ -131,7 +131,7 @@ def _bandings(text: str) -> list[tuple[int, int]]:
         ) from None
 
 
-NOT_WITH_BANDINGS = ("recall", "bands", "rows", "missed", "plot", "report")
+NOT_WITH_BANDINGS = ("recall", "bands", "rows", "missed", "report")
 """Options that `--bandings` replaces, and options that write the results of a single evaluation."""
 
 
