@@ -1,5 +1,8 @@
 """Each number of A, duplicate questions (docs/systems/questions.md)."""
 
+import hashlib
+import random
+
 import numpy as np
 
 from fastlsh import LSHParams, Shingler, candidate_pairs, jaccard, textbook
@@ -13,7 +16,7 @@ ORDERS = [
     order.split()
     for order in (
         "last Who Egypt king ruler was of Poland pharaoh the first",
-        "first king Egypt Poland Who of pharaoh last was ruler the",
+        "first king Egypt was Who of pharaoh last Poland ruler the",
         "ruler king Poland Who the pharaoh of first Egypt last was",
         "king Poland ruler last pharaoh the Who Egypt first of was",
         "the pharaoh Who ruler Poland Egypt king last was first of",
@@ -46,6 +49,21 @@ def groups(question):
     return [entries[:3], entries[3:]]
 
 
+TWO_OF_THREE, THREE_OF_TWO = LSHParams(bands=2, rows=3), LSHParams(bands=3, rows=2)
+# The MD5 of a word, and 200 constants of 20 bits, of which the article prints the first.
+CONSTANTS = [636192, *(random.Random(1).sample(range(2**20), 199))]
+
+
+def md5(constant):
+    return lambda word: int(hashlib.md5(word.encode()).hexdigest(), 16) ^ constant
+
+
+def estimates_by_md5():
+    sets = [question.split() for question in (KING, RULER, PHARAOH)]
+    signed = textbook.signatures_by_hashing(sets, list(map(md5, CONSTANTS)))
+    return [textbook.agreement(signed[a], signed[b]) for a, b in [(0, 1), (0, 2), (1, 2)]]
+
+
 COMPUTATIONS = {
     "king and ruler": lambda: jaccard(KING, RULER, WORDS),
     "king and pharaoh": lambda: jaccard(KING, PHARAOH, WORDS),
@@ -53,14 +71,21 @@ COMPUTATIONS = {
     "signature of king": lambda: FIVE[0],
     "signature of ruler": lambda: FIVE[1],
     "signature of pharaoh": lambda: FIVE[2],
+    "estimates by MD5 and XOR": estimates_by_md5,
     "estimate of king and ruler, of 6": lambda: round(6 * textbook.agreement(SIX[0], SIX[1])),
     "estimate of king and pharaoh, of 6": lambda: round(6 * textbook.agreement(SIX[0], SIX[2])),
+    "estimate of ruler and pharaoh, of 6": lambda: round(6 * textbook.agreement(SIX[1], SIX[2])),
     "groups of king": lambda: groups(0),
     "groups of ruler": lambda: groups(1),
     "groups of pharaoh": lambda: groups(2),
     "pairs that share a group": lambda: [(int(a), int(b)) for a, b, _ in SHARED],
-    "chance of 0.75 with n = 3 and b = 2": lambda: LSHParams(bands=2, rows=3).probability(0.75),
-    "chance of 0.4 with n = 3 and b = 2": lambda: LSHParams(bands=2, rows=3).probability(0.4),
+    "chance of 0.75 with n = 3 and b = 2": lambda: TWO_OF_THREE.probability(0.75),
+    "chance of 0.4 with n = 3 and b = 2": lambda: TWO_OF_THREE.probability(0.4),
+    "chance that a group of 3 agrees at 0.75": lambda: LSHParams(1, 3).probability(0.75),
+    "chance that it does not": lambda: 1 - LSHParams(1, 3).probability(0.75),
+    "chance that neither group agrees": lambda: 1 - TWO_OF_THREE.probability(0.75),
+    "chance of 0.5 with n = 3 and b = 2": lambda: TWO_OF_THREE.probability(0.5),
+    "chance of 0.5 with n = 2 and b = 3": lambda: THREE_OF_TWO.probability(0.5),
     "chance of 0.17 with 100 x 2": lambda: LSHParams(100, 2).probability(0.17),
     "chance of 0.17 with 50 x 4": lambda: LSHParams(50, 4).probability(0.17),
     "threshold of 50 x 4": lambda: LSHParams(50, 4).threshold,
