@@ -21,6 +21,7 @@ from bench import ROOT
 
 BENCHMARKS = {
     "kernels": "kernels", "throughput": "peers", "ways": "peers", "estimates": "peers",
+    "pure_python": "peers",
     "peers": "peers", "candidates": "kernels", "index": "pipelines", "end_to_end": "pipelines",
     "accuracy": "pipelines", "exact": "pipelines", "explain": "pipelines",
     "compat_datasketch": "peers", "datasketch_lsh": "peers", "scale": "pipelines",

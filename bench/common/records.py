@@ -34,8 +34,11 @@ def rounds(options: argparse.Namespace, usual: int = 7, quick: int = 2) -> int:
 
 def command() -> str:
     """Return what was run, of paths the last part only."""
-    words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
-    return shlex.join(["python", "-m", "bench", *words])
+    words = ["python", "-m", "bench"]
+    for word in sys.argv[1:]:
+        option, equals, value = word.rpartition("=")
+        words.append(option + equals + (Path(value).name if "/" in value else value))
+    return shlex.join(words)
 
 
 def write(name: str, options: argparse.Namespace, results: dict[str, Any]) -> None:

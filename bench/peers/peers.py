@@ -123,9 +123,6 @@ def accuracy(names: dict[str, Contender], texts: list[str]) -> dict[str, Any]:
         }
         if names[name].check == "exact":
             assert pairs <= expected, f"{name} found a pair that is none"
-    if "pure Python" in found:
-        ours = names["fastlsh"].pairs(parts["pure Python"])
-        assert found["pure Python"] == ours, "pure Python finds other pairs"
     return {"truth": how, **results}
 
 

@@ -71,7 +71,7 @@ def from_words(names: Mapping[str, Contender], options: Namespace) -> dict[str, 
             part = texts[: slow_part(contender, len(texts))]
             return partial(contender.words, part, size), sum(map(len, part)) / 1e6
 
-        work = {n: prepared(c) for n, c in names.items() if n != "pure Python"}
+        work = {n: prepared(c) for n, c in names.items()}
         results[str(size)] = compared(work, "characters", common.rounds(options))
         print(f"shingles of {size} words: done", flush=True)
     return results

@@ -61,10 +61,9 @@ def machine(records: Records) -> Iterator[str]:
     yield ""
     yield "| command | commit | date | load before |"
     yield "| --- | --- | --- | ---: |"
-    for name, record in records.items():
-        command = record.get("command", name).replace("-m bench.", "-m bench ")
+    for record in records.values():
         load = record["machine"]["load before"]
-        yield f"| `{command}` | {record['commit']} | {record['date']} | {load} |"
+        yield f"| `{record['command']}` | {record['commit']} | {record['date']} | {load} |"
     yield ""
 
 

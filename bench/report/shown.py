@@ -13,9 +13,8 @@ def by_length(records: Records) -> Data:
     lines: Data = {}
     for size, contenders in found.items():
         for name, values in contenders.items():
-            if name != "pure Python":
-                point = [int(size.replace(",", "")), values["M characters/s"]["median"]]
-                lines.setdefault(name, []).append(point)
+            point = [int(size.replace(",", "")), values["M characters/s"]["median"]]
+            lines.setdefault(name, []).append(point)
     return lines
 
 
@@ -91,5 +90,5 @@ def answers(records: Records) -> Data:
             "time": pairs["speed"][name]["time / fastlsh"]["median"] if name != "fastlsh" else 1,
         }
         for name, found in pairs.get("accuracy", {}).items()
-        if isinstance(found, dict) and name not in ("pure Python", "fastlsh, 16 x 8")
+        if isinstance(found, dict) and name != "fastlsh, 16 x 8"
     }

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from bench import RESULTS, common
-from bench.common import children, corpus, timing
+from bench.common import children, corpus, records, timing
+
+
+def test_of_a_path_in_a_command_the_last_part_is_shown(monkeypatch):
+    words = ["accuracy", "--corpus=/data/a.jsonl", "--truth", "../b.tsv", "--only", "fastlsh, fss"]
+    monkeypatch.setattr(sys, "argv", ["bench", *words])
+    shown = "python -m bench accuracy --corpus=a.jsonl --truth b.tsv --only 'fastlsh, fss'"
+    assert records.command() == shown
 
 
 def test_every_second_round_goes_backwards():

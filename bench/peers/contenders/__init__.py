@@ -23,7 +23,7 @@ from bench.peers.contenders.base import (
 from bench.peers.contenders.datasketch import Datasketch
 from bench.peers.contenders.fastsketch import FastSketch
 from bench.peers.contenders.gaoya import Gaoya
-from bench.peers.contenders.ours import OURS, WITH_THEIR_BANDS, Pure
+from bench.peers.contenders.ours import OURS, WITH_THEIR_BANDS
 from bench.peers.contenders.rensa import Rensa
 
 __all__ = [
@@ -35,7 +35,7 @@ for variable in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[variable] = "1"  # the libraries read it when they are loaded, which is later
 
 KNOWN: tuple[Contender, ...] = (
-    *OURS, Pure(), Datasketch("datasketch"), Datasketch("datasketch, CRC-32"),
+    *OURS, Datasketch("datasketch"), Datasketch("datasketch, CRC-32"),
     Rensa("rensa"), Rensa("rensa, from lists"), FastSketch(), Gaoya(),
 )  # fmt: skip
 

@@ -1,10 +1,9 @@
-"""fastlsh in both schemes, and the same in straightforward Python."""
+"""fastlsh in both schemes."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 import fastlsh
-from bench.peers import pure
 from bench.peers.contenders.base import EVEN, PARAMS, SIZE, THRESHOLD, Contender, K, Pair
 
 Signatures = NDArray[np.uint32]
@@ -41,24 +40,6 @@ class Fastlsh(Contender):
             texts, THRESHOLD, scheme=self.scheme, threads=1, bands=bands, rows=rows
         )
         return set(zip(found.left.tolist(), found.right.tolist(), strict=True))
-
-
-class Pure(Contender):
-    """bench/pure.py, bit for bit the same as affine32."""
-
-    name = "pure Python"
-    module = "fastlsh"
-    bands = Fastlsh.bands
-    check = "exact"
-    share = 0.02
-    hashed = False
-
-    def characters(self, texts: list[str]) -> list[list[int]]:
-        return [pure.signature(text) for text in texts]
-
-    def pairs(self, texts: list[str]) -> set[Pair]:
-        found = pure.near_duplicates(texts, THRESHOLD, *self.bands)
-        return {(left, right) for left, right, _ in found}
 
 
 OURS = (Fastlsh("fastlsh", "affine32"), Fastlsh("fastlsh, fss", "fss"))

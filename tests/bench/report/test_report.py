@@ -1,5 +1,7 @@
 """Tables and figures are those of the results."""
 
+import importlib
+import shlex
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -7,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from bench import ROOT
+from bench.__main__ import ROOMS
 from bench.report import figures, shown, speed
 from bench.report.records import load
 from bench.report.report import BLOCK, BLOCKS, PAGES, filled
@@ -17,6 +20,16 @@ def test_pages_and_figures_are_those_of_the_results():
     command = [sys.executable, "-m", "bench", "report", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_results_name_commands_that_exist(records):
+    for name, record in records.items():
+        words = shlex.split(record["command"].removeprefix("FASTLSH_ISA=avx2 "))
+        assert words[:3] == ["python", "-m", "bench"], name
+        assert words[3] in ROOMS, name
+        module = importlib.import_module(f"bench.{ROOMS[words[3]]}.{words[3]}")
+        assert callable(module.main), name
+        assert name.startswith(words[3]), name
 
 
 def test_blocks_are_filled_and_the_rest_is_left_alone(records):
