@@ -95,7 +95,31 @@ def in_short(records: Records) -> Iterator[str]:
          *answer(real["accuracy"][name])]
         for name in IN_SHORT
     ]  # fmt: skip
+    found = results(records, "pure_python")
+    if found:
+        shown = f"[{found['documents']} documents](docs/benchmarks.md#pure-python)"
+        empty = [""] * (len(ANSWER) + 1)
+        rows.append([f"pure Python, {shown}", median(found["pure Python"]), *empty])
     yield from table(["", "signatures", "all pairs", *ANSWER], rows)
+
+
+def pure_python(records: Records) -> Iterator[str]:
+    """Yield how long the same signatures take in pure Python."""
+    found = results(records, "pure_python")
+    if not found:
+        return
+    machine = records["pure_python"]["machine"]
+    theirs, ours = found["pure Python"], found["fastlsh"]
+    yield (
+        f"Signatures of the same {found['documents']} documents of "
+        f"{found['characters per document']:,} characters, equal bit for bit, take "
+        f"{spread(theirs['time / fastlsh'])} times as much processor time as with fastlsh: "
+        f"{number(theirs['M characters/s']['median'])} against "
+        f"{number(ours['M characters/s']['median'])} M characters/s ({machine['cpu']}, "
+        f"{machine['instruction_set']}; median and range of {theirs['time / fastlsh']['runs']} "
+        "rounds)."
+    )
+    yield ""
 
 
 def beside(records: Records, name: str) -> Iterator[str]:

@@ -107,6 +107,7 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "doubling": speed.doubling,
     "estimates": answers.estimates,
     "peers": answers.peers,
+    "pure python": answers.pure_python,
     "real texts": answers.real_texts,
     "recall": answers.recall,
     "conformance": conformance.verdicts,

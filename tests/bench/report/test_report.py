@@ -1,6 +1,6 @@
 """Tables and figures are those of the results."""
 
-import importlib
+import importlib.util
 import shlex
 import subprocess
 import sys
@@ -27,8 +27,7 @@ def test_the_results_name_commands_that_exist(records):
         words = shlex.split(record["command"].removeprefix("FASTLSH_ISA=avx2 "))
         assert words[:3] == ["python", "-m", "bench"], name
         assert words[3] in ROOMS, name
-        module = importlib.import_module(f"bench.{ROOMS[words[3]]}.{words[3]}")
-        assert callable(module.main), name
+        assert importlib.util.find_spec(f"bench.{ROOMS[words[3]]}.{words[3]}"), name
         assert name.startswith(words[3]), name
 
 
