@@ -28,3 +28,16 @@ def test_the_gate_of_the_wheels_waits_for_all_that_is_built():
     assert f"    needs: [{', '.join(jobs)}]\n" in gate
     for job in jobs[1:]:
         assert f"needs.{job}.result" in gate
+
+
+def test_the_linter_names_the_wheels_as_the_workflow_builds_them():
+    """The same version of cibuildwheel reads the settings, and every runner's platform is tried."""
+    text = (WORKFLOWS / "wheels.yml").read_text(encoding="utf-8")
+    (built,) = re.findall(r"pypa/cibuildwheel@\w+ # v(\S+)", text)
+    root = WORKFLOWS.parents[1]
+    required = (root / ".ci" / "lint-requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert f"cibuildwheel=={built}" in required
+    (runners,) = re.findall(r"^        os: \[(.*macos.*)\]$", text, re.MULTILINE)
+    lint = (root / ".ci" / "lint").read_text(encoding="utf-8")
+    (platforms,) = re.findall(r"^for platform in (.*); do$", lint, re.MULTILINE)
+    assert len(platforms.split()) == len(runners.split(", "))
