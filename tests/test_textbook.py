@@ -58,7 +58,7 @@ def test_row_by_row_ends_with_the_minima(sets, seed):
 @given(st.text(st.sampled_from("ab ß😀"), max_size=12), st.integers(1, 4))
 def test_the_signature_of_riskiq_is_the_least_of_each_function(document, k):
     windows = Shingler(size=k).shingles(document) or [document]
-    functions = textbook.hash_collection(5, 7)
+    functions = textbook.HashCollection(5, 7).functions
     least = textbook.signatures_by_hashing([set(map(textbook.djb2a, windows))], functions)[0]
     assert textbook.MinHash(seed=7, k=k, n=5).hash(document) == least
 

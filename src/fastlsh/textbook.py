@@ -30,11 +30,9 @@ __all__ = [
     "characteristic_matrix",
     "djb2a",
     "get_buckets",
-    "hash_collection",
     "int32",
     "is_pair_candidate_match",
     "jaccard",
-    "java_coefficients",
     "permutations",
     "pick_bands",
     "remainder",
@@ -134,16 +132,10 @@ def signatures_by_hashing(
 def signatures_row_by_row(
     matrix: Iterable[Sequence[int]], functions: Sequence[Callable[[int], int]]
 ) -> Iterator[list[list[float]]]:
-    """Yield the table of signatures after each row of the characteristic matrix.
+    """Yield the signatures of the sets (columns) after each row of the characteristic matrix.
 
-    This is the algorithm for a matrix that is read once: the numbers of the rows are hashed, and a
-    set that contains a row keeps the hash if it is less than its entry. An entry is infinite until
-    the first row of its set.
-
-    Yields
-    ------
-    list of list
-        For each set (column), the entry of each function.
+    The matrix is read once: the number of each row is hashed, and a set that contains the row
+    keeps a hash that is less than its entry. Before its first row, the entries are infinite.
 
     >>> for table in signatures_row_by_row([[1, 0], [1, 1]], [lambda x: (x + 1) % 2]):
     ...     print(table)
@@ -283,12 +275,6 @@ class JavaRandom:
         return int32(self.state >> 16)
 
 
-def java_coefficients(count: int, seed: int) -> list[tuple[int, int]]:
-    """Return pairs (a, b), drawn in turn from Java's generator."""
-    generator = JavaRandom(seed)
-    return [(generator.next_int(), generator.next_int()) for _ in range(count)]
-
-
 class HashFunction(NamedTuple):
     """RiskIQ's hash function: a x + b, wrapped to a signed 32-bit integer.
 
@@ -309,23 +295,16 @@ class HashFunction(NamedTuple):
         return f"{self.a}*X + {self.b} % {RISKIQ_MODULUS}"
 
 
-def hash_collection(count: int, seed: int = 1337) -> list[HashFunction]:
-    """Return RiskIQ's functions.
-
-    An even a is allowed, which maps two or more x to one value.
-    """
-    return [HashFunction(a, b) for a, b in java_coefficients(count, seed)]
-
-
 class HashCollection:
-    """RiskIQ's functions of one seed, which take a text.
+    """RiskIQ's functions, whose a and b are drawn in turn from Java's generator; a may be even.
 
     >>> HashCollection(2).evaluate("he")
     [480357896, 1614176836]
     """
 
     def __init__(self, count: int, seed: int = 1337) -> None:
-        self.functions = hash_collection(count, seed)
+        draw = JavaRandom(seed).next_int
+        self.functions = [HashFunction(draw(), draw()) for _ in range(count)]
 
     def evaluate(self, text: str) -> list[int]:
         """Return the value of each function for the djb2a of the text."""

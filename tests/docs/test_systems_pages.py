@@ -19,13 +19,13 @@ def test_page_runs(page):
 
 
 def test_the_remainder_does_nothing():
-    functions = textbook.hash_collection(10, 1337)
-    for (a, b), function in zip(textbook.java_coefficients(10, 1337), functions, strict=True):
-        assert textbook.int32(a * 5861128 + b) == function(5861128)
+    functions = textbook.HashCollection(10, 1337).functions
+    for function in functions:
+        assert textbook.int32(function.a * 5861128 + function.b) == function(5861128)
 
 
 def test_buckets_are_even():
-    for function in textbook.hash_collection(10, 1337):
+    for function in textbook.HashCollection(10, 1337).functions:
         buckets = Counter(function(x) % 13 for x in range(1, 100_001))
         assert len(buckets) == 13
         assert max(abs(count - 100_000 / 13) for count in buckets.values()) < 0.02 * 100_000 / 13

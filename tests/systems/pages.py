@@ -12,7 +12,7 @@ SIGNATURE = list(range(100))
 
 
 def remainders():
-    (h,) = textbook.hash_collection(1, 1337)
+    (h,) = textbook.HashCollection(1, 1337).functions
     counts = Counter(textbook.remainder(h(x), 13) for x in range(1, 100_001))
     assert len(counts) == 25
     return [counts[bucket] for bucket in range(-12, 13)]
@@ -48,7 +48,7 @@ def bands_that_run():
 COMPUTATIONS = {
     "shingles of sample document": lambda: Shingler(size=3).shingles("sample document"),
     "hash of he": lambda: textbook.djb2a("he"),
-    "first coefficients from seed 1337": lambda: textbook.java_coefficients(1, 1337)[0],
+    "first coefficients from seed 1337": lambda: textbook.HashCollection(1, 1337).functions[0],
     "coefficients of functions 2 to 10": lambda: textbook.HashCollection(10, 1337).functions[1:],
     "ten functions of 5861128": lambda: textbook.HashCollection(10, 1337).evaluate("he"),
     "remainders by 13, from -12 to 12": remainders,

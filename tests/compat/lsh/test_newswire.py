@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import runpy
 
 import pytest
 
@@ -15,7 +16,15 @@ def newswire(examples):
 
 
 @pytest.fixture(scope="module")
-def stories(data):
+def invented(examples):
+    """The invented stories of the planted pairs, and some others."""
+    feed, planted = runpy.run_path(str(examples / "stories.py"))["stories"]()
+    shown = {story for pair in planted for story in pair} | {story for story, _ in feed[:200]}
+    return [row for row in feed if row[0] in shown], set(planted)
+
+
+@pytest.fixture(scope="module")
+def articles(data):
     """The 1,000 news articles of the McCormick collection, with their planted pairs."""
     folder = data / "mccormick"
     if not folder.is_dir():
@@ -43,8 +52,9 @@ def test_curves(newswire):
 
 
 @pytest.mark.exhaustive
-def test_stories(newswire, stories):
-    articles, planted = stories
+@pytest.mark.parametrize("collection", ["invented", "articles"])
+def test_stories(newswire, collection, request):
+    articles, planted = request.getfixturevalue(collection)
     counts = {bands: newswire.candidates(articles, bands) for bands in (5, 20)}
     for fewer, more in itertools.pairwise(counts):
         assert len(counts[fewer]) <= len(counts[more])
