@@ -4,7 +4,9 @@ import json
 import os
 import re
 import threading
+import zlib
 from contextlib import contextmanager, suppress
+from itertools import chain, repeat
 from pathlib import Path
 
 import numpy as np
@@ -83,14 +85,14 @@ def test_a_row_that_is_too_long_is_named(tmp_path, monkeypatch, threads, place):
 
 
 @contextmanager
-def endless_pipe(path):
-    """Give a named pipe into which a thread writes the same bytes for as long as they are read."""
+def endless_pipe(path, pieces=()):
+    """Give a named pipe into which a thread writes pieces, and zeros for as long as it is read."""
     os.mkfifo(path)
 
     def write():
         with suppress(BrokenPipeError), open(path, "wb", buffering=0) as file:
-            while True:
-                file.write(bytes(1 << 16))
+            for piece in chain(pieces, repeat(bytes(1 << 16))):
+                file.write(piece)
 
     writer = threading.Thread(target=write, daemon=True)
     writer.start()
@@ -121,6 +123,29 @@ def test_an_endless_row_of_a_pipe_is_refused(tmp_path, monkeypatch, suffix, job)
             keywords |= {"limit": 3} if job == "limit" else {}
         with pytest.raises(InputError, match=said):
             run(path, output=tmp_path / f"k.{suffix}", **keywords)
+
+
+def endless_rows():
+    """Yield the suffix of a file, and the pieces of it: a row of many lines that never ends."""
+    lines = b"so many short lines\n" * 3_000
+    yield "csv", chain([b'id,text\n1,"'], repeat(lines))
+    yield "txt", repeat(lines)
+    yield "json", chain([b'[{"text": "short"}, {"text": ['], repeat(b'"a line",\n' * 6_000))
+    packer = zlib.compressobj(0, wbits=31)
+    yield "jsonl.gz", map(packer.compress, chain([b'{"text": "'], repeat(b"words " * 10_000)))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+@pytest.mark.filterwarnings("ignore:.*in.txt is one document of")
+def test_an_endless_row_with_line_ends_is_not_copied(tmp_path, monkeypatch):
+    for module in ("reading", "estimate"):
+        monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 100_000)
+    for suffix, pieces in endless_rows():
+        with (
+            endless_pipe(tmp_path / f"in.{suffix}", pieces) as path,
+            pytest.raises(InputError, match=r"row has at least [\d.]+ KB, .* give at least"),
+        ):
+            deduplicate_files(path, tmp_path / "k.jsonl", engine="memory", memory="300M")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")

@@ -285,9 +285,9 @@ def changing_over(
     tell = request.engine.on_message
     files = [*request.inputs, *request.against]
 
-    def is_enough(path: str, line: int) -> bool:
+    def is_enough(path: str) -> bool:
         read = request.read_against if path in request.against else request.read
-        return is_all_read(read, request.engine.memory, path, line, request.group)
+        return is_all_read(read, request.engine.memory, path, request.group)
 
     with spooled_inputs(
         files, request.read.format, tell, twice=twice, is_enough=is_enough

@@ -1,7 +1,6 @@
 """How files are read: within the memory, and with their paths checked against the outputs."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +15,6 @@ from fastlsh.io import (
     read_blocks,
     read_files,
 )
-
-WIDEST = 4
-"""Bytes of text in any encoding for each byte in UTF-8, at most."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +64,11 @@ class ReadBudget:
             raise too_long(error, self.memory, max_row) from error
 
 
-def is_all_read(
-    read: ReadOptions, memory: int, path: str, line: int, group: str | None = None
-) -> bool:
+def is_all_read(read: ReadOptions, memory: int, path: str, group: str | None = None) -> bool:
     """Whether the copied beginning of a pipe is all that will be read of it.
 
-    It is if it ends with a row that is too long for the memory, or goes on behind the limit. The
-    last row may be cut off: it shows only that the one before it is complete.
+    It is if a row is too long for the memory, or if it goes on behind the limit. The last row may
+    be cut off: it shows only that the one before it is complete.
 
     Parameters
     ----------
@@ -84,23 +78,24 @@ def is_all_read(
         Bytes that may be taken.
     path
         Of the copy.
-    line
-        How many bytes its last line has.
     group
         As for `Limit`.
     """
     documents: set[int] = set()
-    max_row = longest_row(memory)
-    with suppress(InputError):  # cut off; or it is raised where the rows are read
+    try:
         (source,) = expand(path, read.format, read, mixed=True)
-        is_plain = source.format not in COLUMNAR and source.compression is None
-        if is_plain and line > WIDEST * max_row:
-            return True
-        for block in () if read.limit is None else read_blocks(source, max_row=max_row):
+        is_table = source.format in COLUMNAR
+        for block in () if is_table else read_blocks(source, max_row=longest_row(memory)):
+            if read.limit is None:  # only the lengths of the rows matter
+                continue
             found = block.documents()
             documents.update((found.rows if group is None else found.labels[group]).tolist())
             if read.on_error == "fail":
                 documents.update(error.row or 0 for error in found.bad)
-            if len(documents) > (read.limit or 0) + (group is not None):
+            if len(documents) > read.limit + (group is not None):
                 return True
+    except LongRowError:
+        return True
+    except InputError:  # cut off; or it is raised where the rows are read
+        pass
     return False

@@ -115,7 +115,7 @@ def spooled_inputs(
     tell: Callable[[str], None],
     *,
     twice: bool,
-    is_enough: Callable[[str, int], bool] | None = None,
+    is_enough: Callable[[str], bool] | None = None,
 ) -> Iterator[list[str]]:
     """Copy those inputs that are pipes and must be read more than once to temporary files.
 

@@ -78,7 +78,7 @@ def _check_open(path: str) -> None:
 def spooled(
     paths: list[str],
     tell: Callable[[str], None],
-    is_enough: Callable[[str, int], bool] | None = None,
+    is_enough: Callable[[str], bool] | None = None,
 ) -> Iterator[dict[str, CopiedInput]]:
     """Copy what comes through pipes to temporary files, so that it can be read again and again.
 
@@ -90,7 +90,7 @@ def spooled(
         Is called with a message about what is copied.
     is_enough : callable, optional
         Whether what has been copied of a pipe is all that will be read of it; takes the copied
-        input, and how many bytes the last line has.
+        input.
 
     Yields
     ------
@@ -122,17 +122,15 @@ def spooled(
 
 
 def _copy(
-    pipe: io.BufferedReader, copy: io.BufferedWriter, is_enough: Callable[[int], bool] | None
+    pipe: io.BufferedReader, copy: io.BufferedWriter, is_enough: Callable[[], bool] | None
 ) -> bool:
     """Copy a pipe; return whether to its end, as each time that the copy has doubled is asked."""
-    copied = asked = line = 0
+    copied = asked = 0
     while piece := pipe.read(_PIECE):
         copied += copy.write(piece)
-        end = piece.rfind(b"\n")
-        line = len(piece) - end - 1 + (line if end < 0 else 0)
         if is_enough is not None and copied >= 2 * asked:
             copy.flush()
-            if is_enough(line):
+            if is_enough():
                 return False
             asked = copied
     copy.flush()
