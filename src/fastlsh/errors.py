@@ -70,8 +70,9 @@ class InputError(ValueError):
 class LongRowError(InputError):
     """A row has more bytes than the caller can take; its `size` says how many.
 
-    `what` is "row", or "page" of a Parquet file, whose rows are decoded together. `goes_on`: the
-    row was not read to its end, for it comes through a pipe and may have none.
+    `what` is "row", or "page" of a Parquet file, whose rows are decoded together; anything else
+    says as what the row takes so many bytes of memory. `goes_on`: the row was not read to its end,
+    for it comes through a pipe and may have none.
     """
 
     def __init__(

@@ -36,7 +36,8 @@ from fastlsh.parallel import ordered_map
 from fastlsh.parameters import SearchParams
 from shards import rows_of, small_budget, write_shards
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 
 def text_of(length, seed=0):
@@ -106,7 +107,7 @@ def endless_pipe(path, pieces=()):
 @pytest.mark.parametrize("suffix", every(3, ["jsonl", "csv", "txt"], 1))
 def test_an_endless_row_of_a_pipe_is_refused(tmp_path, monkeypatch, suffix, job):
     limited(monkeypatch, row=20_000)
-    for module in ("budget", "reading", "estimate"):
+    for module in ("plan", "reading", "estimate"):
         monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 20_000)
     with endless_pipe(tmp_path / f"in.{suffix}") as path:
         said = r"row has at least [\d.]+ KB, and with 300M .* may have 20 KB: give at least"
@@ -138,7 +139,7 @@ def endless_rows():
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
 @pytest.mark.filterwarnings("ignore:.*in.txt is one document of")
 def test_an_endless_row_with_line_ends_is_not_copied(tmp_path, monkeypatch):
-    for module in ("reading", "estimate"):
+    for module in ("plan", "reading", "estimate"):
         monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 100_000)
     for suffix, pieces in endless_rows():
         with (
@@ -146,6 +147,88 @@ def test_an_endless_row_with_line_ends_is_not_copied(tmp_path, monkeypatch):
             pytest.raises(InputError, match=r"row has at least [\d.]+ KB, .* give at least"),
         ):
             deduplicate_files(path, tmp_path / "k.jsonl", engine="memory", memory="300M")
+
+
+def objects(folder):
+    """Yield files with a row that becomes large objects of Python, and how it does."""
+    many, wide = ",".join(["[7]"] * 7_000), text_of(20_000) + "😀"
+    files = {
+        "module.jsonl": f'{{"text": {{"b": "c"}}, "v": [{many}]}}\n',
+        "many.jsonl": f'{{"text": "b", "v": [{many}]}}\n',
+        "wide.csv": f'text,other\n{wide},"a"\n',
+        "header.csv": f"text,{text_of(9_000).replace(' ', ',')}\na,b\n",
+        "wide.txt": wide,
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    pq.write_table(pa.table({"text": ["b"], "v": [[*range(5_000)]]}), folder / "many.parquet")
+    yield "module.jsonl", "jsonl", {"text": "text.b"}
+    yield "wide.csv", "csv", {"text": ["text", "other"]}
+    for to in ("csv", "parquet"):
+        yield "many.jsonl", to, {"convert_to": to}
+    for name in ("wide.csv", "wide.txt", "many.parquet"):
+        yield name, "jsonl", {"convert_to": "jsonl"}
+
+
+@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("engine", ["disk", "memory"])
+def test_rows_that_become_objects_of_python_are_named(tmp_path, monkeypatch, engine, number):
+    name, suffix, more = [*objects(tmp_path)][number]
+    if (name, engine) == ("wide.txt", "memory"):
+        pytest.skip("the text is in memory in any case")
+    out = tmp_path / f"k.{suffix}"
+    keywords = {"engine": engine, "memory": "300M", "work": tmp_path / "w"}
+    said = (
+        r"the row takes about [\d.]+ [KM]B of memory as objects of Python, and with 300M of memory"
+        r' a row may take 180 KB: give at least memory="\d+M"'
+    )
+    with monkeypatch.context() as patch:
+        limited(patch, row=30_000)
+        for module in ("plan", "reading"):
+            patch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 30_000)
+        with pytest.raises(InputError, match=said) as caught:
+            deduplicate_files(tmp_path / name, out, **keywords, **more)
+        assert caught.value.path == str(tmp_path / name)
+        assert caught.value.row == {"wide.csv": 2, "wide.txt": None}.get(name, 1)
+        assert not out.exists()
+        if name == "many.jsonl":  # as it came, no object is made of the row
+            keywords["work"] = tmp_path / "another"
+            deduplicate_files(tmp_path / name, tmp_path / "k.jsonl", **keywords)
+            assert (tmp_path / "k.jsonl").read_bytes() == (tmp_path / name).read_bytes()
+    deduplicate_files(tmp_path / name, out, engine=engine, memory="300M", **more)
+    assert out.exists()
+
+
+def test_a_header_and_columns_that_become_objects_of_python_are_named(tmp_path, monkeypatch):
+    said = r"takes about .* as objects of Python, and with 300M of memory a row may take 180 KB"
+    [*objects(tmp_path)]
+    rows = (tmp_path / "many.jsonl").read_text(encoding="utf-8") * 2
+    (tmp_path / "two.jsonl").write_text(rows, encoding="utf-8")
+    limited(monkeypatch, row=30_000)
+    for module in ("plan", "reading", "memory.pairs"):
+        monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 30_000)
+    monkeypatch.setattr("fastlsh.io.row_sizes.PER_VALUE", 200)
+    for engine in ("memory", "disk"):
+        keywords = {"engine": engine, "memory": "300M", "work": tmp_path / f"{engine}.work"}
+        with pytest.raises(InputError, match=f"row 1: the row {said}"):
+            deduplicate_files(tmp_path / "header.csv", tmp_path / "k.csv", **keywords)
+        with pytest.raises(InputError, match=f"row 1: the row {said}"):
+            near_duplicate_files(
+                tmp_path / "two.jsonl", tmp_path / "p.tsv", columns=["v"], **keywords
+            )
+
+
+def test_a_row_of_too_many_lines_is_named(tmp_path, monkeypatch):
+    inputs = with_long(tmp_path, 5, "\n".join(map(str, range(300))))
+    keywords = {"engine": "disk", "memory": "300M", "work": tmp_path / "w", "threads": 1}
+    with monkeypatch.context() as patch:
+        patch.setattr("fastlsh.files.disk.sign_block.PER_PIECE", 1 << 20)
+        said = (
+            r"row 6: the row takes about 315 MB of memory cut into lines, .* may take 147 MB: give"
+        )
+        with pytest.raises(InputError, match=said):
+            deduplicate_line_files(inputs, tmp_path / "k.jsonl", **keywords)
+    deduplicate_line_files(inputs, tmp_path / "k.jsonl", **keywords)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")

@@ -211,3 +211,66 @@ def test_the_longest_row_that_is_accepted(tmp_path, reader, job, worst):
     status, megabytes, said = peak(name, path, *more[:-1], out, "--engine", "disk")
     assert status == 0, said
     assert megabytes < LIMIT + 30
+
+
+def filled(unit):
+    """Return a list of JSON with one value many times: with it, a row has all of its bytes."""
+    size = ((LIMIT << 20) - (160 << 20)) // 6 - 200
+    return "[" + ",".join([unit] * (size // len(unit + ","))) + "]"
+
+
+def nested(unit):
+    return f'{{"text": {{"b": "c"}}, "v": {filled(unit)}}}\n'
+
+
+def of_two_texts():
+    text = longest_text(False)[:-10] + "😀"
+    return f"text,b\n{text[: len(text) // 2]},{text[len(text) // 2 :]}\n"
+
+
+OBJECTS = {
+    "empty objects": ("jsonl", lambda: nested("{}"), ["--text", "text.b"]),
+    "short lists": ("jsonl", lambda: nested("[0]"), ["--text", "text.b"]),
+    "keys": ("jsonl", lambda: nested('{"":{}}'), ["--text", "text.b"]),
+    "texts": ("jsonl", lambda: nested('"ab"'), ["--text", "text.b"]),
+    "bad row": ("jsonl", lambda: nested("{}")[:-2] + "\n", ["--on-error", "skip"]),
+    "two columns": ("csv", of_two_texts, ["--text", "text", "--text", "b"]),
+    "CSV as JSON": ("csv", of_two_texts, ["--convert-to", "jsonl"]),
+    "CSV as Parquet": ("csv", of_two_texts, ["--convert-to", "parquet"]),
+    "numbers as Parquet": (
+        "jsonl",
+        lambda: nested("123456").replace('{"b": "c"}', '"b"'),
+        ["--convert-to", "parquet"],
+    ),
+    "text as JSON": ("txt", lambda: longest_text(False)[:-4] + "😀", ["--convert-to", "jsonl"]),
+    "lines": ("txt", lambda: "ab\n" * 7_000_000, ["--by", "line"]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", OBJECTS)
+def test_a_row_that_becomes_large_in_memory(tmp_path, case):
+    suffix, text, options = OBJECTS[case]
+    path = tmp_path / f"in.{suffix}"
+    path.write_text(text(), encoding="utf-8", newline="")
+    out = tmp_path / f"k.{options[1] if '--convert-to' in options else suffix}"
+    status, megabytes, said = peak("dedup", path, "-o", out, "--engine", "disk", *options)
+    assert status == 2
+    assert "give at least --memory=" in said
+    lines = 7_000_000 if case == "lines" else 0
+    assert megabytes < LIMIT + 30 + 20 * lines / 1e6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["texts", "two columns", "CSV as JSON", "numbers as Parquet"])
+def test_a_row_that_becomes_as_large_as_it_may(tmp_path, case):
+    suffix, text, options = OBJECTS[case]
+    path = tmp_path / f"in.{suffix}"
+    path.write_text(text(), encoding="utf-8", newline="")
+    out = tmp_path / f"k.{options[1] if '--convert-to' in options else suffix}"
+    command = ["dedup", path, "-o", out, "--engine", "disk", *options]
+    _, _, said = peak(*command)
+    memory = int(said.rpartition("--memory=")[2].split("M")[0])
+    status, megabytes, said = peak(*command, memory=memory)
+    assert status == 0, said
+    assert megabytes < memory + 30

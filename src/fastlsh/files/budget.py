@@ -1,10 +1,12 @@
 """How much memory there is, and what each stage takes of it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.disk.sorted_keys import LONGEST
-from fastlsh.io import PAGES
+from fastlsh.io import PAGES, PER_ROW
 from fastlsh.parallel import Size, amount
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import CutRules
@@ -16,15 +18,15 @@ BASE = 160 << 20
 LEAST = 256 << 20
 """With less, nothing would be left to work with."""
 
-PER_ROW = 6
-"""Bytes for each one of a long row: it is read, parsed, and a character may take four."""
-
 PER_PAGE = 8
 """Bytes for each one of the pages of a Parquet file that are decoded together, if they are one long
 row: it is encoded again, too."""
 
 PER_COMPARED = 18
 """Bytes for each one of two long texts that are compared exactly: hashes and their numbers."""
+
+PER_PIECE = 48
+"""Bytes for each piece of a document that is cut into very many; measured as 46."""
 
 PER_BATCH = 3
 """Bytes for each one of a batch of an Arrow file: as it is stored, decompressed, and the next."""
@@ -72,27 +74,32 @@ def longest_row(memory: int) -> int:
     return max((memory - BASE) // PER_ROW, SMALLEST)
 
 
-def too_long(error: LongRowError, memory: int, max_row: int) -> InputError:
-    """Return an error that says how much memory a too long row needs.
+@contextmanager
+def saying_memory(memory: int, max_row: int) -> Iterator[None]:
+    """Say how much memory a row needs that is too long.
 
     Parameters
     ----------
-    error
-        Of the row.
     memory, max_row
         The bytes that may be taken, and those that a row may have.
     """
-    of_page = error.what == "page"
-    most = PAGES * max_row if of_page else max_row
-    size = f"{'at least ' * error.goes_on}{amount(error.size)}"
-    return InputError(
-        error.path,
-        f"the {error.what} has {size}, and with {amount(memory)} of memory a {error.what} may have"
-        f" {amount(most)}: give at least"
-        f' memory="{least_memory(error.size, PER_PAGE if of_page else PER_ROW)}"'
-        f"{', or write the file in smaller pages' if of_page else ''}",
-        error.row,
-    )
+    try:
+        yield
+    except LongRowError as error:
+        size, most = f"{'at least ' * error.goes_on}{amount(error.size)}", max_row
+        has, may, each, advice = f"row has {size}", "row may have", PER_ROW, ""
+        if error.what == "page":
+            has, may, each, most = f"page has {size}", "page may have", PER_PAGE, PAGES * most
+            advice = ", or write the file in smaller pages"
+        elif error.what != "row":
+            has, may = f"row takes about {size} of memory {error.what}", "row may take"
+            each, most = 1, PER_ROW * most
+        raise InputError(
+            error.path,
+            f"the {has}, and with {amount(memory)} of memory a {may} {amount(most)}: give at least"
+            f' memory="{least_memory(error.size, each)}"{advice}',
+            error.row,
+        ) from error
 
 
 def stored_bytes(params: SearchParams) -> int:

@@ -227,6 +227,7 @@ def write_what_is_left(
     together: Replacements,
     tell: ByteProgress,
     added: ContaminationColumns | None = None,
+    max_row: int | None = None,
 ) -> None:
     """Write the rows that are left of some files, read once more.
 
@@ -236,6 +237,8 @@ def write_what_is_left(
         Of the files of one output, or of some of those that have an output each.
     added
         Further columns.
+    max_row
+        As for `Rewriting`.
 
     Raises
     ------
@@ -281,5 +284,6 @@ def write_what_is_left(
         columns = None if added is None else added(0, 0)
         parts = [findings.parts[each - begin] for each in output.sources]
         sources = [part.source for part in parts if part.is_read]
-        outputs.append(Rewriting(output, sources, partial(blocks, output), rest, columns))
+        again = partial(blocks, output)
+        outputs.append(Rewriting(output, sources, again, rest, columns, max_row=max_row))
     write_again(outputs, together, folders=targets.folders, threads=threads, tell=tell)

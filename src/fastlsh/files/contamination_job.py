@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fastlsh.errors import InputError, LongRowError
-from fastlsh.files.budget import BASE, LEAST, PER_ROW, too_long
+from fastlsh.errors import InputError
+from fastlsh.files.budget import BASE, LEAST, saying_memory
 from fastlsh.files.disk.staged import ENDED, joined, taking_part
 from fastlsh.files.evaluation_items import ItemFiles
 from fastlsh.files.findings import BlockFindings, Findings
@@ -29,6 +29,7 @@ from fastlsh.files.run.repair import forget_unless_resumable
 from fastlsh.files.run.units import Unit, plan_units, units_in
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import (
+    PER_ROW,
     Block,
     BlockExtent,
     ByteProgress,
@@ -79,12 +80,10 @@ class Sizes:
     ) -> Generator[Block, None, None]:
         """Cut a range of a file into blocks; say how much memory a row needs that is too long."""
         try:
-            yield from read_blocks(
-                source, self.block, expected=expected, max_row=self.row, within=within
-            )
-        except LongRowError as error:
-            long = too_long(error, self.memory, self.row)
-            raise with_row_of_file(source, within, long) from error
+            with saying_memory(self.memory, self.row):
+                yield from read_blocks(
+                    source, self.block, expected=expected, max_row=self.row, within=within
+                )
         except InputError as error:
             raise with_row_of_file(source, within, error) from error.__cause__
 

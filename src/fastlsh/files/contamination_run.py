@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fastlsh.errors import InputError
+from fastlsh.files.budget import saying_memory
 from fastlsh.files.contamination import (
     ContaminationColumns,
     find_in_files,
@@ -151,9 +152,11 @@ def _write(
         found = findings.contents.found
         share = found.grams / grams.sizes[found.item]
         added = ContaminationColumns(found, share, job.items.ids)
-    write_what_is_left(
-        findings, job.targets, job.params, job.options.threads, together, tell, added
-    )
+    with saying_memory(job.sizes.memory, job.sizes.row):
+        write_what_is_left(
+            findings, job.targets, job.params, job.options.threads, together, tell, added,
+            job.sizes.row,
+        )  # fmt: skip
 
 
 def _check_searchable(grams: ItemGrams, items: ItemFiles) -> None:

@@ -66,6 +66,7 @@ def columns_of_both(
     names: Sequence[str],
     left: Numbers,
     right: Numbers,
+    max_row: int,
     read: Callable[[Numbers], Iterable[Reread]],
 ) -> dict[str, Lookup]:
     """Return columns of the rows of both documents of pairs, as ``title_a`` and ``title_b``.
@@ -76,6 +77,8 @@ def columns_of_both(
         The columns in the files; ``a.b`` is key b in a. Where a row has none, it is null.
     left, right
         The documents, whose rows must be documents.
+    max_row
+        Bytes that a row may have; LongRowError if one takes more memory as objects of Python.
     read
         Reads at least the blocks with some documents, which are ascending.
 
@@ -93,6 +96,7 @@ def columns_of_both(
             continue
         path, kept = path or source.path, np.zeros(count, np.bool_)
         kept[wanted[start:stop] - first] = True
+        block.check_objects(max_row, 1)
         rows = rows_of(source, block, kept)
         for name in names:
             found = [_value(row, name, kinds[name]) for row in rows]

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from fastlsh.errors import InputError, RoomError
-from fastlsh.files.budget import Budget
+from fastlsh.files.budget import Budget, longest_row, saying_memory
 from fastlsh.files.estimate import choose, estimate_of, sampled
 from fastlsh.files.reading import ReadBudget, is_all_read
 from fastlsh.files.requests import Engine, EngineOptions, Path, Request
@@ -272,6 +272,7 @@ def changing_over(
         Whether rows are read again, so that pipes are copied to temporary files first.
     """
     engine = request.engine
+    run = saying_memory(engine.memory, longest_row(engine.memory))(run)
     if engine.stage is not None:  # and no pipe, which another process cannot read
         return run(request)
     if output is None and engine.work is None and engine.engine is not Engine.MEMORY:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.files.budget import BASE, longest_row, too_long
+from fastlsh.files.budget import BASE, longest_row
 from fastlsh.io import (
     COLUMNAR,
     Collection,
@@ -54,14 +54,10 @@ class ReadBudget:
         Raises
         ------
         InputError
-            As in `read_files`; or a row is too long for the memory.
+            As in `read_files`; LongRowError if a row is too long for the memory.
         """
-        max_row = longest_row(self.memory)
-        more |= {"max_row": max_row, "all_columns": self.rows_written}
-        try:
-            return read_files(inputs, options, room=self.room, **more)
-        except LongRowError as error:
-            raise too_long(error, self.memory, max_row) from error
+        more |= {"max_row": longest_row(self.memory), "all_columns": self.rows_written}
+        return read_files(inputs, options, room=self.room, **more)
 
 
 def is_all_read(read: ReadOptions, memory: int, path: str, group: str | None = None) -> bool:

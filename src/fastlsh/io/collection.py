@@ -78,6 +78,8 @@ class Collection:
         Documents without a priority, if there is a column of these.
     slow_rows : int
         Rows of JSON lines that were read by the json module, because they are unusual.
+    max_row : int or None
+        Bytes that a row may have.
     """
 
     texts: Any = field(default_factory=list)
@@ -89,6 +91,7 @@ class Collection:
     skipped_reasons: list[InputError] = field(default_factory=list)
     missing_priorities: int = 0
     slow_rows: int = 0
+    max_row: int | None = None
 
     def __len__(self) -> int:
         """Return the number of documents."""

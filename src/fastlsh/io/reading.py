@@ -179,7 +179,7 @@ class _Reader:
         self._limit = limit
         self._tell = ByteProgress("reading", sources, progress)
         self._in_arrow = all(source.format in COLUMNAR for source in sources)
-        self._found = Collection(parts=self._parts)
+        self._found = Collection(parts=self._parts, max_row=max_row)
         self._texts: list[Any] = []
         self._numbers: list[Mapping[str, NDArray[Any]]] = []
         self._labels: list[Mapping[str, NDArray[Any]]] = []

@@ -21,7 +21,7 @@ from fastlsh.io.blocks import (
 )
 from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.convert import Conversion, JsonColumns, Rest, json_as_rows
-from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.formats import COLUMNAR, DELIMITED
 from fastlsh.io.replacement import Replacements
 from fastlsh.io.shards import Output
 from fastlsh.io.sources import Source
@@ -66,6 +66,16 @@ class Rewriting:
     """Whether no other block is to be held beside this one."""
     alone: bool = False
     """Whether no other output is to be written beside this one."""
+    max_row: int | None = None
+    """Bytes that a row may have; see `Block.check_objects`."""
+
+    def rest_of(self, source: Source, block: Block, key: Any) -> Rest:
+        """Return what is written of a block; LongRowError if a row needs too much memory."""
+        there, written = source.format, self.output.format
+        is_joined = len(self.sources) > 1 and written in DELIMITED
+        if self.max_row and (there != written or is_joined) and not {there, written} <= {*COLUMNAR}:
+            block.check_objects(self.max_row, 1 + (written in COLUMNAR))
+        return self.rest(key, block)
 
 
 def write_again(
@@ -151,8 +161,8 @@ def _written(
     )
 
     def piece(item: Reread) -> tuple[Source, BlockExtent, Head, Any, int]:
-        source, block, key = item
-        rest = each.rest(key, block)
+        source, block, _ = item
+        rest = each.rest_of(*item)
         rows = conversion.piece(source, block, rest)
         return source, block.extent, block.head, rows, int(rest.kept.sum())
 
@@ -186,8 +196,8 @@ def _learn(each: Rewriting, columns: JsonColumns, threads: int) -> None:
     """Learn the columns of the rows that are JSON, from all of them."""
 
     def rows_of(item: Reread) -> tuple[Source, list[Any], int]:
-        source, block, key = item
-        rest = each.rest(key, block)
+        source, block, _ = item
+        rest = each.rest_of(*item)
         rows = []
         if source.format == "jsonl":
             is_keyed = isinstance(block, KeyedBlock)

@@ -108,6 +108,7 @@ def write_rows(
                     rows.rest,
                     added and added(start, start),
                     rows.lines(start, stop) if known else (),
+                    max_row=collection.max_row,
                 )
             )
         tell = ByteProgress("writing", sources, progress)

@@ -204,7 +204,8 @@ def run_pairs(job: Job, *, wanted: PairSearch, clock: Stopwatch) -> PairsFound:
             left, right, similarity = _columns(pairs)
             measure = job.params.pair_measure
             columns = pair_columns(texts, left, right, similarity, estimate, measure=measure)
-            columns |= columns_of_both(wanted.columns, left, right, partial(_reread, job))
+            again = partial(_reread, job)
+            columns |= columns_of_both(wanted.columns, left, right, job.budget.row, again)
             with replacing_together() as together:
                 if wanted.components is not None:
                     numbers = np.arange(summary.documents)

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.files.annotations import Annotations, RowAnnotations
-from fastlsh.files.budget import PER_ROW, Budget, least_memory
-from fastlsh.files.disk.gather import gather_runs, records_of, reread_signed_blocks
+from fastlsh.files.budget import Budget, least_memory
+from fastlsh.files.disk.gather import gather_runs
 from fastlsh.files.disk.gathered import GatheredTexts, texts_name
 from fastlsh.files.disk.link import PARTS
+from fastlsh.files.disk.long_texts import error_of_document
 from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import (
     SIGNED,
@@ -34,7 +35,7 @@ from fastlsh.files.run.arrays import complete, new_array, save_array
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.ownership import INNER
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import Lookup, ReadOptions, Source
+from fastlsh.io import PER_ROW, Lookup, ReadOptions, Source
 from fastlsh.parallel import amount, mapped_in
 
 DOCUMENT_OF_ROW = "document-of-row.npy"
@@ -188,13 +189,12 @@ def _check_lengths(
 
 def _too_long(job: Job, row: int, size: int) -> InputError:
     """Return the error of a document, of which this is the number of the first row."""
-    first, record = next(each for each in records_of(job) if row < each[0] + each[1].documents)
-    (_, _, block), *_ = reread_signed_blocks(job, [(first, record)])
-    return job.sources[record.source].error(
+    return error_of_document(
+        job,
+        row,
         f"the rows with this {job.request.group!r} have {amount(size)} of text together, and with"
         f" {amount(job.budget.memory)} of memory a document may have {amount(job.budget.row)}: give"
         f' at least memory="{least_memory(size, PER_ROW)}"',
-        int(block.documents().rows[row - first]),
     )
 
 

@@ -35,18 +35,17 @@ def check_comparable(job: Job, rows: NDArray[Any], data: NDArray[np.uint8]) -> N
     other = next((text for text in others if not np.array_equal(text, first)), first[:0])
     needed = len(first) + len(other)
     if len(other) and needed > max_compared:
-        error = _of_document(job, int(rows["number"][order[0]]))
-        raise InputError(
-            error.path,
+        raise error_of_document(
+            job,
+            int(rows["number"][order[0]]),
             f"the text has {amount(len(first))}, and its comparison with another one needs more"
             f" than {amount(job.budget.memory)} of memory: do the same again with"
             f' memory="{least_memory(needed, PER_COMPARED)}" at least',
-            error.row,
         )
 
 
-def _of_document(job: Job, number: int) -> InputError:
-    """Return an error without a reason, about the row that a document or piece is of."""
+def error_of_document(job: Job, number: int, reason: str) -> InputError:
+    """Return an error about the row that a document or piece is of."""
     records = records_of(job)
     at = bisect_right([first for first, _ in records], number) - 1
     ((first, record, block),) = reread_signed_blocks(job, records[at : at + 1])
@@ -55,4 +54,4 @@ def _of_document(job: Job, number: int) -> InputError:
     if job.cutting is not None:
         row = int(job.cutting.pieces(documents).bounds[row, 0])
     source: Source = job.sources[record.source]
-    return source.error("", int(documents.rows[row]))
+    return source.error(reason, int(documents.rows[row]))

@@ -1,7 +1,7 @@
 """Sign: every file is read once, and what its documents are found by is written, run by run."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext, suppress
 from functools import partial
 from itertools import groupby, islice
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.files.budget import PER_BATCH, least_memory, too_long
+from fastlsh.files.budget import PER_BATCH, least_memory, saying_memory
 from fastlsh.files.disk.sign_block import sign_block
 from fastlsh.files.disk.signed_runs import (
     SIGNED,
@@ -133,10 +133,11 @@ def sign_units(job: Job) -> None:
     sources = [job.sources[number] for number in numbers]
     in_turns = _are_in_turns(job, sources)
     wide = 1 if in_turns else _width(job, units, sources)
-    try:
-        _sign(job, units, wide, len(units) if in_turns else 1)
-    except LongRowError:  # the row must be in memory alone
-        _sign(job, units, 1, len(units))
+    if wide > 1:
+        with suppress(LongRowError):  # a row must be in memory alone, without what the error holds
+            _sign(job, units, wide, 1)
+            return
+    _sign(job, units, 1, len(units) if in_turns or wide > 1 else 1)
 
 
 def _are_in_turns(job: Job, sources: Sequence[Source]) -> bool:
@@ -309,15 +310,11 @@ def _cut(
     budget = job.budget
     max_row = budget.row if wide == 1 else min(budget.row, budget.large)
     all_columns = job.rows_written and number >= job.first_input
-    try:
+    with nullcontext() if wide > 1 else saying_memory(budget.memory, budget.row):
         yield from read_blocks(
             job.sources[number], budget.block, after=after, max_row=max_row, within=within,
             all_columns=all_columns,
         )  # fmt: skip
-    except LongRowError as error:
-        if wide > 1:
-            raise
-        raise too_long(error, budget.memory, budget.row) from error
 
 
 def _summary(job: Job) -> Summary:

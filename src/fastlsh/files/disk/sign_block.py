@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from fastlsh._kernels import TextColumn
 from fastlsh.arrays import rounded
 from fastlsh.candidates import keys_apart
+from fastlsh.errors import LongRowError
+from fastlsh.files.budget import BASE, PER_PIECE
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.encoded import encoded_texts
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedBlock, halves_of, narrowed
@@ -57,6 +59,9 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         keys = of_pieces
         counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
         empty, short = int((counts == 0).sum()), 0
+        if (most := PER_PIECE * int(counts.max(initial=0))) > job.budget.memory - BASE:
+            row = int(documents.rows[counts.argmax()])
+            raise LongRowError(job.sources[source].path, most, row, f"cut into {job.cutting.by}s")
         if echoes is not None:
             contexts = narrowed(pieces.bounds)
     characters = 0

@@ -195,6 +195,7 @@ def _rewriting(job: Job, output: Output, records: Records, left: Remainder) -> R
         left.added and left.added(0, 0),
         is_large=lambda item: is_large(item.key[1]),
         alone=any(is_large(record) for _, record in records),
+        max_row=job.budget.row,
     )
 
 

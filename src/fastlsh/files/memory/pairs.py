@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fastlsh.files.budget import longest_row
 from fastlsh.files.memory.documents import (
     left_out,
     named_files,
@@ -58,7 +59,8 @@ def run_pairs(
         columns = pair_columns(
             collection.ids, *sides, found.similarity, found.estimate, measure=measure
         )
-        columns |= columns_of_both(wanted.columns, *sides, lambda _: blocks_of(collection))
+        max_row = longest_row(budget.memory)
+        columns |= columns_of_both(wanted.columns, *sides, max_row, lambda _: blocks_of(collection))
         write_table(wanted.output, columns, together)
     return found, collection
 
@@ -91,7 +93,8 @@ def run_matches(
         sides = found.document, of_against
         measure = request.search.pair_measure
         columns = pair_columns(ids, *sides, found.similarity, found.estimate, measure=measure)
-        columns |= columns_of_both(wanted.columns, *sides, lambda _: blocks_of(collection, others))
+        max_row, both = longest_row(budget.memory), (collection, others)
+        columns |= columns_of_both(wanted.columns, *sides, max_row, lambda _: blocks_of(*both))
         write_table(wanted.output, columns, together)
     return found, collection, others
 

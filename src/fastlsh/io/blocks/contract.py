@@ -181,6 +181,18 @@ class Block(Protocol):
             If the block cannot be read to its end: a damaged column.
         """
 
+    def check_objects(self, max_row: int, copies: int = 0) -> None:
+        """Raise LongRowError if a row takes too much memory as objects of Python.
+
+        Parameters
+        ----------
+        max_row
+            The bytes that a row may have; one with few of them is never too large.
+        copies
+            How often there is each value: more than once, if columns are made of the objects. 0:
+            only what no kernel reads becomes objects.
+        """
+
     def first(self, documents: int) -> "Iterator[Block]":
         """Yield the rows up to a good document, the first of which is number 1, as blocks."""
 

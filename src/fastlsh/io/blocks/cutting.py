@@ -85,6 +85,9 @@ def read_row_blocks(
                 data = data[: lines.end]
             if max_row is not None:
                 _check_length(kind, stream, data, lines, row, max_row)
+                if not kind.begun:  # the names in a header become objects, too
+                    head, extent = lines.up_to_row(min(len(lines), 1)), BlockExtent(0, 0, 0, row, 0)
+                    kind.block(extent, data, head, None).check_objects(max_row)
             first = 0 if kind.begun else kind.begin(data, lines, row)
             if is_end:  # the head may begin behind the range
                 _complete(kind, max_row)
@@ -97,7 +100,10 @@ def read_row_blocks(
                 part = data[begin : lines.end]
                 check = checksum(part, kind.head.seed)
                 extent = BlockExtent(index, start + begin, start + lines.end, row + line, check)
-                yield kind.block(extent, part, rows, None)
+                block = kind.block(extent, part, rows, None)
+                if max_row is not None:
+                    block.check_objects(max_row)
+                yield block
                 index += 1
             start, row = start + lines.end, row + lines.count
             if complete:

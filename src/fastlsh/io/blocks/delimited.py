@@ -97,6 +97,7 @@ class DelimitedBlock(RowBlock):
     ) -> None:
         super().__init__(kind.source, kind.head, extent, data, lines, bad)
         self._kind = kind
+        self._delimiter = kind.delimiter
 
     def _not_blank(self) -> Indices:
         bounds, data = self._lines.bounds, self._data
@@ -108,6 +109,9 @@ class DelimitedBlock(RowBlock):
 
     def _parse(self, rows: Indices) -> Parsed:
         return self._by_kernel(rows) or self._together(rows) or self._one_by_one(rows)
+
+    def _is_refused(self, rows: Indices) -> bool:
+        return self._by_kernel(rows) is None
 
     def _by_kernel(self, rows: Indices) -> Parsed | None:
         """Parse rows without an object for each field; None if one of them is bad or unusual."""

@@ -127,6 +127,9 @@ class JsonBlock(RowBlock):
             len(columns.refused),
         )  # fmt: skip
 
+    def _is_refused(self, rows: Indices) -> bool:
+        return len(JsonColumns(self._data, self._lines.bounds, rows, self.source).refused) > 0
+
     def _one_by_one(
         self, rows: Indices, numbers: Indices
     ) -> tuple[dict[int, JsonRow], list[InputError]]:

@@ -55,6 +55,7 @@ class KeyedBlock:
         self.source = source
         self.inner = inner
         self.extent, self.next_row, self.rows = inner.extent, inner.next_row, inner.rows
+        self.check_objects = inner.check_objects
         self.head = head_with(inner.head, with_keys(None, source, 0), source)
         self._again = again
 

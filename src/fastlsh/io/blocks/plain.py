@@ -20,6 +20,7 @@ from fastlsh.io.blocks.contract import (
     NewTexts,
 )
 from fastlsh.io.errors import reading
+from fastlsh.io.row_sizes import AS_OBJECTS, PER_ROW, memory_as_objects
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import BOM, OTHER_ENCODING, changed, exact_codec, open_bytes
 
@@ -56,6 +57,12 @@ class TextBlock:
         if wanted is not None and not wanted[0]:
             return BlockDocuments([], None, np.empty(0, np.int64))
         return BlockDocuments([text.removeprefix(BOM)], [self.source.path], np.array([1]))
+
+    def check_objects(self, max_row: int, copies: int = 0) -> None:
+        """Raise LongRowError if its text is too large as objects of Python; see `Block`."""
+        taken = memory_as_objects(np.frombuffer(self.data, np.uint8), ",", 0)
+        if taken > PER_ROW * max_row:
+            raise LongRowError(self.source.path, taken, what=AS_OBJECTS)
 
     def first(self, documents: int) -> Iterator["TextBlock"]:
         """Yield the file, which is one document; see `Block`."""

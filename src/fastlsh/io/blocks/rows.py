@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import TextColumn, chosen_lines, lines_with_tails
 from fastlsh.arrays import numbers_of
-from fastlsh.errors import InputError
+from fastlsh.errors import InputError, LongRowError
 from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import (
     AddedColumns,
@@ -24,6 +24,7 @@ from fastlsh.io.blocks.contract import (
 from fastlsh.io.blocks.lines import Indices, Lines
 from fastlsh.io.columns import as_list, take
 from fastlsh.io.identities import label_hashes
+from fastlsh.io.row_sizes import AS_OBJECTS, PER_ROW, memory_as_objects
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import OTHER_ENCODING
 from fastlsh.priorities import PriorityRecord, read_priorities
@@ -66,6 +67,9 @@ class Parsed(NamedTuple):
 class RowBlock:
     """Whole rows as they came, in UTF-8; base of JSON lines and CSV."""
 
+    _delimiter: str | None = None
+    """What stands between the values of a row, for `memory_as_objects`."""
+
     def __init__(
         self,
         source: Source,
@@ -89,6 +93,20 @@ class RowBlock:
         self._came = data, lines
         self._data, self._lines = data, lines
         self._written = data
+
+    def check_objects(self, max_row: int, copies: int = 0) -> None:
+        """Raise LongRowError if a row is too large as objects of Python; see `Block`."""
+        bounds = self._lines.bounds
+        for row in np.flatnonzero(np.diff(bounds) > max_row // 32)[:, np.newaxis]:
+            data = self._data[slice(*bounds[[*row, *row + 1]])]
+            taken = memory_as_objects(data, self._delimiter, max(copies, 1))
+            if taken > PER_ROW * max_row and (copies or self._is_refused(row)):
+                number = int(self._row_numbers(row)[0])
+                raise LongRowError(self.source.path, taken, number, AS_OBJECTS)
+
+    def _is_refused(self, rows: Indices) -> bool:
+        """Whether no kernel reads some rows."""
+        raise NotImplementedError
 
     @property
     def next_row(self) -> int:

@@ -60,6 +60,11 @@ def _paragraphs(data: Bytes, lines: Lines, last: bool) -> Lines:
 class SplitBlock(RowBlock):
     """Some lines or paragraphs; an id is ``FILE:ROW``."""
 
+    _delimiter = "\n"
+
+    def _is_refused(self, rows: Indices) -> bool:
+        return self.source.format == "paragraphs"
+
     def rows(
         self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
     ) -> memoryview | bytes:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import exact, settled
-from fastlsh.errors import InputError
+from fastlsh.errors import InputError, LongRowError
 from fastlsh.io.arrays import as_binary, check_column, check_structure, not_utf8, select
 from fastlsh.io.blocks.added import table_with_columns
 from fastlsh.io.blocks.columns import LABEL, TableColumns
@@ -25,6 +25,7 @@ from fastlsh.io.columns import as_list
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.identities import label_hashes
 from fastlsh.io.record_texts import joined_columns, texts_of_messages
+from fastlsh.io.row_sizes import AS_OBJECTS, PER_ROW, PER_VALUE, row_sizes
 from fastlsh.io.token_ids import words_of_column
 from fastlsh.priorities import Priorities, PriorityRecord, read_priorities
 
@@ -72,6 +73,17 @@ class TableBlock:
                 table = table_with_columns(table, added)
             flags[flags] = kept
             return table if flags.all() else select(table, flags)
+
+    def check_objects(self, max_row: int, copies: int = 0) -> None:
+        """Raise LongRowError if a row is too large as objects of Python; see `Block`."""
+        path = self._columns.source.path
+        with reading(path):
+            self._read = self._table(True)
+            check_structure(self._read)
+        taken = 4 * row_sizes(self._read) + row_sizes(self._read, PER_VALUE)
+        if copies and taken.max(initial=0) > PER_ROW * max_row:
+            row = self.extent.row + int(taken.argmax())
+            raise LongRowError(path, int(taken.max()), row, AS_OBJECTS)
 
     @property
     def next_row(self) -> int:
