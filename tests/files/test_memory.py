@@ -274,3 +274,16 @@ def test_a_row_that_becomes_as_large_as_it_may(tmp_path, case):
     status, megabytes, said = peak(*command, memory=memory)
     assert status == 0, said
     assert megabytes < memory + 30
+
+
+@pytest.mark.slow
+def test_rows_that_become_large_are_converted_one_after_the_other(tmp_path):
+    path, out = tmp_path / "in.jsonl", tmp_path / "k.csv"
+    values = ",".join(["{}"] * 1_100_000)
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(6):
+            file.write(f'{{"text": "text {number}", "v": [{values}]}}\n')
+    command = ["dedup", path, "-o", out, "--engine", "disk", "--convert-to", "csv"]
+    status, megabytes, said = peak(*command, threads=4)
+    assert status == 0, said
+    assert megabytes < LIMIT + 30

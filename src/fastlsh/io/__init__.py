@@ -53,7 +53,7 @@ from fastlsh.io.replacement import (
     replacing_together,
 )
 from fastlsh.io.rewriting import Reread, Rewriting, write_again
-from fastlsh.io.row_sizes import PER_ROW
+from fastlsh.io.row_sizes import LIGHT, PER_ROW
 from fastlsh.io.rows import Added, write_rows
 from fastlsh.io.run_paths import DATABASE_ENDINGS, RunPaths, database_files
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
@@ -79,6 +79,7 @@ __all__ = [
     "ALL_BYTES",
     "COLUMNAR",
     "DATABASE_ENDINGS",
+    "LIGHT",
     "PAGES",
     "PER_ROW",
     "SPLIT",

@@ -15,6 +15,8 @@ _LISTS = ("is_list", "is_large_list", "is_map")
 
 PER_ROW = 6
 """Bytes of memory for each one of a long row: it is read, parsed, and a character may take four."""
+LIGHT = 32
+"""A row with fewer bytes than this part of the longest row has objects for which there is room."""
 AS_OBJECTS = "as objects of Python"
 """What `LongRowError` says of a row whose objects take too much memory."""
 PER_VALUE = 48

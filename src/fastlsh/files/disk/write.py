@@ -185,7 +185,7 @@ def _rewriting(job: Job, output: Output, records: Records, left: Remainder) -> R
             yield Reread(job.sources[record.source], block, (first, record))
 
     def is_large(record: BlockRecord) -> bool:
-        return job.is_large(record.source, record.extent)
+        return job.is_large(record.source, record.extent, output.format)
 
     return Rewriting(
         output,

@@ -7,7 +7,7 @@ from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import OnMessage, Request
 from fastlsh.files.run.part import Part
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import COLUMNAR, BlockExtent, ByteProgress, Source
+from fastlsh.io import COLUMNAR, LIGHT, BlockExtent, ByteProgress, Source
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 
@@ -74,11 +74,14 @@ class Job:
         """How many files are read whatever they contain: with a limit, those of `against`."""
         return len(self.sources) if self.limit is None else self.first_input
 
-    def is_large(self, source: int, extent: BlockExtent) -> bool:
-        """Whether one long row makes a block so large that it must be processed alone."""
-        if self.sources[source].format in COLUMNAR:
-            return False
-        return extent.stop - extent.start > self.budget.large
+    def is_large(self, source: int, extent: BlockExtent, written: str | None = None) -> bool:
+        """Whether one long row makes a block so large that it must be processed alone.
+
+        `written`: the format in which its rows are written; another one makes objects of them.
+        """
+        own = self.sources[source].format
+        most = self.budget.large if written in (None, own) else self.budget.row // LIGHT
+        return own not in COLUMNAR and extent.stop - extent.start > most
 
     def byte_progress(self, stage: str) -> ByteProgress:
         """Return what tells how many bytes of the files a stage has done."""

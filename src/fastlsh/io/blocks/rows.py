@@ -24,7 +24,7 @@ from fastlsh.io.blocks.contract import (
 from fastlsh.io.blocks.lines import Indices, Lines
 from fastlsh.io.columns import as_list, take
 from fastlsh.io.identities import label_hashes
-from fastlsh.io.row_sizes import AS_OBJECTS, PER_ROW, memory_as_objects
+from fastlsh.io.row_sizes import AS_OBJECTS, LIGHT, PER_ROW, memory_as_objects
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import OTHER_ENCODING
 from fastlsh.priorities import PriorityRecord, read_priorities
@@ -97,7 +97,7 @@ class RowBlock:
     def check_objects(self, max_row: int, copies: int = 0) -> None:
         """Raise LongRowError if a row is too large as objects of Python; see `Block`."""
         bounds = self._lines.bounds
-        for row in np.flatnonzero(np.diff(bounds) > max_row // 32)[:, np.newaxis]:
+        for row in np.flatnonzero(np.diff(bounds) > max_row // LIGHT)[:, np.newaxis]:
             data = self._data[slice(*bounds[[*row, *row + 1]])]
             taken = memory_as_objects(data, self._delimiter, max(copies, 1))
             if taken > PER_ROW * max_row and (copies or self._is_refused(row)):
