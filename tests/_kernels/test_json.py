@@ -315,7 +315,9 @@ def test_texts_and_chats_as_the_json_module(isa, texts, lines, join_with, roles,
     how = {"texts": len(texts), "labels": len(texts) + 1, "join_with": join_with.encode()}
     how["roles"] = tuple(role.encode() for role in roles or ())
     for line, found in zip(lines, read(isa, lines, keys, **how), strict=True):
-        if found is not None:  # else it is the json module that reads the line
+        if found is None:  # it is the json module that reads the line
+            continue
+        if "x" in json.loads(line):
             text, identity, (label,) = JsonRows(source).parse(1, line.decode())
             assert found[0] == text, line
             assert all(map(agrees, found[1:], (identity, label))), line

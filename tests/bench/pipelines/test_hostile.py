@@ -60,7 +60,7 @@ def test_a_family_that_needs_more_than_the_memory_says_so(tmp_path, monkeypatch,
     deduplicate_files(
         inputs, tmp_path / "k.jsonl", engine="disk", memory="2M", on_message=told.append
     )
-    assert "takes longer and about 231 MB of memory, more than the 2.1 MB given. L" in told[-1]
+    assert "takes longer and about 231 MB of memory, more than the 2M given. L" in told[-1]
 
 
 def test_a_chain_is_one_family_of_unlike_documents():
