@@ -156,6 +156,24 @@ def test_the_other_jobs(tmp_path, made, suffix):
     assert found["memory"] == found["disk"]
 
 
+def test_columns_of_pairs(tmp_path, made):
+    inputs = made("parquet")
+    write(tmp_path / "in/lang=en/year=2023/more.csv", [(5, TWO)])
+    table = tmp_path / "pairs.jsonl"
+    wanted = ["lang_a", "lang_b", "year_a", "year_b"]
+    for how in ({"engine": "memory"}, {"engine": "disk"}):
+        near_duplicate_files(inputs, table, columns=["lang", "year"], **how)
+        assert [[row[name] for name in ("id_a", "id_b", *wanted)] for row in rows_in(table)] == [
+            [1, 2, "de", "en", None, 2023],
+            [1, 4, "de", "en", None, 2024],
+            ["5", 3, "en", "en", 2023, 2023],
+            [2, 4, "en", "en", 2023, 2024],
+        ]
+        # A key that all files have, and that no other option names.
+        near_duplicate_files(inputs / "lang=en/year=2023", table, columns=["lang"], **how)
+        assert [(row["lang_a"], row["lang_b"]) for row in rows_in(table)] == [("en", "en")]
+
+
 def test_decontamination(tmp_path, made):
     inputs = made("jsonl")
     write(tmp_path / "evals" / "task=a" / "items.jsonl", [(9, TWO)])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.files.disk.identities import StoredIds
-from fastlsh.io import Block, Collection, Lookup, Source, as_plain, rows_of
+from fastlsh.io import Block, Collection, Lookup, Source, as_plain, rows_of, values_in_path
 
 Numbers = NDArray[np.int64]
 
@@ -74,7 +74,8 @@ def columns_of_both(
     Parameters
     ----------
     names
-        The columns in the files; ``a.b`` is key b in a. Where a row has none, it is null.
+        The columns in the files, or in their paths; ``a.b`` is key b in a. Where a row has none, it
+        is null.
     left, right
         The documents, whose rows must be documents.
     max_row
@@ -97,7 +98,8 @@ def columns_of_both(
         path, kept = path or source.path, np.zeros(count, np.bool_)
         kept[wanted[start:stop] - first] = True
         block.check_objects(max_row, 1)
-        rows = rows_of(source, block, kept)
+        in_path = values_in_path(source)
+        rows = [in_path | row for row in rows_of(source, block, kept)]
         for name in names:
             found = [_value(row, name, kinds[name]) for row in rows]
             values[name].append([json.dumps(value).encode() for value in found])

@@ -41,6 +41,7 @@ from fastlsh.io.local_file import give_name
 from fastlsh.io.locks import try_lock
 from fastlsh.io.objects import read_objects
 from fastlsh.io.outputs import open_output, write_text
+from fastlsh.io.partitions import values_in_path
 from fastlsh.io.reading import Room, read, read_files
 from fastlsh.io.record_texts import MESSAGES as MESSAGES
 from fastlsh.io.record_texts import PARTS as PARTS
@@ -166,6 +167,7 @@ __all__ = [
     "take",
     "texts_of_ids",
     "try_lock",
+    "values_in_path",
     "with_row_of_file",
     "without_repetition",
     "write_again",

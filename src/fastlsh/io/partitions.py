@@ -69,6 +69,13 @@ def as_integer(value: str | int | None) -> str | int | None:
     return int(value) if isinstance(value, str) and _INTEGER.fullmatch(value) else value
 
 
+def values_in_path(source: Source) -> dict[str, str | int | None]:
+    """Return all keys in the path of a file, whether they count or not, and their values."""
+    # A key that does not count has the same value everywhere, which alone decides about its type.
+    every = {name: as_integer(value) for name, (_, value) in _keys_of(source.path).items()}
+    return every | {key.name: key.value for key in source.keys}
+
+
 def _keys_of(path: str) -> dict[str, tuple[int, str | None]]:
     """Return the keys in a path: which of its names each is, and the value."""
     keys = {}

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from fastlsh.io.blocks import Block, Delimited, Flags
+from fastlsh.io.blocks import Block, Delimited, Flags, plain_block
 from fastlsh.io.delimited import csv_row
 from fastlsh.io.formats import COLUMNAR, DELIMITED
 from fastlsh.io.sources import Source
@@ -19,14 +19,14 @@ Row = dict[str, Any]
 
 
 def rows_of(source: Source, block: Block, kept: Flags) -> list[Row]:
-    """Return the rows of some of the good documents of a block.
+    """Return the rows of some of the good documents of a block, as they are in the file.
 
     Raises
     ------
     InputError
         If two columns have one name.
     """
-    piece, layout = block.rows(kept), block.head.layout
+    piece, layout = block.rows(kept), plain_block(block).head.layout
     if source.format in COLUMNAR:
         check_names(source, layout.names)
         return table_rows(piece, 0, len(piece))
