@@ -174,6 +174,18 @@ def test_columns_of_pairs(tmp_path, made):
         assert [(row["lang_a"], row["lang_b"]) for row in rows_in(table)] == [("en", "en")]
 
 
+def test_columns_of_plain_text(tmp_path):
+    for lang, text in (("de", ONE), ("en", f"{TWO}\n{ONE}")):
+        (tmp_path / f"in/lang={lang}").mkdir(parents=True)
+        (tmp_path / f"in/lang={lang}/part.txt").write_text(text)
+    table = tmp_path / "pairs.jsonl"
+    for how in ({"engine": "memory"}, {"engine": "disk"}):
+        near_duplicate_files(tmp_path / "in", table, columns="lang", split="lines", **how)
+        assert [(row["lang_a"], row["lang_b"]) for row in rows_in(table)] == [("de", "en")]
+    with pytest.raises(InputError, match="plain text has no column 'title'"):
+        near_duplicate_files(tmp_path / "in", table, columns=["lang", "title"])
+
+
 def test_decontamination(tmp_path, made):
     inputs = made("jsonl")
     write(tmp_path / "evals" / "task=a" / "items.jsonl", [(9, TWO)])

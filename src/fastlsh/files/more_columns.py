@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.files.disk.identities import StoredIds
-from fastlsh.io import Block, Collection, Lookup, Source, as_plain, rows_of, values_in_path
+from fastlsh.io import (
+    SPLIT,
+    Block,
+    Collection,
+    Lookup,
+    Source,
+    as_plain,
+    rows_of,
+    values_in_path,
+)
 
 Numbers = NDArray[np.int64]
 
@@ -99,7 +108,9 @@ def columns_of_both(
         kept[wanted[start:stop] - first] = True
         block.check_objects(max_row, 1)
         in_path = values_in_path(source)
-        rows = [in_path | row for row in rows_of(source, block, kept)]
+        plain = source.format in ("txt", *SPLIT)  # which has the columns of its path only
+        own = [{}] * int(kept.sum()) if plain else rows_of(source, block, kept)
+        rows = [in_path | row for row in own]
         for name in names:
             found = [_value(row, name, kinds[name]) for row in rows]
             values[name].append([json.dumps(value).encode() for value in found])

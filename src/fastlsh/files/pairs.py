@@ -31,6 +31,7 @@ from fastlsh.io import (
     recover_outputs,
     replacing_together,
     table_format,
+    values_in_path,
     write_text,
 )
 from fastlsh.keywords import shares
@@ -211,8 +212,9 @@ def _pairs(request: Request, wanted: PairSearch) -> FilePairs:
     request.check_used(sources, before)
     sources = [*before, *sources]
     for source in sources if wanted.columns else ():
-        if source.format in ("txt", *SPLIT):
-            raise source.error(f"plain text has no column {wanted.columns[0]!r}")
+        absent = [name for name in wanted.columns if name not in values_in_path(source)]
+        if source.format in ("txt", *SPLIT) and absent:
+            raise source.error(f"plain text has no column {absent[0]!r}")
     if wanted.exact or page is not None:
         what = "an exact search works" if wanted.exact else "a report on pairs is written"
         reason = f"memory ({what} there only)"
