@@ -108,7 +108,14 @@ class TooManyPairsError(ValueError):
         self.document = document
 
     def numbered(self, numbers: Any) -> "TooManyPairsError":
-        """Return the error of a part, given the numbers of its documents in the collection."""
+        """Return the error of a part, given the numbers of its documents in the collection.
+
+        Examples
+        --------
+        >>> error = TooManyPairsError("too many pairs: document 1 has most", 1)
+        >>> str(error.numbered([10, 20]))
+        'too many pairs: document 20 has most'
+        """
         if self.document is None:
             return self
         name, number = "document {}".format, int(numbers[self.document])

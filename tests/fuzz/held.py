@@ -17,7 +17,7 @@ def held(path, code, form, compression=None, block=1 << 16):
         (filesystems, "open_raw"): lambda _path: io.BufferedReader(io.BytesIO(code)),
         (filesystems, "is_regular"): lambda _path: True,
         (filesystems, "identity"): lambda _path: known,
-        (reading, "expand"): lambda _inputs, _format, options, **_how: [
+        (reading, "files_to_read"): lambda _inputs, options, **_how: [
             Source(path, form, compression, options)
         ],
         (reading, "read_blocks"): lambda source, **how: read_blocks(source, block, **how),

@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import types
 from contextlib import suppress
 
@@ -250,6 +251,9 @@ def signed_before(monkeypatch):
 def test_every_allocation_fails_once(name, step):
     """Of Python's allocators, from which the kernel has its memory, too."""
     testing = pytest.importorskip("_testcapi")
+    for other in threading.enumerate():
+        if "_renew_regularly" in other.name:  # of a lock in a test before this one
+            other.join(10)
     case = Case(name, "exact")
     case.call(case.again(), case.verify)
     case.check(case.again())

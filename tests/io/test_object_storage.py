@@ -43,9 +43,14 @@ def test_files_patterns_and_directories(storage):
     storage.put("in/.hidden.jsonl", rows("h"))
     storage.put("in/", b"")  # consoles make such objects for folders
     assert read("s3://data/in/b.jsonl").texts == ["b"]
-    with pytest.warns(UserWarning, match="directories, which recursive=True reads: deep"):
+    with pytest.warns(UserWarning, match="data/in") as told:
         assert read("s3://data/in").texts == ["a", "b"]
-    assert read("s3://data/in/", recursive=True).texts == ["a", "b", "c"]
+    assert [str(each.message).partition(": ")[2] for each in told] == [
+        "2 without rows, by their names (.hidden.jsonl, _temporary)",
+        "directories, which recursive=True reads: deep",
+    ]
+    with pytest.warns(UserWarning, match="passed over"):
+        assert read("s3://data/in/", recursive=True).texts == ["a", "b", "c"]
     assert read("s3://data/in/*.jsonl").texts == ["b"]
     assert read("s3://data/in/**/*.jsonl").texts == ["d", "b", "c"]
     assert read("s3://data/in/b.jsonl").repeated_ids == 0
