@@ -25,6 +25,7 @@ def said(call):
 
 SEARCHES = {
     "near_duplicates": lambda texts, **more: fastlsh.near_duplicates(texts, **more),
+    "exact_pairs": lambda texts, **more: fastlsh.exact_pairs(texts, 0.8, **more),
     "deduplicate": lambda texts, **more: fastlsh.deduplicate(texts, **more),
     "by containment": lambda texts, **more: fastlsh.deduplicate(
         texts, rule="contained", search="containment", **more
@@ -54,9 +55,11 @@ def test_every_search_says_it_once(name):
     ],
 )
 def test_units(shingler, unit):
-    (message,) = said(lambda: fastlsh.deduplicate(["one two", "one", "two"], shingler=shingler))
+    texts = ["one two", "one", "two"]
+    (message,) = said(lambda: fastlsh.deduplicate(texts, shingler=shingler))
     count = 2 if shingler.stop_words else 3  # the document "one" is empty without it
     assert message.startswith(f"{count} of {count} documents are shorter than {unit}")
+    assert said(lambda: fastlsh.exact_pairs(texts, 0.8, shingler=shingler)) == [message]
 
 
 def test_token_ids():

@@ -16,7 +16,9 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.results import Pairs
 from fastlsh.search.ranked_sets import Ranked, TokenSets, ranked
+from fastlsh.search.short_shingles import warn_of_long_shingles
 from fastlsh.sets import all_sets
+from fastlsh.signatures import batch_size
 from fastlsh.stages import with_copies
 from fastlsh.texts import Shingler, Texts, as_texts, with_key
 
@@ -93,7 +95,11 @@ def exact_pairs(
     options = made(RunOptions.of, keywords)
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
-    (code, similarity), empty = exact_codes(collection, threshold, shingler, max_pairs, options)
+    (code, similarity), size = exact_codes(collection, threshold, shingler, max_pairs, options)
+    empty = int((size == 0).sum())
+    warn_of_long_shingles(
+        _count_short(collection, shingler, size), len(collection) - empty, shingler
+    )
     return Pairs(*split_codes(code), similarity, ids=ids, documents=len(collection), empty=empty)
 
 
@@ -103,16 +109,25 @@ def exact_codes(
     shingler: Shingler,
     max_pairs: int,
     options: RunOptions,
-) -> tuple[CodedPairs, int]:
-    """Return the pairs, and how many documents are empty. Parameters as in `exact_pairs`."""
+) -> tuple[CodedPairs, NDArray[np.int64]]:
+    """Return the pairs, and how many shingles each document has. Parameters as in `exact_pairs`."""
     sets = TokenSets(*all_sets(texts, shingler, options))
-    empty = int((sets.size == 0).sum())
+    size = sets.size
     first = sets.first_equals()
     documents = np.flatnonzero((first == np.arange(len(first))) & (sets.size > 0))
     sets = sets.only(documents)
     index = ranked(sets, threshold)
     found = _join(index, documents[index.order], threshold, max_pairs, options)
-    return with_copies(found, first, 1.0, max_pairs), empty
+    return with_copies(found, first, 1.0, max_pairs), size
+
+
+def _count_short(texts: Texts, shingler: Shingler, size: NDArray[np.int64]) -> int:
+    """Return how many documents have fewer units than a shingle; they have one shingle each."""
+    single, count = np.flatnonzero(size == 1), 0
+    for first, last in batches(len(single), batch_size(texts)):
+        gathered = shingler.take(texts, single[first:last])
+        count += int(shingler.are_short(gathered, gathered.lengths()).sum())
+    return count
 
 
 def _join(
