@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,9 +70,13 @@ def add_outcome_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _share(text: str) -> float:
-    if not 0 <= float(text) < 1:
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share < 1:
         raise argparse.ArgumentTypeError(f"must be from 0 to below 1, got {text!r}")
-    return float(text)
+    return share
 
 
 def is_above(arguments: argparse.Namespace) -> bool:
@@ -79,7 +84,8 @@ def is_above(arguments: argparse.Namespace) -> bool:
     result, most = getattr(arguments, "result", None), getattr(arguments, "fail_above", None)
     if result is None or most is None or result.share <= most:
         return False
-    say(f"{result.share:.6g} {result.GATE[-1]}, which is above --fail-above {most:.6g}")
+    share = "all" if result.share == 1 else f"{result.share:.6g}"  # not "1 of the documents"
+    say(f"{share} {result.GATE[-1]}, which is above --fail-above {most:.6g}")
     return True
 
 
