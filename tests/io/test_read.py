@@ -1,6 +1,8 @@
 """Rows: what becomes a document, and what is refused and how."""
 
+import gzip
 import json
+import lzma
 import sys
 
 import pytest
@@ -178,6 +180,23 @@ def test_quotes_as_text(write):
 def test_delimiter_and_encoding(write):
     name = write("a.csv", "id;text\n1;Käse\n".encode("latin-1"))
     assert read(name, delimiter=";", encoding="latin-1").texts == ["Käse"]
+
+
+ADVICE = {
+    ("a.jsonl", "{}\n".encode("utf-16")): 'in UTF-16 do: give encoding="utf16"',
+    ("b.csv", b"\xfe\xff" + "text\nä\n".encode("utf-16-be")): 'give encoding="utf16"',
+    ("a.txt", "text".encode("utf-16")): 'give encoding="utf16"',
+    ("b.jsonl", gzip.compress(b"{}")): "begins as a .gz does: let its name end so, or, if it is the"
+    " standard input, name jsonl.gz with format=",
+    ("a.tsv", lzma.compress(b"text")): "name tsv.xz with format=",
+    ("b.txt", b"PAR1\x15\xff"): "name parquet with format=",
+    ("c.jsonl", b'{"text": "a"}\n\x1f\x8b\n'): 'such as encoding="cp1252"',
+}
+
+
+@pytest.mark.parametrize(("name", "data"), ADVICE)
+def test_what_helps_where_bytes_are_no_text(write, name, data):
+    assert ADVICE[name, data] in refusal(write(name, data))
 
 
 # --- plain text

@@ -14,6 +14,7 @@ from fastlsh.errors import InputError
 from fastlsh.io import filesystems
 from fastlsh.io.errors import codec, pyarrow, reading
 from fastlsh.io.filesystems import Identity
+from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.members import MemberReader
 from fastlsh.io.sources import Source
 
@@ -131,8 +132,33 @@ def open_arrow(source: Source) -> Iterator[Any]:
             yield stack.enter_context(pa.OSFile(os.fsencode(filesystems.real(source.path))))
 
 
-OTHER_ENCODING = '; if the file has another encoding, give it, such as encoding="cp1252"'
-"""The end of a message about bytes that are no text."""
+_BEGINNINGS = {
+    b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zst",
+    b"PAR1": "parquet", b"ARROW1": "arrow",
+}  # fmt: skip
+"""The first bytes of files that are no text, whatever their names say."""
+
+
+def advice_for(source: Source, head: bytes) -> str:
+    """Return the end of a message about bytes that are no text.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    head : bytes
+        Its first bytes, or none if they are not known.
+    """
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return '; the file begins as those in UTF-16 do: give encoding="utf16"'
+    for beginning, kind in _BEGINNINGS.items():
+        if head.startswith(beginning):
+            form = kind if kind in COLUMNAR else f"{source.format}.{kind}"
+            return (
+                f"; the file begins as a .{kind} does: let its name end so, or, if it is the"
+                f" standard input, name {form} with format="
+            )
+    return '; if the file has another encoding, give it, such as encoding="cp1252"'
 
 
 def exact_codec(encoding: str, head: bytes) -> str:

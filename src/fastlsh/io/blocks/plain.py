@@ -22,7 +22,7 @@ from fastlsh.io.blocks.contract import (
 from fastlsh.io.errors import reading
 from fastlsh.io.row_sizes import AS_OBJECTS, PER_ROW, memory_as_objects
 from fastlsh.io.sources import Source
-from fastlsh.io.streams import BOM, OTHER_ENCODING, changed, exact_codec, open_bytes
+from fastlsh.io.streams import BOM, advice_for, changed, exact_codec, open_bytes
 
 _PIECE = 1 << 20
 
@@ -52,7 +52,7 @@ class TextBlock:
         except UnicodeDecodeError as error:
             byte = data[error.start]
             reason = f"not {codec}: byte 0x{byte:02x} at offset {error.start}: {error.reason}"
-            bad = self.source.error(reason + OTHER_ENCODING)
+            bad = self.source.error(reason + advice_for(self.source, data[:8]))
             return BlockDocuments([], None, np.empty(0, np.int64), bad=[bad])
         if wanted is not None and not wanted[0]:
             return BlockDocuments([], None, np.empty(0, np.int64))

@@ -26,7 +26,7 @@ from fastlsh.io.columns import as_list, take
 from fastlsh.io.identities import label_hashes
 from fastlsh.io.row_sizes import AS_OBJECTS, LIGHT, PER_ROW, memory_as_objects
 from fastlsh.io.sources import Source
-from fastlsh.io.streams import OTHER_ENCODING
+from fastlsh.io.streams import advice_for
 from fastlsh.priorities import PriorityRecord, read_priorities
 
 
@@ -240,7 +240,8 @@ class RowBlock:
         except UnicodeEncodeError as error:
             byte = ord(raw[error.start]) & 0xFF
             reason = f"not {self.head.codec}: byte 0x{byte:02x} at character {error.start + 1}"
-            raise self.source.error(reason + OTHER_ENCODING, row) from None
+            head = raw[:8].encode("utf-8", self.head.errors) if row == 1 else b""
+            raise self.source.error(reason + advice_for(self.source, head), row) from None
 
 
 def _joined(parts: list[bytes]) -> tuple[NDArray[np.uint8], Indices]:
