@@ -79,7 +79,7 @@ def test_several_formats(run, shards):
     assert run("dedup", "in", "--recursive", "-o", "kept.jsonl", "-q")[:2] == (0, "")
     assert len(Path("kept.jsonl").read_text().splitlines()) == 2
     one_stream = run("dedup", "in", "--recursive", "-o", "-")
-    assert "rows of csv and jsonl cannot be written to one file of no" in only_line(one_stream)
+    assert "one file of no format: give --convert-to; a directory" in only_line(one_stream)
     assert len(run("pairs", "in", "--recursive", "-q")[1].splitlines()) == 1 + 3
     assert run("evaluate", "in", "--recursive", "-q")[0] == 0
     assert run("explain", "in", 1, 4, "--recursive", "-q")[0] == 0

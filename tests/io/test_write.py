@@ -176,14 +176,18 @@ def test_flags_must_fit(here):
         (
             ["a.csv", "a.jsonl"],
             "/dev/stdout",
-            "rows of csv and jsonl cannot be written to one file",
+            "rows of csv and jsonl cannot be written to one file of no format: give convert_to=",
         ),
         (["a.csv"], "b.txt", "its suffix tells its format, so it must be one of .parquet"),
         (["d"], "b.txt", "its suffix tells its format, so it must be one of .parquet"),
         (["a.csv"], "a.csv", "the output is one of the inputs"),
         (["a.csv"], "link.csv", "the output is one of the inputs"),
         (["a.csv"], "no/b.csv", "there is no directory"),
-        (["a.csv"], "b", "its suffix tells its format"),
+        (
+            ["a.csv"],
+            "b",
+            "it needs a suffix, which tells its format: .parquet .jsonl .* convert_to=",
+        ),
         (["a.parquet"], "b.parquet.gz", "parquet cannot be written as .gz"),
     ],
 )

@@ -154,16 +154,20 @@ def _kind_of_all(
             raise InputError(path, reason)
     elif found is None and (wanted is not None or is_known):
         if wanted is None and len(kinds) > 1:
+            suffix = "" if is_written_in_place(path) else "it a suffix, or "
             raise InputError(
                 path,
-                f"rows of {' and '.join(kinds)} cannot be written to one file of no format: give it"
-                " a suffix, or convert_to=; a directory (-o DIR/) gets one file for each input",
+                f"rows of {' and '.join(kinds)} cannot be written to one file of no format: give"
+                f" {suffix}convert_to=; a directory (-o DIR/) gets one file for each input",
             )
         found = wanted or ("jsonl" if kinds[0] == "txt" else kinds[0])
         compression = compression or packed
     if found not in (*CONVERTED, *kinds[:is_plain]):
         suffixes = " ".join(f".{each}" for each in (*("txt",) * is_plain, *CONVERTED, "json"))
-        raise InputError(path, f"its suffix tells its format, so it must be one of {suffixes}")
+        reason = f"its suffix tells its format, so it must be one of {suffixes}"
+        if not last:
+            reason = f"it needs a suffix, which tells its format: {suffixes}; or give convert_to="
+        raise InputError(path, reason)
     if compression and found in COLUMNAR:
         raise InputError(path, f"{found} cannot be written as .{compression}")
     return found, compression
