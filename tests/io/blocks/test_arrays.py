@@ -244,3 +244,14 @@ def test_rows_inside_an_object_are_pointed_at(path, data):
     chat = '{"conversations": [{"from": "human", "value": "x"}]}\n'
     assert "rows may be" not in refusals(of(path, chat), 1 << 20, skip=False)[1]
     assert "rows may be" not in refusals(of(path, GOOD + "\n" + data % GOOD), 9, skip=False)[1]
+
+
+@pytest.mark.parametrize("size", [9, 1 << 20])
+def test_objects_over_several_lines_are_told_apart(path, size):
+    text = '{\r\n "text": "a"\r\n}\r\n{\n "text": "b"\n}\n'
+    reason = refusals(of(path, text), size, skip=False)[1]
+    assert reason.startswith("row 1: not JSON: ")
+    assert reason.endswith(
+        "; an object over several lines must be in an array, or else be one line"
+    )
+    assert "several lines" not in refusals(of(path, '{"text": "a"\n}'), 1 << 20, skip=False)[1]

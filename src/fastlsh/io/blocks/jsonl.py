@@ -160,10 +160,14 @@ class JsonBlock(RowBlock):
         """Return the error of a row; of the first one in a file, with where the rows may be."""
         is_first = self.extent.index == 0 and index == self.filled[0]
         if is_first and isinstance(error, (AbsentKeyError, NotJsonError)):
-            start = int(self._lines.bounds[index])
+            start, stop = self._lines.bounds[index : index + 2].tolist()
+            where = None
+            if self._data[start:stop].tobytes().strip() == b"{":
+                where = "an object over several lines must be in an array, or else be one line"
             name = rows_inside(str(self._data[start : start + _LOOK].data, "utf-8", "replace"))
             if name is not None:
                 where = f"the rows may be in {name!r}: give a file that is this array alone"
+            if where is not None:
                 return InputError(error.path, f"{error.reason}; {where}", error.row)
         return error
 
