@@ -149,8 +149,9 @@ class TableBlock:
             bad |= self._no_numbers(table, name)
         for name in columns.labels:
             bad |= self._no_labels(table, name)
-        ranked = self._ranked(table)
-        bad |= {i: f"{source.options.priority!r} is {r}" for i, r in ranked.unreadable.items()}
+        if (priority := source.options.priority) is not None:
+            wrong = self._ranked(table, priority).unreadable
+            bad |= {i: f"{priority!r} is {reason}" for i, reason in wrong.items()}
         reasons = [source.error(bad[i], self.extent.row + i) for i in sorted(bad)]
         self._bad = np.array([reason.row for reason in reasons], np.int64)
         self._reasons = reasons
@@ -167,7 +168,7 @@ class TableBlock:
         labels = {name: label_hashes(self._values(table, name)[0]) for name in self._columns.labels}
         record = None
         if (name := self._columns.source.options.priority) is not None:
-            ranked = self._ranked(table)
+            ranked = self._ranked(table, name)
             numbers[name], absent = ranked.values, self._columns.absent
             record = PriorityRecord(len(rows), ranked.missing, ranked.kind, absent)
         return BlockDocuments(texts, ids, rows, bad, numbers, labels, record)
@@ -243,12 +244,11 @@ class TableBlock:
         nulls = _nulls(self._columns.of(table, name))
         return bad | self._nans(name, values, LABEL, {*bad, *nulls})
 
-    def _ranked(self, table: Any) -> Priorities:
-        """Return the priorities of all rows."""
-        name, types = self._columns.source.options.priority, pyarrow("").types
-        if name is None or self._columns.absent:
+    def _ranked(self, table: Any, name: str) -> Priorities:
+        """Return the priorities of all rows; none has one if the column is absent."""
+        if self._columns.absent:
             return read_priorities([None] * len(table))
-        column = self._columns.of(table, name)
+        column, types = self._columns.of(table, name), pyarrow("").types
         kind = column.type
         if types.is_date(kind) or types.is_timestamp(kind) or types.is_floating(kind):
             return read_priorities(np.asarray(column))
