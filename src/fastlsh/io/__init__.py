@@ -26,8 +26,7 @@ from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.columns import as_list, take
 from fastlsh.io.contents import check_content
-from fastlsh.io.convert import Rest, check_joined, rows_of
-from fastlsh.io.convert import as_json as as_plain
+from fastlsh.io.convert import Rest, as_plain, check_joined, rows_of
 from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, expand_one, files_to_read, spooled_inputs

@@ -2,9 +2,9 @@
 
 from fastlsh.io.convert.conversion import Conversion, Rest, check_joined
 from fastlsh.io.convert.json_columns import JsonColumns
-from fastlsh.io.convert.rows import as_json, cell, json_as_rows, rows_of
+from fastlsh.io.convert.rows import as_plain, cell, json_as_rows, rows_of
 
 __all__ = [
-    "Conversion", "JsonColumns", "Rest", "as_json", "cell", "check_joined", "json_as_rows",
+    "Conversion", "JsonColumns", "Rest", "as_plain", "cell", "check_joined", "json_as_rows",
     "rows_of",
 ]  # fmt: skip

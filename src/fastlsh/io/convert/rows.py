@@ -64,7 +64,7 @@ def table_rows(table: Any, start: int, stop: int) -> list[Row]:
 
 def json_lines(rows: Sequence[Row]) -> bytes:
     """Return rows as JSON lines: dates and decimals as text, NaN and infinities as null."""
-    return "".join([json.dumps(as_json(row), ensure_ascii=False) + "\n" for row in rows]).encode()
+    return "".join([json.dumps(as_plain(row), ensure_ascii=False) + "\n" for row in rows]).encode()
 
 
 def delimited_rows(rows: Sequence[Row], delimiter: str, *, quotes: bool = True) -> bytes:
@@ -80,22 +80,22 @@ def fault_of(row: Mapping[str, Any], error: Exception) -> str:
     """Return why a row cannot be written: the key whose value cannot, and the reason."""
     for key, value in row.items():
         try:
-            json.dumps(as_json({key: value}), ensure_ascii=False).encode()
+            json.dumps(as_plain({key: value}), ensure_ascii=False).encode()
         except (ValueError, TypeError) as reason:  # noqa: PERF203
             return f"the value of {key!r} cannot be written: {reason}"
     return f"a value cannot be converted: {error.args[0]}"
 
 
-def as_json(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """Return a value as JSON has it."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(as_json(key)): as_json(each) for key, each in value.items()}
+        return {str(as_plain(key)): as_plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [as_json(each) for each in value]
+        return [as_plain(each) for each in value]
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, (datetime.date, datetime.time)):
@@ -111,5 +111,5 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return repr(value)
-    plain = as_json(value)
+    plain = as_plain(value)
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
