@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ class Collection:
         """The number of files that were read: all unless there is a limit."""
         return sum(part.is_read for part in self.parts)
 
-    @property
+    @cached_property
     def repeated_ids(self) -> int:
         """The number of documents whose id an earlier one has."""
         return self.ids.repeated()
