@@ -23,19 +23,20 @@ from fastlsh.files.disk.decide import (
     find_pairs,
     limited_documents,
 )
-from fastlsh.files.disk.gather import (
-    bytes_gathered,
-    gather_inputs,
-    records_of,
-    reread_signed_blocks,
-)
+from fastlsh.files.disk.gather import bytes_gathered, gather_inputs
 from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.identities import as_json
 from fastlsh.files.disk.kept import check_different_ids, reread_kept
 from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
 from fastlsh.files.disk.sign import Summary, sign_inputs
-from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, saved_columns
+from fastlsh.files.disk.signed_runs import (
+    SIGNED,
+    finished_runs,
+    records_of,
+    reread_signed_blocks,
+    saved_columns,
+)
 from fastlsh.files.disk.staged import (
     ENDED,
     early_stage,

@@ -22,10 +22,12 @@ from fastlsh.files.disk.signed_runs import (
     StoredContexts,
     drop_contexts,
     finished_runs,
+    numbered,
+    reread_signed_blocks,
 )
 from fastlsh.files.run.arrays import save_array
 from fastlsh.files.run.job import Job
-from fastlsh.io import Block, BlockDocuments, reread_blocks, take
+from fastlsh.io import Block, BlockDocuments, take
 from fastlsh.parallel import batches, ordered_map, run
 
 DONE = "gathered.json"
@@ -90,44 +92,6 @@ def bytes_gathered(job: Job) -> int:
     """Return the bytes that an interrupted run has gathered, and that will not be written again."""
     folders = [job.work / texts_name(run) for run in finished_runs(job) if is_gathered(job, run)]
     return sum(path.stat().st_size for folder in folders for path in folder.iterdir())
-
-
-def reread_signed_blocks(
-    job: Job, records: list[tuple[int, BlockRecord]], *, all_columns: bool = False
-) -> Iterator[Any]:
-    """Yield (number of the first document, record, block) of what has been signed, in order.
-
-    `all_columns`: the rows are wanted, and not only the documents.
-    """
-    start = 0
-    while start < len(records):
-        stop = start
-        source = records[start][1].source
-        while stop < len(records) and records[stop][1].source == source:
-            stop += 1
-        of_file = records[start:stop]
-        blocks = reread_blocks(
-            job.sources[source],
-            [record.extent for _, record in of_file],
-            {row for _, record in of_file for row in record.bad},
-            all_columns=all_columns,
-        )
-        for (first, record), block in zip(of_file, blocks, strict=True):
-            yield first, record, block
-        start = stop
-
-
-def records_of(job: Job) -> list[tuple[int, BlockRecord]]:
-    """Return the records of all blocks, each with the number of its first document."""
-    return [each for run in finished_runs(job) for each in numbered(run)]
-
-
-def numbered(run: SignedRun) -> Iterator[tuple[int, BlockRecord]]:
-    """Yield the records of the blocks of a run, each with the number of its first document."""
-    number = run.first
-    for record in run.blocks:
-        yield number, record
-        number += record.documents
 
 
 def _width(job: Job, runs: Sequence[SignedRun]) -> int:

@@ -7,9 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
-from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.sign import Summary
-from fastlsh.files.disk.signed_runs import BlockRecord, runs_of_inputs
+from fastlsh.files.disk.signed_runs import (
+    BlockRecord,
+    records_of,
+    reread_signed_blocks,
+    runs_of_inputs,
+)
 from fastlsh.files.disk.sorted_keys import repeated_values
 from fastlsh.files.run.job import Job
 from fastlsh.files.saved_index import DIFFERENT, Added

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.files.budget import PER_COMPARED, least_memory
-from fastlsh.files.disk.gather import records_of, reread_signed_blocks
+from fastlsh.files.disk.signed_runs import records_of, reread_signed_blocks
 from fastlsh.files.run.job import Job
 from fastlsh.io import BlockDocuments, Source
 from fastlsh.parallel import amount

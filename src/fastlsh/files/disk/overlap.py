@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 from fastlsh.files.data_sets import DataSets, names_at
 from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prepared_texts
 from fastlsh.files.disk.documents import begun, prepared
-from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.sign import NOTHING, Summary
-from fastlsh.files.disk.signed_runs import column_name, finished_runs, saved_columns
+from fastlsh.files.disk.signed_runs import (
+    column_name,
+    finished_runs,
+    records_of,
+    reread_signed_blocks,
+    saved_columns,
+)
 from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from functools import partial
-from itertools import groupby, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,8 @@ from fastlsh.files.disk.signed_runs import (
     check_number,
     finished_runs,
     groups_and_sizes,
+    numbered,
+    reread_signed_blocks,
     runs_of_inputs,
     runs_of_unit,
     units_of,
@@ -45,7 +47,6 @@ from fastlsh.io import (
     ids_with,
     largest_batch,
     read_blocks,
-    reread_blocks,
     with_row_of_file,
 )
 from fastlsh.parallel import amount, batches, ordered_map, run
@@ -385,13 +386,11 @@ def _repeated_example(
         if lowest[0] in hashes[hashes.searchsorted(lowest[0]) :][:1]
     ]
     ids = Ids()
-    blocks = [record for run in have[:READ_AGAIN] for record in run.blocks]
-    for number, records in groupby(blocks, lambda record: record.source):
-        source, found = job.sources[number], list(records)
-        extents, bad = [each.extent for each in found], [row for each in found for row in each.bad]
-        for block in reread_blocks(source, extents, bad, all_columns=False):
-            documents = block.documents()
-            ids.add(source.path, *ids_with(documents.ids, documents.rows, lowest))
+    records = [each for run in have[:READ_AGAIN] for each in numbered(run)]
+    for _, record, block in reread_signed_blocks(job, records):
+        documents = block.documents()
+        path = job.sources[record.source].path
+        ids.add(path, *ids_with(documents.ids, documents.rows, lowest))
     return ids.repeated_example()
 
 

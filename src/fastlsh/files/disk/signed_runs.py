@@ -6,7 +6,7 @@ less, so a run of that search has these instead.
 
 import json
 from binascii import crc32
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from fastlsh.files.run.arrays import begin_array, complete, new_array, save_arra
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.ownership import UnsealedError
 from fastlsh.files.run.units import Unit, units_in
-from fastlsh.io import COLUMNAR, BlockExtent
+from fastlsh.io import COLUMNAR, BlockExtent, reread_blocks
 from fastlsh.parallel import batches, ordered_map, run
 from fastlsh.priorities import PriorityRecord
 
@@ -296,6 +296,44 @@ def finished_runs(job: Job) -> list[SignedRun]:
 def runs_of_inputs(job: Job) -> list[SignedRun]:
     """Return the runs behind those of `against`."""
     return [run for run in finished_runs(job) if run.blocks[0].source >= job.first_input]
+
+
+def reread_signed_blocks(
+    job: Job, records: list[tuple[int, BlockRecord]], *, all_columns: bool = False
+) -> Iterator[Any]:
+    """Yield (number of the first document, record, block) of what has been signed, in order.
+
+    `all_columns`: the rows are wanted, and not only the documents.
+    """
+    start = 0
+    while start < len(records):
+        stop = start
+        source = records[start][1].source
+        while stop < len(records) and records[stop][1].source == source:
+            stop += 1
+        of_file = records[start:stop]
+        blocks = reread_blocks(
+            job.sources[source],
+            [record.extent for _, record in of_file],
+            {row for _, record in of_file for row in record.bad},
+            all_columns=all_columns,
+        )
+        for (first, record), block in zip(of_file, blocks, strict=True):
+            yield first, record, block
+        start = stop
+
+
+def records_of(job: Job) -> list[tuple[int, BlockRecord]]:
+    """Return the records of all blocks, each with the number of its first document."""
+    return [each for run in finished_runs(job) for each in numbered(run)]
+
+
+def numbered(run: SignedRun) -> Iterator[tuple[int, BlockRecord]]:
+    """Yield the records of the blocks of a run, each with the number of its first document."""
+    number = run.first
+    for record in run.blocks:
+        yield number, record
+        number += record.documents
 
 
 class RunKeys:

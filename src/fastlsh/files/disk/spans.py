@@ -24,12 +24,16 @@ from fastlsh.files.disk.decide import (
     each_part,
 )
 from fastlsh.files.disk.documents import begun, prepared
-from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces
 from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
 from fastlsh.files.disk.matches import Match, sorted_matches, united
 from fastlsh.files.disk.sign import Summary
-from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
+from fastlsh.files.disk.signed_runs import (
+    BlockRecord,
+    finished_runs,
+    records_of,
+    reread_signed_blocks,
+)
 from fastlsh.files.disk.staged import (
     check_memory,
     end_of_stage,

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from fastlsh.files.budget import BASE
 from fastlsh.files.cutting import Cutting, rest_of
-from fastlsh.files.disk.gather import records_of, reread_signed_blocks
-from fastlsh.files.disk.signed_runs import BlockRecord
+from fastlsh.files.disk.signed_runs import BlockRecord, records_of, reread_signed_blocks
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.outputs import outputs_there, recording
