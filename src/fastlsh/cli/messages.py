@@ -8,14 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from fastlsh._kernels import REMEMBERED
+from fastlsh.banding import containment_bandings
 from fastlsh.cli.process import discard
 from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
 from fastlsh.files import FileDecontamination, FileResult
 from fastlsh.io import Collection
-from fastlsh.keywords import made
 from fastlsh.parallel import Display, finish_line
-from fastlsh.parameters import SearchParams
 
 Record = dict[str, Any]
 """What a run has found, by name."""
@@ -106,28 +105,28 @@ def rows_skipped(record: Record) -> str:
 
 def recall_text(record: Record) -> str:
     """Say with which probability a search finds what it looks for, if that is known."""
-    if "bands" not in record["parameters"] and record["parameters"].get("rule") != "equal":
-        return f"every pair at {record['parameters']['threshold']:g} or above is found"
-    params = made(SearchParams.of, {**record["parameters"], "shingler": None})
-    if params.finds_equal:
+    search, recall = record["parameters"], record["recall_at_threshold"]
+    if search.get("exact"):
+        return f"every pair at {search['threshold']:g} or above is found"
+    if search["rule"] == "equal":
         return "all equal texts are found"
-    if params.bandings:
-        return _containment_text(params)
-    recall = params.recall_at_threshold
+    if search.get("search") == "containment":
+        return _containment_text(search)
     if recall is not None:
-        return f"a pair at {params.threshold:g} is found with probability {recall:.4f}"
-    if params.rule == "contained":
+        return f"a pair at {search['threshold']:g} is found with probability {recall:.4f}"
+    if search["rule"] == "contained":
         return "a document in a much longer one needs --search containment to be found"
     return "estimates decide, which differ from the similarity by chance"
 
 
-def _containment_text(params: SearchParams) -> str:
+def _containment_text(search: dict[str, Any]) -> str:
     """Say with which probability a search by containment finds a document in a longer one."""
-    ratio = 2 ** (len(params.bandings) - 1)
-    share = "a document" if params.containment == 1 else f"{params.containment:g} of a document"
+    least, recall = search["containment"], search["recall"]
+    ratio = 2 ** (len(containment_bandings(least, search["num_perm"], recall)) - 1)
+    share = "a document" if least == 1 else f"{least:g} of a document"
     return (
         f"{share} in one of up to {ratio} times as many shingles is found with a probability of at"
-        f" least {params.recall:g}, a shorter part with --split paragraphs or --by paragraph"
+        f" least {recall:g}, a shorter part with --split paragraphs or --by paragraph"
     )
 
 
