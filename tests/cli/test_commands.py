@@ -326,6 +326,8 @@ def test_the_rule_of_removal(run):
             " --by paragraph",
         }
         assert err[-1].endswith(f"; {probability[search]}")
+    *_, chosen = run("dedup", far, "-o", "kept.jsonl", *searched, "--verbose")[2]
+    assert chosen.startswith("fastlsh: engine: ")  # no bands: there are some for each ratio
     for wrong, said in (
         (["--threshold", "0.5"], "--threshold has no effect with --search containment"),
         (["--bands", "4", "--rows", "3"], "bands and rows cannot be given with"),

@@ -168,5 +168,5 @@ def say_counts(arguments: argparse.Namespace, record: Record, documents: str, *c
     say(f"{documents}{rows_skipped(record)}: {'; '.join(counts)}")
     if arguments.verbose:
         search = record["parameters"]
-        bands = "{bands} bands x {rows} rows; ".format(**search) if "bands" in search else ""
+        bands = "{bands} bands x {rows} rows; ".format(**search) if search.get("bands") else ""
         say(f"{bands}engine: {with_options(record['reason'])}")
