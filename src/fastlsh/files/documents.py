@@ -193,10 +193,9 @@ def deduplicate_files(
         index = IndexOutput(os.fspath(save_index), index_texts)
         request = replace(request, saves_ids=True)
     tables = (convert_to, removed, clusters, report)
-    target = None if output is None else os.fspath(output)
     result = changing_over(
-        lambda request: _deduplicated(request, target, tables, index, removal),
-        request, target, twice=True,
+        lambda request: _deduplicated(request, output, tables, index, removal),
+        request, output, twice=True,
     )  # fmt: skip
     warn_if_none_left(request, result.documents, result.n_kept)
     return result
@@ -204,7 +203,7 @@ def deduplicate_files(
 
 def _deduplicated(
     request: Request,
-    output: str | None,
+    output: Path | None,
     tables: Sequence[Any],
     index: IndexOutput | None,
     removal: Removal,

@@ -122,7 +122,7 @@ def deduplicate_with_index(
     try:
         return changing_over(
             lambda request: _deduplicated(request, index, output, tables, removal),
-            request, os.fspath(output), twice=True,
+            request, output, twice=True,
         )  # fmt: skip
     except RoomError as error:
         raise InputError(

@@ -94,10 +94,9 @@ def deduplicate_line_files(
     params = piece_params(threshold, **taken(SearchParams.of, keywords))
     request = Request.of(inputs, against, params, keywords, cutting=cutting)
     tables = (convert_to, removed, None, report)
-    target = None if output is None else os.fspath(output)
     result = changing_over(
-        lambda request: _deduplicated(request, cutting, target, tables, drop_empty, max_candidates),
-        request, target, twice=True,
+        lambda request: _deduplicated(request, cutting, output, tables, drop_empty, max_candidates),
+        request, output, twice=True,
     )  # fmt: skip
     warn_if_none_left(request, result.spans, result.n_kept, by)
     return result
@@ -106,7 +105,7 @@ def deduplicate_line_files(
 def _deduplicated(
     request: Request,
     cutting: Cutting,
-    output: str | None,
+    output: Path | None,
     tables: tuple[Any, ...],
     drop_empty: bool,
     max_candidates: int,

@@ -229,7 +229,7 @@ def _check_stages(request: Request, output: str | None) -> None:
 
 
 def plan_removal(
-    request: Request, output: str | None, tables: Sequence[Any], index: IndexOutput | None = None
+    request: Request, output: Path | None, tables: Sequence[Any], index: IndexOutput | None = None
 ) -> tuple[OutputPlan, EngineChoice]:
     """Find the files of a removal, check its outputs, and choose the engine.
 
@@ -256,7 +256,7 @@ def plan_removal(
 
 
 def changing_over(
-    run: Callable[[Request], Result], request: Request, output: str | None, *, twice: bool
+    run: Callable[[Request], Result], request: Request, output: Path | None, *, twice: bool
 ) -> Result:
     """Run in memory or on disk; change over to disk if the memory is not enough after all.
 
@@ -271,6 +271,7 @@ def changing_over(
     twice
         Whether rows are read again, so that pipes are copied to temporary files first.
     """
+    output = None if output is None else os.fspath(output)
     engine = request.engine
     run = saying_memory(engine.memory, longest_row(engine.memory))(run)
     if engine.stage is not None:  # and no pipe, which another process cannot read

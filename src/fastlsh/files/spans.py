@@ -114,10 +114,9 @@ def deduplicate_span_files(
     search = SearchParams.of(shingler=plain, rule="equal")
     request = Request.of(inputs, against, search, keywords, cutting=cutting)
     tables = (convert_to, removed, None, report)
-    target = None if output is None else os.fspath(output)
     result = changing_over(
-        lambda request: _deduplicated(request, cutting, target, tables, rules, annotate),
-        request, target, twice=True,
+        lambda request: _deduplicated(request, cutting, output, tables, rules, annotate),
+        request, output, twice=True,
     )  # fmt: skip
     warn_if_none_left(request, result.documents, result.written)
     return result
@@ -138,7 +137,7 @@ def _check_tokenizer(job: Job, shingler: Shingler) -> None:
 def _deduplicated(
     request: Request,
     cutting: SpanCutting,
-    output: str | None,
+    output: Path | None,
     tables: tuple[Any, ...],
     rules: CutRules,
     annotate: bool,
