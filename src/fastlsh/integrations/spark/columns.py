@@ -11,17 +11,18 @@ from fastlsh.io import Options
 MAX_NUMBER = 2**63 - 1
 FRACTIONS = ("float", "double")
 NUMBERS = ("byte", "short", "integer", "long", "boolean", *FRACTIONS)
-
 PRIORITIES = (*NUMBERS, *STRINGS, "decimal", "date", "timestamp", "timestamp_ntz")
 
 NULL_ID, BAD_PRIORITY, BAD_TEXT, REPEATED = -4, -3, -2, -1
 BAD_MESSAGE, NO_VALUE = -5, -6
-NOT_EMPTY, SHORT = -(1 << 62), -(1 << 62) - 1
-"""No problems: numbers of documents, and of those that are shorter than a shingle."""
 """What can be wrong with a document; workers report it in the place of a document number.
 
 NO_VALUE - i: the i-th of `Columns.values` has none.
 """
+
+NOT_EMPTY, SHORT = -(1 << 62), -(1 << 62) - 1
+"""In the same place, and no problems: they stand before a number of documents that are not empty,
+and before a number of documents that are shorter than a shingle."""
 
 
 @dataclass(frozen=True)

@@ -65,11 +65,12 @@ def signer(params: SearchParams) -> Worker:
                 keys, counts = np.zeros((0, len(number)), np.int64), np.zeros(2, np.int64)
             names = batch.schema.names
             if "within" in names:
-                keys = _in_groups(keys, batch.column(3))
-            ranked = batch.column(batch.num_columns - 1)
-            if "priority" in names and str(ranked.type) in ("string", "large_string"):
-                unreadable = [*read_priorities(ranked.to_pylist()).unreadable]
-                problem[unreadable] = np.minimum(problem[unreadable], BAD_PRIORITY)
+                keys = _in_groups(keys, batch.column("within"))
+            if "priority" in names:
+                ranked = batch.column("priority")
+                if str(ranked.type) in ("string", "large_string"):
+                    unreadable = [*read_priorities(ranked.to_pylist()).unreadable]
+                    problem[unreadable] = np.minimum(problem[unreadable], BAD_PRIORITY)
             band, row = np.nonzero(keys)
             yield batch_of(
                 key=np.concatenate([keys[band, row], number, number[problem < 0], counts]),
