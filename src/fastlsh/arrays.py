@@ -134,7 +134,7 @@ def settled(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def rounded(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers to be added: of `EXACT` ones the nearest float64."""
+    """Return numbers with which numpy can calculate: of `EXACT` ones the nearest float64."""
     return numbers["near"] if numbers.dtype == EXACT else numbers
 
 

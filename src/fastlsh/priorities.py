@@ -42,7 +42,12 @@ class Priorities(NamedTuple):
     @property
     def missing(self) -> int:
         """How many values are missing."""
-        return int(np.isnan(rounded(self.values)).sum())
+        return int(are_missing(self.values).sum())
+
+
+def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which of the values of `Priorities` are missing."""
+    return np.isnan(rounded(values))
 
 
 class PriorityRecord(NamedTuple):
@@ -88,12 +93,12 @@ def read_priorities(values: NDArray[Any] | Iterable[Any]) -> Priorities:
         other form. None, NaN, NaT and an empty text are missing.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufbV":
-        return Priorities(values, "" if np.isnan(rounded(values)).all() else "numbers", {})
+        return Priorities(values, "" if are_missing(values).all() else "numbers", {})
     unreadable: dict[int, str] = {}
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         seconds, unreadable = _seconds_of(values)
         values = numbers_of(seconds)
-        return Priorities(values, "" if np.isnan(rounded(values)).all() else "dates", unreadable)
+        return Priorities(values, "" if are_missing(values).all() else "dates", unreadable)
     kinds, found = dict[str, None](), []
     for index, value in enumerate(values):
         kind = number = None

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.arguments import check_ids, check_integer
-from fastlsh.arrays import rounded
 from fastlsh.index import Index
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
 from fastlsh.parameters import RemovalKeywords, SearchParams
+from fastlsh.priorities import are_missing
 from fastlsh.results import Deduplication
 from fastlsh.search.against import check_index, from_index, signed_with
 from fastlsh.search.needless import warn_of_needless_comparisons
@@ -189,7 +189,7 @@ def deduplicate_texts(
         against_ids=against_ids,
         params=None if params.finds_equal else params.lsh,
         empty=int((signed.empty >= len(others)).sum()),
-        missing_priorities=0 if priorities is None else int(np.isnan(rounded(priorities)).sum()),
+        missing_priorities=0 if priorities is None else int(are_missing(priorities).sum()),
         options={
             "keep": keep, "priority": priority, "max_candidates": max_candidates,
             "within": within, **asked.removal_keywords,

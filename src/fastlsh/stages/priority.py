@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.arguments import check_ordered
-from fastlsh.arrays import EXACT, rounded
+from fastlsh.arrays import EXACT
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
-from fastlsh.priorities import read_priorities
+from fastlsh.priorities import are_missing, read_priorities
 from fastlsh.texts import Shingler, Texts
 
 KEEP = ("first", "last", "longest")
@@ -78,7 +78,7 @@ def priority_order(
     if priority is not None:
         # Sorting backwards keeps ties in the order of the input without negating unsigned ones.
         backwards = priority[::-1]
-        there = ~np.isnan(rounded(backwards))
+        there = ~are_missing(backwards)
         if backwards.dtype == EXACT:
             ranks = np.lexsort((*(backwards[name] for name in ("least", "rest", "near")), there))
         elif there.all():
