@@ -5,10 +5,9 @@ from fastlsh.explanation.data import MatchingSpan
 from fastlsh.explanation.result import Explanation
 from fastlsh.explanation.spans import covered
 from fastlsh.explanation.units import Units, units_of
-from fastlsh.explanation.words import UNIT, shingles_text, steps
+from fastlsh.explanation.words import shingles_text, steps
 
 __all__ = [
-    "UNIT",
     "Explanation",
     "MatchingSpan",
     "Units",

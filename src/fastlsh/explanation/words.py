@@ -3,7 +3,7 @@
 from fastlsh.banding import probability_text
 from fastlsh.explanation.data import ExplanationData
 from fastlsh.html import replaced
-from fastlsh.texts import Shingler
+from fastlsh.texts import UNIT, Shingler
 
 Names = tuple[str, str]
 
@@ -42,10 +42,6 @@ def figures(explanation: ExplanationData, names: Names) -> list[tuple[str, str]]
             f" threshold {e.threshold:g}",
         ),
     ]
-
-
-UNIT = {"char": "character", "word": "word", "byte": "byte", "token": "token"}
-"""What the units of a `Shingler` are called."""
 
 
 PUNCTUATION = {"space": "punctuation as spaces", "remove": "no punctuation"}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import REMEMBERED
 from fastlsh.banding import LSHParams, probability_text
-from fastlsh.explanation import UNIT, shingles_text, steps
+from fastlsh.explanation import shingles_text, steps
 from fastlsh.html import described, escaped
 from fastlsh.reporting.charts import bars, curve
 from fastlsh.reporting.counts import RunCounts
@@ -18,7 +18,7 @@ from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.frame import MOST_LABEL, bounded
 from fastlsh.results import Deduplication
 from fastlsh.search import long_shingles
-from fastlsh.texts import Shingler
+from fastlsh.texts import UNIT, Shingler
 
 BINS = 10
 """Of the similarities below 1, at most."""

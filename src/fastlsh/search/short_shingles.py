@@ -11,7 +11,7 @@ from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.signatures import MinHasher
 from fastlsh.stages import Signed
-from fastlsh.texts import Shingler, Texts
+from fastlsh.texts import UNIT, Shingler, Texts
 
 FEWEST = 16
 """Of fewer documents nothing can be said."""
@@ -31,8 +31,6 @@ IN_VAIN = 0.01
 MANY_SHORT = 10
 """More than one of so many documents that are shorter than a shingle are worth a warning."""
 
-UNITS = {"char": "characters", "word": "words", "byte": "bytes", "token": "tokens"}
-
 
 def long_shingles(short: int, documents: int, shingler: Shingler) -> str | None:
     """Say that many documents are shorter than a shingle, if they are.
@@ -51,7 +49,7 @@ def long_shingles(short: int, documents: int, shingler: Shingler) -> str | None:
         advice += ', and so do characters (unit="char") in text without spaces'
     return (
         f"{short:,} of {documents:,} documents are shorter than {shingler.size:,}"
-        f" {UNITS[shingler.unit]}: only equal ones can be found among them; {advice}"
+        f" {UNIT[shingler.unit]}s: only equal ones can be found among them; {advice}"
     )
 
 

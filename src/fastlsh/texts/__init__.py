@@ -13,7 +13,7 @@ from fastlsh.texts.origins import (
 )
 from fastlsh.texts.pieces import Pieces, pieces_of, texts_without
 from fastlsh.texts.set_steps import shingle_set_steps
-from fastlsh.texts.shingler import Shingler
+from fastlsh.texts.shingler import UNIT, Shingler
 from fastlsh.texts.token_ids import TokenIds
 from fastlsh.texts.tokenizer_files import TokenizerFile
 from fastlsh.texts.word_units import (
@@ -24,6 +24,7 @@ from fastlsh.texts.word_units import (
 )
 
 __all__ = [
+    "UNIT",
     "Gathered",
     "Hashing",
     "Pieces",

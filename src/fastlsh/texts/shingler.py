@@ -45,6 +45,9 @@ UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 Words = Literal["whitespace", "alphanumeric", "ascii_alphanumeric", "unicode"]
 Document = str | bytes | Sequence[int] | NDArray[Any] | None
 
+UNIT = {"char": "character", "word": "word", "byte": "byte", "token": "token"}
+"""What the units of a `Shingler` are called."""
+
 
 @dataclass(frozen=True)
 class Shingler:
