@@ -321,8 +321,8 @@ def test_the_rule_of_removal(run):
         assert (status, len(rows("kept.jsonl"))) == (0, kept)
         probability = {
             "jaccard": "a document in a much longer one needs --search containment to be found",
-            "containment": "a document in one of up to 32 times as many shingles is found with a"
-            " probability of at least 0.98, a shorter part with --split paragraphs or"
+            "containment": "a document contained in one of up to 32 times as many shingles is"
+            " found with a probability of at least 0.98, a shorter part with --split paragraphs or"
             " --by paragraph",
         }
         assert err[-1].endswith(f"; {probability[search]}")

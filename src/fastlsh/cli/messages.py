@@ -123,10 +123,11 @@ def _containment_text(search: dict[str, Any]) -> str:
     """Say with which probability a search by containment finds a document in a longer one."""
     least, recall = search["containment"], search["recall"]
     ratio = 2 ** (len(containment_bandings(least, search["num_perm"], recall)) - 1)
-    share = "a document" if least == 1 else f"{least:g} of a document"
+    share = "" if least == 1 else f"by {least:g} or more "
     return (
-        f"{share} in one of up to {ratio} times as many shingles is found with a probability of at"
-        f" least {recall:g}, a shorter part with --split paragraphs or --by paragraph"
+        f"a document contained {share}in one of up to {ratio} times as many shingles is found"
+        f" with a probability of at least {recall:g}, a shorter part with --split paragraphs"
+        " or --by paragraph"
     )
 
 

@@ -1,6 +1,5 @@
 """Deduplication of the lines or paragraphs of files: the same answer in memory and on disk."""
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice, check_integer

@@ -1,6 +1,5 @@
 """Removal of repeated passages from files: the same answer in memory and on disk."""
 
-import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
