@@ -1,4 +1,8 @@
-"""The rooms of the house: who may import whom, through which door, and how large a file may be."""
+"""The rooms of the source: who may import whom, through which face, and how large a room may be.
+
+``python tests/test_layers.py`` prints the code lines and files of each group of rooms beside their
+limits in ``room_sizes.txt`` and their budgets; with ``--lower``, it lowers the limits to them.
+"""
 
 import ast
 import functools
@@ -6,6 +10,7 @@ import importlib
 import inspect
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -50,7 +55,13 @@ AT_IMPORT = {
     "fastlsh.integrations.polars": {"polars"},
 }
 
+REPOSITORY = Path(__file__).resolve().parents[1]
+SIZES = REPOSITORY / "tests" / "room_sizes.txt"
+"""The most code lines, files and short files of each group of rooms: these numbers only fall."""
+
 MOST_LINES = 600
+LEAST_LINES = 40
+"""A file with fewer lines of code is short: a part of a subject, and not a subject."""
 
 DOCUMENTED = {"index/api.py"}
 """Files with a single public class, whose docstrings do not count: it is not split for them."""
@@ -188,22 +199,122 @@ def check_optional_packages(path):
 
 
 def test_no_file_grows_too_long():
-    paths = [path for kind in ("py", "pyx", "pxi", "pxd") for path in SOURCE.rglob(f"*.{kind}")]
+    paths = [path for kind in ("py", "pxi", "pxd") for path in SOURCE.rglob(f"*.{kind}")]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
     for path in map(SOURCE.joinpath, DOCUMENTED):
-        lines[path] -= lines_of_docstrings(path)
+        lines[path] -= sum(lines_of_docstrings(path.read_text(encoding="utf-8"), blank=True))
     assert not {path: n for path, n in lines.items() if n > MOST_LINES}
 
 
-def lines_of_docstrings(path):
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = (node for node in ast.walk(tree) if isinstance(node, documented))
-    return sum(
-        node.body[0].end_lineno - node.body[0].lineno + 1
-        for node in nodes
-        if ast.get_docstring(node) is not None
-    )
+def lines_of_docstrings(source, *, blank):
+    """Yield the length of each docstring in Python: of all its lines, or of those with text."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+            first = node.body[0]
+            inside = lines[first.lineno - 1 : first.end_lineno]
+            yield sum(blank or bool(line.strip()) for line in inside)
+
+
+class Size(NamedTuple):
+    """How large a group of rooms is."""
+
+    lines: int
+    """Of code: lines that are not blank, no comment, and in no docstring."""
+    files: int
+    short: int
+    """The number of its short files."""
+
+
+def code_lines(path):
+    """Count the lines of code in a file of Python or Cython."""
+    source = path.read_text(encoding="utf-8")
+    lines = source.splitlines()
+    of_code = sum(bool(line.strip()) and not line.strip().startswith("#") for line in lines)
+    if path.suffix in (".py", ".pyi"):
+        return of_code - sum(lines_of_docstrings(source, blank=False))
+    documented, inside = 0, False
+    for line in filter(None, map(str.strip, lines)):
+        if inside or line.startswith('"""'):
+            documented += not line.startswith("#")
+            inside ^= line.count('"""') % 2 == 1
+    return of_code - documented
+
+
+def limits():
+    """Read the table: rooms, separated by spaces -> (limit, budget of lines)."""
+    lines = SIZES.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("|") for line in lines if not line.startswith("#")]
+    return {
+        rooms.strip(): (Size(*map(int, numbers.split())), int(budget))
+        for rooms, numbers, budget in rows
+    }
+
+
+def sizes():
+    """Measure the groups of rooms of the table; what it does not name belongs to "others"."""
+    group_of = {room: group for group in limits() for room in group.split()}
+    files = {group: [] for group in limits()}
+    for folder, room_at in (("src", 2), ("tests", 0), ("bench", 0)):
+        for path in (REPOSITORY / folder).rglob("*.p*"):
+            parts = path.relative_to(REPOSITORY).parts
+            if path.suffix in (".py", ".pyi", ".pyx", ".pxd", ".pxi"):
+                room = parts[room_at].removesuffix(".py")
+                files[group_of.get(room, "others")].append((path, code_lines(path)))
+    return {group: size_of(found) for group, found in files.items()}
+
+
+def size_of(files):
+    short = [
+        path for path, lines in files
+        if lines < LEAST_LINES and path.suffix in (".py", ".pyx") and path.name != "__init__.py"
+    ]  # fmt: skip
+    return Size(sum(lines for _, lines in files), len(files), len(short))
+
+
+def test_no_room_grows():
+    now = sizes()
+    for group, (limit, _) in limits().items():
+        for kind, size, most in zip(Size._fields, now[group], limit, strict=True):
+            assert size <= most, f"{group}: {size:,} {kind}, more than {most:,} in {SIZES.name}"
+
+
+def test_lines_of_code_are_counted(tmp_path):
+    counted = {
+        "a.py": ('"""One.\n\nTwo.\n"""\n\nimport a  # b\n# c\nx = """\ny\n"""\n', 4),
+        "b.pyi": ("def f():\n    '''No.'''\n    return 1\n", 2),
+        "c.pyx": ('"""One.\n\n# Two."""\ncdef int f():\n    """No."""\n    return 1\n', 2),
+    }
+    for name, (source, lines) in counted.items():
+        (tmp_path / name).write_text(source)
+        assert code_lines(tmp_path / name) == lines, name
+
+
+def lower_limits():
+    """Write the sizes of today into the table, where they are below its limits."""
+    now, lines = sizes(), []
+    for line in SIZES.read_text(encoding="utf-8").splitlines():
+        rooms, *rest = line.split("|")
+        if rest and not line.startswith("#"):
+            lower = map(min, now[rooms.strip()], map(int, rest[0].split()))
+            rest[0] = " {:>6} {:>4} {:>3} ".format(*lower)
+        lines.append("|".join([rooms, *rest]))
+    SIZES.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def print_sizes():
+    now, table = sizes(), limits()
+    print("  lines   limit  budget  files  limit  short  rooms")
+    for group, (limit, budget) in table.items():
+        lines, files, short = now[group]
+        print(
+            f"{lines:7,} {limit.lines:7,} {budget:7,} {files:6} {limit.files:6} {short:6}  {group}"
+        )
+    of_source = [group for group in table if group not in ("tests", "bench")]
+    lines, files, _ = (sum(column) for column in zip(*map(now.get, of_source), strict=True))
+    budget = sum(table[group][1] for group in of_source)
+    print(f"{lines:7,}         {budget:7,} {files:6}                all of src/fastlsh")
 
 
 def test_the_public_names_exist():
@@ -216,3 +327,9 @@ def test_import_leaves_out_the_rooms_that_few_programs_need(run_python):
     code = "import sys, fastlsh; print(*(name for name in sys.modules if 'fastlsh.' in name))"
     loaded = {room_of(name) for name in run_python(code).stdout.split()}
     assert not loaded & {"io", "files", "cli", "reporting", "evaluation", "explanation", "compat"}
+
+
+if __name__ == "__main__":
+    if "--lower" in sys.argv[1:]:
+        lower_limits()
+    print_sizes()
