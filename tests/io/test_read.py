@@ -186,7 +186,10 @@ ADVICE = {
     ("a.jsonl", "{}\n".encode("utf-16")): 'in UTF-16 do: give encoding="utf16"',
     ("b.csv", b"\xfe\xff" + "text\nä\n".encode("utf-16-be")): 'give encoding="utf16"',
     ("a.txt", "text".encode("utf-16")): 'give encoding="utf16"',
-    ("b.jsonl", gzip.compress(b"{}")): "begins as a .gz does: let its name end so, or, if it is the"
+    (
+        "b.jsonl",
+        gzip.compress(b"{}", mtime=0),
+    ): "begins as a .gz does: let its name end so, or, if it is the"
     " standard input, name jsonl.gz with format=",
     ("a.tsv", lzma.compress(b"text")): "name tsv.xz with format=",
     ("b.txt", b"PAR1\x15\xff"): "name parquet with format=",
