@@ -47,7 +47,8 @@ class Priorities(NamedTuple):
 
 def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which of the values of `Priorities` are missing."""
-    return np.isnan(rounded(values))
+    missing: NDArray[np.bool_] = np.isnan(rounded(values))
+    return missing
 
 
 class PriorityRecord(NamedTuple):
