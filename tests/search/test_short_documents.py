@@ -20,7 +20,7 @@ def said(call):
         warnings.simplefilter("always")
         call()
     found = [str(each.message) for each in caught if issubclass(each.category, RecallWarning)]
-    return [message for message in found if "documents are shorter than" in message]
+    return [message for message in found if "shorter than" in message]
 
 
 SEARCHES = {
@@ -39,7 +39,9 @@ SEARCHES = {
 @pytest.mark.parametrize("name", SEARCHES)
 def test_every_search_says_it_once(name):
     (message,) = said(lambda: SEARCHES[name](CHINESE, shingler=WORDS))
-    assert message.startswith("4 of 4 documents are shorter than 3 words: only equal ones")
+    assert message.startswith(
+        "4 of 4 documents are shorter than 3 words: such a document is similar"
+    )
     assert 'characters (unit="char") in text without spaces' in message
     for shingler in (Shingler("char", 5), Shingler("word", 3, words="unicode")):
         assert not said(lambda of=shingler: SEARCHES[name](CHINESE, shingler=of))
@@ -77,6 +79,16 @@ def test_more_than_a_tenth_of_those_that_are_not_empty():
         assert len(found) == (expected is not None)
     exactly = [" ".join(LONG[number].split()[:5]) for number in range(20)]
     assert not said(lambda: fastlsh.deduplicate(exactly, shingler=five))
+
+
+def test_one_document():
+    (message,) = said(lambda: fastlsh.deduplicate(["tiny"], shingler=WORDS))
+    assert message.startswith("1 of 1 document is shorter than 3 words: such a document")
+    (message,) = said(lambda: fastlsh.deduplicate(["tiny", *LONG[:5]], shingler=WORDS))
+    assert message.startswith("1 of 6 documents is shorter than 3 words")
+    result = fastlsh.evaluate(["one longer text"])
+    assert repr(result).startswith("<Evaluation of 1 document at")
+    assert str(result).startswith("1 document, 0 empty")
 
 
 def test_documents_of_against_do_not_count():

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from fastlsh import Audit, Shingler, audit_files
-from fastlsh.cli.messages import plural, say
+from fastlsh.cli.messages import say
 from fastlsh.cli.options import add_against_option, add_input_options, integer, reading_keywords
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_text_options, shingler_of
 from fastlsh.evaluation import threshold_text
 from fastlsh.files import answers_of
 from fastlsh.io import STANDARD, exists, write_table, write_text
+from fastlsh.parallel import plural
 from fastlsh.reporting import audit_page, check_report
 
 HELP = "Judge a sample of removed documents on a page, and print the precision of the run."

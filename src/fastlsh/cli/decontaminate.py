@@ -11,7 +11,6 @@ from fastlsh.cli.job_plans import add_stage_options, is_checked, print_plan
 from fastlsh.cli.messages import (
     Record,
     documents_read,
-    plural,
     rows_skipped,
     say,
     says_stage,
@@ -28,6 +27,7 @@ from fastlsh.cli.options import (
 from fastlsh.cli.parser import group_of
 from fastlsh.cli.shingling import add_text_options, shingler_of, text
 from fastlsh.files import contamination_jobs, evaluate_decontamination_files
+from fastlsh.parallel import plural
 from fastlsh.presets import DECONTAMINATION_PRESETS, decontamination_preset
 from fastlsh.search import DEFAULT_SHINGLER
 

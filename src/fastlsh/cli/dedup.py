@@ -7,7 +7,7 @@ from fastlsh import deduplicate_files
 from fastlsh.cli import dedup_index, dedup_lines
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
 from fastlsh.cli.job_plans import print_plan, search_jobs
-from fastlsh.cli.messages import plural, summarise, warn_of_limits, warn_of_rows
+from fastlsh.cli.messages import summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import (
     RULE,
     add_against_option,
@@ -24,6 +24,7 @@ from fastlsh.cli.options import (
     search_keywords,
 )
 from fastlsh.cli.parser import group_of, show_first
+from fastlsh.parallel import plural
 
 HELP = "Remove near-duplicates and write the rows of the documents that are kept."
 EXAMPLES = """\

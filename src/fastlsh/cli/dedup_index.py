@@ -4,10 +4,11 @@ import argparse
 
 from fastlsh.cli.engines import watched
 from fastlsh.cli.index import opened
-from fastlsh.cli.messages import plural, summarise, warn_of_limits, warn_of_rows
+from fastlsh.cli.messages import summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import options_given, reading_keywords
 from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
+from fastlsh.parallel import plural
 
 REFUSED = (
     "group",

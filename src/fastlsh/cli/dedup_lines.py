@@ -9,7 +9,6 @@ from fastlsh.cli.engines import engine_keywords, watched
 from fastlsh.cli.messages import (
     Record,
     documents_read,
-    plural,
     recall_text,
     say_counts,
     says_stage,
@@ -23,6 +22,7 @@ from fastlsh.cli.options import (
     reading_keywords,
     search_keywords,
 )
+from fastlsh.parallel import plural
 
 REFUSED = (
     "group",

@@ -5,16 +5,10 @@ from typing import Any
 
 from fastlsh import deduplicate_span_files
 from fastlsh.cli.engines import engine_keywords, watched
-from fastlsh.cli.messages import (
-    Record,
-    documents_read,
-    plural,
-    say_counts,
-    says_stage,
-    warn_of_rows,
-)
+from fastlsh.cli.messages import Record, documents_read, say_counts, says_stage, warn_of_rows
 from fastlsh.cli.options import SEARCH, integer, option_of, options_given, reading_keywords
 from fastlsh.cli.shingling import span_shingler, text
+from fastlsh.parallel import plural
 
 TEXT_OPTIONS = ("tokenizer",)
 """Options that only passages have, and that say what their units are."""

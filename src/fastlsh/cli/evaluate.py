@@ -26,6 +26,7 @@ from fastlsh.io import (
     write_table,
     write_text,
 )
+from fastlsh.parallel import plural
 
 HELP = "Find all pairs exactly, compare the answer with them, and print recall and precision."
 EXAMPLES = """\
@@ -155,7 +156,7 @@ def _write(
     if arguments.report is not None:
         from fastlsh.reporting import report_page
 
-        title = f"Evaluation of {result.documents:,} documents"
+        title = f"Evaluation of {plural(result.documents, 'document')}"
         notes = {"input": ", ".join(arguments.inputs)}
         if is_limited:
             notes["limit"] = f"the first {arguments.first:,} documents"

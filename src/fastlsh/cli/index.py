@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fastlsh import Index
-from fastlsh.cli.messages import plural, say, warn_of_rows
+from fastlsh.cli.messages import say, warn_of_rows
 from fastlsh.cli.options import (
     RULE,
     add_input_options,
@@ -25,6 +25,7 @@ from fastlsh.cli.shingling import add_key_option, key_of
 from fastlsh.files import build_index
 from fastlsh.index import exists, finish_outputs, forget, is_address, refusal_of_id, shown
 from fastlsh.io import Collection, Lookup, check_target, write_table
+from fastlsh.parallel import plural
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import ids_of_words
 

@@ -14,7 +14,7 @@ from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
 from fastlsh.files import FileDecontamination, FileResult
 from fastlsh.io import Collection
-from fastlsh.parallel import Display, finish_line
+from fastlsh.parallel import Display, finish_line, plural
 
 Record = dict[str, Any]
 """What a run has found, by name."""
@@ -82,14 +82,6 @@ def warn_of_limits(limited: int) -> None:
             f" {REMEMBERED} kept documents that it remembers",
             stacklevel=2,
         )
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a count and its noun: "1 pair", "12,345 pairs"."""
-    return f"{count:,} {noun if count == 1 else _PLURALS.get(noun, noun + 's')}"
-
-
-_PLURALS = {"match": "matches"}
 
 
 def documents_read(arguments: argparse.Namespace, documents: int) -> str:

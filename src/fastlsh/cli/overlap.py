@@ -5,7 +5,7 @@ import argparse
 from fastlsh import overlap_files
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
 from fastlsh.cli.job_plans import print_plan, search_jobs
-from fastlsh.cli.messages import plural, summarise, warn_of_rows
+from fastlsh.cli.messages import summarise, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
@@ -14,6 +14,7 @@ from fastlsh.cli.options import (
     search_keywords,
 )
 from fastlsh.io import write_table
+from fastlsh.parallel import plural
 
 HELP = "Count the documents of each data set that have near-duplicates in each other data set."
 EXAMPLES = """\

@@ -5,7 +5,7 @@ import argparse
 from fastlsh import near_duplicate_files
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
 from fastlsh.cli.job_plans import print_plan, search_jobs
-from fastlsh.cli.messages import plural, summarise, warn_of_rows
+from fastlsh.cli.messages import summarise, warn_of_rows
 from fastlsh.cli.options import (
     add_against_option,
     add_input_options,
@@ -17,6 +17,7 @@ from fastlsh.cli.options import (
     reading_keywords,
     search_keywords,
 )
+from fastlsh.parallel import plural
 
 HELP = "Find all pairs of near-duplicates and print id_a, id_b and their Jaccard similarity."
 EXAMPLES = """\

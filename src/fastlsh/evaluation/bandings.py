@@ -10,7 +10,7 @@ from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.table import aligned, documents_line, number, share_and_interval
 from fastlsh.html import escaped
 from fastlsh.keywords import made, shares, taken
-from fastlsh.parallel import RunOptions
+from fastlsh.parallel import RunOptions, plural
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 
 if TYPE_CHECKING:
@@ -55,11 +55,12 @@ class BandingComparison:
 
     def __str__(self) -> str:
         first = self.evaluations[0]
+        pairs = first.recall.total
         lines = [
             documents_line(first),
             f"{first.num_perm} values ({first.scheme}, seed {first.seed}),"
             f" threshold {first.threshold:g}, verify {first.verify}",
-            f"{first.recall.total:,} pairs reach the threshold",
+            f"{plural(pairs, 'pair')} reach{'es' * (pairs == 1)} the threshold",
             "",
             *aligned([COLUMNS, *map(_row, self.evaluations)]),
         ]

@@ -12,7 +12,7 @@ import numpy as np
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.evaluation.shares import Share
 from fastlsh.keywords import made, shares
-from fastlsh.parallel import RunOptions
+from fastlsh.parallel import RunOptions, plural
 from fastlsh.results import NotSearched
 from fastlsh.search import (
     ContaminationParams,
@@ -129,8 +129,8 @@ class ContaminationRecall:
             counts = f"{share.total:7,}{share.hits:7,}{share.value:9.4f}"
             lines.append(f"{way:24}{counts}   {low:.4f} to {high:.4f}")
         lines.append(
-            f"{self.contaminated:,} of {self.documents:,} documents contain an item as they came"
-            f" ({self.hits_per_million:,.0f} of a million)"
+            f"{self.contaminated:,} of {plural(self.documents, 'document')} contain an item as they"
+            f" came ({self.hits_per_million:,.0f} of a million)"
         )
         return "\n".join(lines)
 

@@ -7,6 +7,7 @@ from fastlsh.evaluation.data import EvaluationData, SimilarityBin
 from fastlsh.evaluation.shares import or_null
 from fastlsh.evaluation.table import as_table
 from fastlsh.html import escaped
+from fastlsh.parallel import plural
 
 __all__ = ["Evaluation", "SimilarityBin"]  # pickles look for both here
 
@@ -86,7 +87,7 @@ class Evaluation(EvaluationData):
 
     def __repr__(self) -> str:
         return (
-            f"<Evaluation of {self.documents:,} documents at {self.threshold:g}: recall"
+            f"<Evaluation of {plural(self.documents, 'document')} at {self.threshold:g}: recall"
             f" {self.recall.value:.4f}, precision {self.precision.value:.4f}>"
         )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from fastlsh.evaluation.data import EvaluationData, SimilarityBin
 from fastlsh.evaluation.shares import Share
+from fastlsh.parallel import plural
 
 FOUND = ("similarity", "pairs", "candidates", "predicted", "rmse/ideal")
 ANSWERED = ("similarity", "recall", "precision")
@@ -24,10 +25,11 @@ def as_table(result: EvaluationData) -> str:
         "",
         *aligned([ANSWERED, *_answered(result)]),
         "",
-        f"recall {share_and_interval(result.recall)} of {result.recall.total:,} pairs,"
+        f"recall {share_and_interval(result.recall)} of {plural(result.recall.total, 'pair')},"
         f" {predicted} {number(result.predicted_recall)}",
-        f"precision {share_and_interval(result.precision)} of {result.precision.total:,} pairs",
-        f"{result.candidates.total:,} candidates,"
+        f"precision {share_and_interval(result.precision)}"
+        f" of {plural(result.precision.total, 'pair')}",
+        f"{plural(result.candidates.total, 'candidate')},"
         f" {result.candidates.total - result.candidates.hits:,} of them compared needlessly",
         f"estimates from {result.lowest:g} on: bias {_signed(result.estimator.bias)},"
         f" rmse {number(result.estimator.rmse)} (ideal {number(result.estimator.ideal)})",
@@ -39,9 +41,9 @@ def as_table(result: EvaluationData) -> str:
 def documents_line(result: EvaluationData) -> str:
     """Return how many documents were evaluated."""
     if not result.is_sample:
-        return f"{result.documents:,} documents, {result.empty:,} empty"
+        return f"{plural(result.documents, 'document')}, {result.empty:,} empty"
     return (
-        f"a sample of {result.documents:,} of {result.collection:,} documents"
+        f"a sample of {result.documents:,} of {plural(result.collection, 'document')}"
         f" (seed {result.seed}), {result.empty:,} empty"
     )
 

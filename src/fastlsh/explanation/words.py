@@ -3,6 +3,7 @@
 from fastlsh.banding import probability_text
 from fastlsh.explanation.data import ExplanationData
 from fastlsh.html import replaced
+from fastlsh.parallel import plural
 from fastlsh.texts import UNIT, Shingler
 
 Names = tuple[str, str]
@@ -83,7 +84,7 @@ def positions(explanation: ExplanationData) -> str:
 def length_text(text: str | bytes) -> str:
     """Return how long a text is."""
     unit = UNIT["byte" if isinstance(text, bytes) else "char"]
-    return f"{len(text):,} {unit}{'s' if len(text) != 1 else ''}"
+    return f"{plural(len(text), unit)}"
 
 
 def share(value: float) -> str:

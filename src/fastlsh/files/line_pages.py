@@ -11,6 +11,7 @@ from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.memory.documents import left_out
 from fastlsh.files.run.job import Job
+from fastlsh.parallel import plural
 from fastlsh.reporting import LineRun, Passage, lines_page, removals
 
 
@@ -79,5 +80,5 @@ def removal_page(
     run: LineRun, skipped: int, notes: Mapping[str, str], seconds: Mapping[str, float]
 ) -> str:
     """Return the page; `skipped` rows were left out."""
-    title = f"Repeated {run.by}s of {len(run.pieces):,} documents"
+    title = f"Repeated {run.by}s of {plural(len(run.pieces), 'document')}"
     return lines_page(run, title, {**notes, **left_out(skipped)}, seconds)

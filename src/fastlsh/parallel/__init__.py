@@ -1,7 +1,7 @@
 """Threads, progress, times, and memory for large arrays."""
 
 from fastlsh._kernels import Hold
-from fastlsh.parallel.display import Display, Size, amount, finish_line
+from fastlsh.parallel.display import Display, Size, amount, finish_line, plural
 from fastlsh.parallel.options import RunKeywords, RunOptions
 from fastlsh.parallel.ordered import background_calls, ordered_map
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
@@ -37,6 +37,7 @@ __all__ = [
     "mapped_file",
     "mapped_in",
     "ordered_map",
+    "plural",
     "run",
     "thread_count",
     "wait_for",

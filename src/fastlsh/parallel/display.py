@@ -129,6 +129,14 @@ def amount(size: float) -> str:
     return f"{size:,.3g} TB"
 
 
+def plural(count: int, noun: str) -> str:
+    """Return a count and its noun: "1 pair", "12,345 pairs"."""
+    return f"{count:,} {noun if count == 1 else _PLURALS.get(noun, noun + 's')}"
+
+
+_PLURALS = {"match": "matches"}
+
+
 def duration(seconds: float) -> str:
     """Return a time as people write it."""
     if seconds < 99.5:

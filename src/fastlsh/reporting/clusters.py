@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.parallel import plural
 from fastlsh.reporting.differences import beginning, compared
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.results import Deduplication
@@ -80,9 +81,8 @@ def _cluster(clusters: Clusters, documents: ReportedDocuments, index: int, unfol
             shown.add(own)
             items.append(_member(text, own, documents, number, float(clusters.similarity[at])))
     rest = _rest(size - len(items), equal, again, "" if size <= LOOKED_AT else "at least ")
-    plural = "s" if size > 1 else ""
     return f"""<details{unfolded}>
-<summary>{documents.name(kept)} <span>{size:,} duplicate{plural}</span></summary>
+<summary>{documents.name(kept)} <span>{plural(size, "duplicate")}</span></summary>
 <p class="kept">{beginning(text)}</p>
 <ul>
 {chr(10).join(items)}

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fastlsh.evaluation import Evaluation, Share, similarity_steps
+from fastlsh.parallel import plural
 from fastlsh.reporting import sections
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.frame import page
@@ -76,9 +77,8 @@ def _gallery(
         rows = np.flatnonzero(place == number)
         if len(rows):
             items = examples(documents, shown.left, shown.right, shown.similarity, rows)
-            plural = "s" if share.total > 1 else ""
             parts.append(
-                f"<details open>\n<summary>Similarity {label} <span>{share.total:,} pair{plural},"
+                f"<details open>\n<summary>Similarity {label} <span>{plural(share.total, 'pair')},"
                 f" {_number(share.value)} of them found</span></summary>\n{items}\n</details>"
             )
     if not parts:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fastlsh.arrays import unique
 from fastlsh.explanation import steps
 from fastlsh.html import described, escaped, shortened
+from fastlsh.parallel import plural
 from fastlsh.reporting import sections
 from fastlsh.reporting.differences import beginning
 from fastlsh.reporting.documents import MOST_ID
@@ -73,7 +74,9 @@ def passages_page(run: PassageRun, notes: Mapping[str, str], seconds: Mapping[st
         ("Time", sections.times(seconds)),
     ]
     documents = sum(count for _, count in run.sources)
-    return page(f"Repeated passages of {documents:,} documents", _summary(run), notes, parts)
+    return page(
+        f"Repeated passages of {plural(documents, 'document')}", _summary(run), notes, parts
+    )
 
 
 def regions(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -132,14 +135,14 @@ def _most_frequent(
         losers = unique(rows[region == number, 0])
         named = ", ".join(map(_name, run.names(losers[:NAMED])))
         more = len(losers) - NAMED
-        rest = f" <span>and {more:,} other document{'s' if more > 1 else ''}</span>"
+        rest = f" <span>and {plural(more, 'other document')}</span>"
         origin = " <small>from the reference collection</small>" if kept[number, 0] < 0 else ""
         length = int(kept[number, 2] - kept[number, 1])
         before, behind = (f"<small>{escaped(text)}</small>" for text in excerpt[::2])
         items.append(
             f'<li><p class="kept">{before}{beginning(excerpt.text)}{behind}</p>\n'
             f"<span>{length:,} characters, kept in</span> {_name(name)}{origin}<span>; removed"
-            f" {times[number]:,} time{'s' if times[number] > 1 else ''} from</span>"
+            f" {plural(times[number], 'time')} from</span>"
             f" {named}{rest if more > 0 else ''}</li>"
         )
     more = len(kept) - len(items)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.html import escaped, shortened
+from fastlsh.parallel import plural
 from fastlsh.reporting.differences import beginning, differences
 from fastlsh.reporting.documents import MOST_ID
 from fastlsh.reporting.sharing import Sharing, sharing, sharing_table
@@ -124,10 +125,10 @@ def _repeated(one: Repeated, shingler: Shingler) -> str:
         if passage.text not in shown and len(items) < VARIANTS:
             shown.add(passage.text)
             items.append(_variant(one.kept, passage, similarity, shingler))
-    times = f"removed {one.removed:,} time{'s' if one.removed > 1 else ''}"
+    times = f"removed {plural(one.removed, 'time')}"
     named = ", ".join(map(_name, one.losers))
     more = one.documents - len(one.losers)
-    rest = f" <span>and {more:,} other document{'s' if more > 1 else ''}</span>" if more else ""
+    rest = f" <span>and {plural(more, 'other document')}</span>" if more else ""
     variants = f"<ul>{chr(10).join(items)}</ul>" if items else ""
     return (
         f'<li><p class="kept">{beginning(one.kept.text)}</p>\n'

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.parallel import plural
 from fastlsh.results.arrow import Column
 from fastlsh.results.proofs import named
 from fastlsh.results.table import Table
@@ -120,8 +121,8 @@ class Contamination(Table):
     def __repr__(self) -> str:
         items = len(self.items_found)
         return (
-            f"<Contamination: {int(self.contaminated.sum()):,} of {len(self.kept):,} documents"
-            f" contain {items:,} item{'' if items == 1 else 's'}>"
+            f"<Contamination: {int(self.contaminated.sum()):,} of"
+            f" {plural(len(self.kept), 'document')} contain {plural(items, 'item')}>"
         )
 
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:

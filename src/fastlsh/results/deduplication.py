@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh.arguments import check_integer
 from fastlsh.arrays import cumcount
 from fastlsh.banding import LSHParams
+from fastlsh.parallel import plural
 from fastlsh.results.arrow import Column
 from fastlsh.results.cluster_counts import (
     ClusterCounts,
@@ -260,7 +261,7 @@ class Deduplication(Removal, Table):
 
     def __repr__(self) -> str:
         return (
-            f"<Deduplication: {self.n_kept:,} of {self.documents:,} documents kept, "
+            f"<Deduplication: {self.n_kept:,} of {plural(self.documents, 'document')} kept, "
             f"{self.duplicate_ratio:.1%} duplicates>"
         )
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import LSHParams
+from fastlsh.parallel import plural
 from fastlsh.results.arrow import Column
 from fastlsh.results.proofs import kept_names, named
 from fastlsh.results.table import Removal, Table
@@ -172,7 +173,7 @@ class LineDeduplication(Removal, CutTexts):
     def __repr__(self) -> str:
         return (
             f"<LineDeduplication: {len(self):,} of {self.spans:,} {self.by}s removed from"
-            f" {len(self.changed):,} of {self.documents:,} documents>"
+            f" {len(self.changed):,} of {plural(self.documents, 'document')}>"
         )
 
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
@@ -238,7 +239,9 @@ class SpanDeduplication(CutTexts):
         return zip(self.id, *bounds, self.kept_id, self.kept_start.tolist(), strict=True)
 
     def __repr__(self) -> str:
+        length = plural(self.characters, "character")
+        documents = plural(self.documents, "document")
         return (
-            f"<SpanDeduplication: {len(self):,} spans of {self.characters:,} characters removed"
-            f" from {len(self.changed):,} of {self.documents:,} documents>"
+            f"<SpanDeduplication: {plural(len(self), 'span')} of {length} removed"
+            f" from {len(self.changed):,} of {documents}>"
         )

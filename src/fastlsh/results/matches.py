@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import LSHParams
+from fastlsh.parallel import plural
 from fastlsh.results.arrow import Column
 from fastlsh.results.proofs import named
 from fastlsh.results.table import Table
@@ -95,7 +96,7 @@ class Matches(Table):
 
     def __repr__(self) -> str:
         return (
-            f"<Matches: {len(self):,} pairs of {self.documents:,} documents against"
+            f"<Matches: {plural(len(self), 'pair')} of {plural(self.documents, 'document')} against"
             f" {self.against_documents:,}>"
         )
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.parallel import batches
+from fastlsh.parallel import batches, plural
 from fastlsh.results.arrow import Column
 from fastlsh.results.proofs import named
 from fastlsh.results.table import RowTable
@@ -98,7 +98,7 @@ class Pairs(RowTable):
         return zip(self.left_id, self.right_id, self.similarity.tolist(), strict=True)
 
     def __repr__(self) -> str:
-        return f"<Pairs: {len(self):,} pairs among {self.documents:,} documents>"
+        return f"<Pairs: {plural(len(self), 'pair')} among {plural(self.documents, 'document')}>"
 
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
         left, right = self.left[rows], self.right[rows]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.parallel import plural
 from fastlsh.results.arrow import Column
 from fastlsh.results.table import RowTable
 
@@ -81,7 +82,7 @@ class Proofs(RowTable):
         return zip(self.id, self.kept_id, self.similarity.tolist(), strict=True)
 
     def __repr__(self) -> str:
-        return f"<Proofs: {len(self):,} removed documents>"
+        return f"<Proofs: {plural(len(self), 'removed document')}>"
 
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
         document, kept, against = self.document[rows], self.kept_document[rows], self.against[rows]

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import empty_documents
 from fastlsh.errors import RecallWarning, warn_caller
-from fastlsh.parallel import RunOptions
+from fastlsh.parallel import RunOptions, plural
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.signatures import MinHasher
@@ -48,8 +48,9 @@ def long_shingles(short: int, documents: int, shingler: Shingler) -> str | None:
     if shingler.unit == "word":
         advice += ', and so do characters (unit="char") in text without spaces'
     return (
-        f"{short:,} of {documents:,} documents are shorter than {shingler.size:,}"
-        f" {UNIT[shingler.unit]}s: only equal ones can be found among them; {advice}"
+        f"{short:,} of {plural(documents, 'document')} {'is' if short == 1 else 'are'} shorter than"
+        f" {plural(shingler.size, UNIT[shingler.unit])}: such a document is similar only to an equal"
+        f" one; {advice}"
     )
 
 

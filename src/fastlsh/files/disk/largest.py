@@ -12,6 +12,7 @@ from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.memory.documents import short_documents
 from fastlsh.files.run.job import Job
+from fastlsh.parallel import plural
 from fastlsh.reporting import RunCounts, largest_clusters_page
 from fastlsh.results import Deduplication
 
@@ -70,7 +71,7 @@ def largest_page(
         counts,
         ids=names[:own],
         against_ids=names[own:],
-        title=f"Deduplication of {documents:,} documents",
+        title=f"Deduplication of {plural(documents, 'document')}",
         notes={
             "texts shown": which,
             **notes,

@@ -46,7 +46,7 @@ from fastlsh.io import (
     write_table,
     write_text,
 )
-from fastlsh.parallel import RunOptions, Stopwatch
+from fastlsh.parallel import RunOptions, Stopwatch, plural
 from fastlsh.reporting import report_page
 from fastlsh.results import (
     ClusterCounts,
@@ -343,7 +343,7 @@ def _page(
         against.texts,
         collection.ids,
         against.ids,
-        f"Deduplication of {len(collection):,} documents",
+        f"Deduplication of {plural(len(collection), 'document')}",
         {**before, **bad, **lines},
         seconds,
     )

@@ -14,7 +14,7 @@ from fastlsh.files.more_columns import blocks_of, columns_of_both
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import PairSearch, Request
 from fastlsh.io import Collection, Lookup, Replacements, pair_columns, write_table
-from fastlsh.parallel import Stopwatch
+from fastlsh.parallel import Stopwatch, plural
 from fastlsh.reporting import PairFiles, ReportedDocuments, pairs_page
 from fastlsh.results import Matches, Pairs
 from fastlsh.search import exact_pairs, matches_of_texts, pairs_of_texts
@@ -115,7 +115,7 @@ def page_of_pairs(
     documents = ReportedDocuments(collection.texts, texts, collection.ids, ids, search.shingler)
     outputs = {} if wanted.output is None else {"pairs": wanted.output}
     notes = {**left_out(skipped), **named_files(request, "other collection", outputs)}
-    title = f"Pairs of {len(collection):,} documents"
+    title = f"Pairs of {plural(len(collection), 'document')}"
     files = None
     if request.group is None:
         both = [collection] if others is None else [collection, others]
