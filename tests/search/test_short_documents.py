@@ -91,10 +91,36 @@ def test_one_document():
     assert str(result).startswith("1 document, 0 empty")
 
 
-def test_documents_of_against_do_not_count():
-    assert not said(lambda: fastlsh.deduplicate(LONG, against=CHINESE, shingler=WORDS))
-    found = said(lambda: fastlsh.deduplicate(CHINESE, against=LONG, shingler=WORDS))
-    assert found[0].startswith("4 of 4")
+def test_each_collection_by_itself():
+    of_against = "4 of 4 documents of against= are shorter than 3 words"
+    for search in (fastlsh.deduplicate, fastlsh.matches):
+        (message,) = said(lambda of=search: of(LONG, against=CHINESE, shingler=WORDS))
+        assert message.startswith(of_against)
+        (message,) = said(lambda of=search: of(CHINESE, against=LONG, shingler=WORDS))
+        assert message.startswith("4 of 4 documents are shorter")
+
+
+def test_near_lines(tmp_path):
+    texts, known = ["\n".join(LONG), "a b\na b\n\nx y\nlonger line of words"], ["a b\nc d\n"]
+    expected = [
+        "3 of 24 lines are shorter than 3 words: such a line is similar only to an equal one",
+        "2 of 2 lines of against= are shorter than 3 words",
+    ]
+    how = {"threshold": 0.5, "shingler": WORDS}
+
+    def check(found):
+        for message, start in zip(found, expected, strict=True):
+            assert message.startswith(start)
+
+    check(said(lambda: fastlsh.deduplicate_lines(texts, against=known, **how)))
+    assert not said(lambda: fastlsh.deduplicate_lines(texts, against=known, min_length=5, **how))
+    assert not said(lambda: fastlsh.deduplicate_lines(texts))
+    inputs = write_shards(tmp_path, [{"text": text} for text in texts], 2)
+    against = write_shards(tmp_path, [{"text": text} for text in known], 1, "known")
+    how |= {"against": against, "memory": "300M"}
+    for engine in ({"engine": "memory"}, {"engine": "disk", "work": tmp_path / "work"}):
+        call = partial(fastlsh.deduplicate_line_files, inputs, tmp_path / "out.jsonl", **engine)
+        check(said(partial(call, **how)))
 
 
 def test_equal_texts_need_no_shingle():

@@ -109,7 +109,7 @@ def evaluate_each(
     shared, clocks = Stopwatch(), [Stopwatch() for _ in searches]
     with shared("signatures"):
         signed = sign(chosen, params, options)
-    warn_of_short_documents(signed, 0, params.shingler)
+    warn_of_short_documents(signed.short, signed.empty, 0, params.shingler)
     try:
         answers = [
             _answer(chosen, signed, search, max_pairs, options, clock)

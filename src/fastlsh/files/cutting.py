@@ -12,7 +12,7 @@ from fastlsh.errors import InputError
 from fastlsh.io import Block, BlockDocuments, Rest, take
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
-from fastlsh.stages import Anchors, piece_keys, unit_anchors
+from fastlsh.stages import Anchors, sign_pieces, unit_anchors
 from fastlsh.texts import (
     Pieces,
     Shingler,
@@ -42,6 +42,8 @@ class SignedPieces(NamedTuple):
     """uint64 (bands, m): band keys; 0: a piece that is not compared."""
     echoes: NDArray[np.int64] | None = None
     """Of passages, the stretches that need no key: those of `stages.Anchors`."""
+    short: int = 0
+    """Of lines and paragraphs that are compared, those with fewer units than a shingle."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,9 @@ class Cutting:
     def signed(self, documents: BlockDocuments, params: SearchParams) -> SignedPieces:
         """Cut the documents of a block, and find the band keys of the pieces."""
         pieces = self.pieces(documents)
-        return SignedPieces(pieces, piece_keys(pieces, params, self.min_length))
+        signed = sign_pieces(pieces, params, self.min_length)
+        short = 0 if signed.short is None else int(signed.short.sum())
+        return SignedPieces(pieces, signed.keys, short=short)
 
     def follows(self, pieces: Pieces) -> NDArray[np.bool_]:
         """Return which pieces are gathered in one text with the piece before them, bool (m,)."""

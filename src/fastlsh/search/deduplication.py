@@ -155,7 +155,7 @@ def deduplicate_texts(
     with clock("signatures"):
         signed = sign(everything, params, options)
         if not params.finds_equal:
-            warn_of_short_documents(signed, len(others), params.shingler)
+            warn_of_short_documents(signed.short, signed.empty, len(others), params.shingler)
             warn_of_needless_comparisons(everything, signed.signatures, params, options)
         if on_signed is not None:
             on_signed(signed.signatures[len(signed.signatures) - len(collection) :])

@@ -97,9 +97,8 @@ def exact_pairs(
     ids = check_ids(ids, len(collection))
     (code, similarity), size = exact_codes(collection, threshold, shingler, max_pairs, options)
     empty = int((size == 0).sum())
-    warn_of_long_shingles(
-        _count_short(collection, shingler, size), len(collection) - empty, shingler
-    )
+    short = _count_short(collection, shingler, size)
+    warn_of_long_shingles([(short, len(collection) - empty)], shingler)
     return Pairs(*split_codes(code), similarity, ids=ids, documents=len(collection), empty=empty)
 
 

@@ -11,6 +11,7 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import LineDeduplication
 from fastlsh.search.cut_collections import CutCollections
+from fastlsh.search.short_shingles import warn_of_short_documents
 from fastlsh.stages import decide_pieces, piece_params
 from fastlsh.texts import pieces_of, texts_without
 
@@ -118,9 +119,11 @@ def deduplicate_lines_of_texts(
     n_against = len(collections.against)
     everything = pieces_of([*collections.against, *collections.documents], by, options.threads)
     compared = everything.chosen(everything.lengths >= min_length) if min_length else everything
-    kept, similarity, limited = decide_pieces(
-        compared, params, max_candidates, options, int((compared.bounds[:, 0] < n_against).sum())
+    first = int((compared.bounds[:, 0] < n_against).sum())
+    kept, similarity, limited, short, empty = decide_pieces(
+        compared, params, max_candidates, options, first
     )
+    warn_of_short_documents(short, empty, first, params.shingler, by)
     gone = np.flatnonzero((kept != np.arange(len(kept))) & (compared.bounds[:, 0] >= n_against))
     removed = compared.bounds[gone]
     changed = texts_without(everything.texts, removed, by)

@@ -118,7 +118,7 @@ def matches_of_texts(
     everything, n = joined(others, collection), len(others)
     signed = sign(everything, params, options)
     signed.groups = groups_of_both(within, len(collection), against_within, n)
-    warn_of_short_documents(signed, n, params.shingler)
+    warn_of_short_documents(signed.short, signed.empty, n, params.shingler)
     warn_of_needless_comparisons(everything, signed.signatures, params, options)
     document, of_against, similarity = find_crossing(
         everything, signed, n, max_pairs, params, options, best=best, one_to_one=one_to_one

@@ -102,7 +102,7 @@ def overlap_of_texts(
     """Count as `overlap` does, given the data set and the length of each document."""
     max_pairs = check_integer(max_pairs, "max_pairs")
     signed = sign(texts, params, options)
-    warn_of_short_documents(signed, 0, params.shingler)
+    warn_of_short_documents(signed.short, signed.empty, 0, params.shingler)
     warn_of_needless_comparisons(texts, signed.signatures, params, options)
     empty = len(signed.empty)
     counts = shared_counts(texts, signed, data_set, characters, max_pairs, params, options)

@@ -105,7 +105,7 @@ def pairs_of_texts(
     ids = check_ids(ids, len(collection))
     signed = sign(collection, params, options)
     signed.groups = groups_of(within, len(collection))
-    warn_of_short_documents(signed, 0, params.shingler)
+    warn_of_short_documents(signed.short, signed.empty, 0, params.shingler)
     warn_of_needless_comparisons(collection, signed.signatures, params, options)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     pairs = split_codes(code)

@@ -1,5 +1,8 @@
 """Whether shingles are so short that unrelated documents look alike, or longer than documents."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +13,6 @@ from fastlsh.parallel import RunOptions, plural
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.signatures import MinHasher
-from fastlsh.stages import Signed
 from fastlsh.texts import UNIT, Shingler, Texts
 
 FEWEST = 16
@@ -32,7 +34,9 @@ MANY_SHORT = 10
 """More than one of so many documents that are shorter than a shingle are worth a warning."""
 
 
-def long_shingles(short: int, documents: int, shingler: Shingler) -> str | None:
+def long_shingles(
+    short: int, documents: int, shingler: Shingler, name: str = "document", of: str = ""
+) -> str | None:
     """Say that many documents are shorter than a shingle, if they are.
 
     Parameters
@@ -41,6 +45,8 @@ def long_shingles(short: int, documents: int, shingler: Shingler) -> str | None:
         How many documents have fewer units than a shingle, and how many are not empty.
     shingler
         What a shingle is.
+    name, of
+        What is compared, and " of against=" for a reference collection.
     """
     if not short or short * MANY_SHORT <= documents:
         return None
@@ -48,23 +54,38 @@ def long_shingles(short: int, documents: int, shingler: Shingler) -> str | None:
     if shingler.unit == "word":
         advice += ', and so do characters (unit="char") in text without spaces'
     return (
-        f"{short:,} of {plural(documents, 'document')} {'is' if short == 1 else 'are'} shorter than"
-        f" {plural(shingler.size, UNIT[shingler.unit])}: such a document is similar only to an equal"
+        f"{short:,} of {plural(documents, name)}{of} {'is' if short == 1 else 'are'} shorter than"
+        f" {plural(shingler.size, UNIT[shingler.unit])}: such a {name} is similar only to an equal"
         f" one; {advice}"
     )
 
 
-def warn_of_long_shingles(short: int, documents: int, shingler: Shingler) -> None:
-    """Warn as `long_shingles` says."""
-    if message := long_shingles(short, documents, shingler):
-        warn_caller(message, RecallWarning)
+def warn_of_long_shingles(
+    counts: Iterable[tuple[int, int]], shingler: Shingler, name: str = "document"
+) -> None:
+    """Warn as `long_shingles` says of the counts of the inputs, and of those of `against`."""
+    for (short, documents), of in zip(counts, ("", " of against="), strict=False):
+        if message := long_shingles(short, documents, shingler, name, of):
+            warn_caller(message, RecallWarning)
 
 
-def warn_of_short_documents(signed: Signed, first: int, shingler: Shingler) -> None:
-    """Warn if many of the documents from `first` on are shorter than a shingle."""
-    if signed.short is not None:
-        short, n = int(signed.short[first:].sum()), len(signed.short) - first
-        warn_of_long_shingles(short, n - int((signed.empty >= first).sum()), shingler)
+def warn_of_short_documents(
+    short: NDArray[np.bool_] | None,
+    empty: NDArray[Any] | None,
+    first: int,
+    shingler: Shingler,
+    name: str = "document",
+) -> None:
+    """Warn if many documents of the inputs, from `first` on, or of `against` are short.
+
+    `empty` are the numbers of the documents without a unit, or whether each has none.
+    """
+    if short is not None and empty is not None:
+        filled = np.ones(len(short), np.bool_)
+        filled[empty] = False
+        parts = slice(first, None), slice(first)
+        counts = ((int(short[part].sum()), int(filled[part].sum())) for part in parts)
+        warn_of_long_shingles(counts, shingler, name)
 
 
 def warn_of_short_shingles(

@@ -67,8 +67,8 @@ from fastlsh.stages.passages import repeated_contexts as repeated_contexts
 from fastlsh.stages.passages import repeated_passages as repeated_passages
 from fastlsh.stages.passages import unit_anchors as unit_anchors
 from fastlsh.stages.pieces import decide_pieces as decide_pieces
-from fastlsh.stages.pieces import piece_keys as piece_keys
 from fastlsh.stages.pieces import piece_params as piece_params
+from fastlsh.stages.pieces import sign_pieces as sign_pieces
 from fastlsh.stages.priority import KEEP as KEEP
 from fastlsh.stages.priority import check_keep as check_keep
 from fastlsh.stages.priority import check_priority as check_priority

@@ -10,7 +10,7 @@ from fastlsh.keyed import Key
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.stages.answers import decide
-from fastlsh.stages.batches import sign_batch
+from fastlsh.stages.batches import SignedBatch, sign_batch
 from fastlsh.stages.copies import first_equal
 from fastlsh.stages.signing import hashes_of_texts, sign
 from fastlsh.texts import Pieces, Shingler, with_key
@@ -25,6 +25,10 @@ class DecidedPieces(NamedTuple):
     """float64 (m,): to that one."""
     limited: NDArray[np.int64]
     """int64, ascending: those that were not compared with every candidate."""
+    short: NDArray[np.bool_] | None = None
+    """bool (m,): as in `SignedBatch`."""
+    empty: NDArray[np.bool_] | None = None
+    """bool (m,): which pieces have no unit; None where `short` is None."""
 
 
 def piece_params(
@@ -61,15 +65,17 @@ def piece_params(
     return SearchParams.of(shingler=plain, rule="equal")
 
 
-def piece_keys(pieces: Pieces, params: SearchParams, min_length: int) -> NDArray[np.uint64]:
-    """Return the band keys of pieces, uint64 (bands, m); for equality, one hash of each text.
+def sign_pieces(pieces: Pieces, params: SearchParams, min_length: int) -> SignedBatch:
+    """Sign pieces; for equality, the only key is a hash of each text.
 
-    0: a piece that is not compared, because it has no unit once it is normalised, or is shorter
-    than `min_length` code points.
+    The keys are 0 of a piece that is not compared, because it has no unit once it is normalised,
+    or is shorter than `min_length` code points.
     """
-    keys = sign_batch(pieces, params, text_hashes=False, threads=1).keys
-    keys[:, pieces.lengths < min_length] = 0
-    return keys
+    signed = sign_batch(pieces, params, text_hashes=False, threads=1)
+    signed.keys[:, pieces.lengths < min_length] = 0
+    if signed.short is not None:
+        signed.short[pieces.lengths < min_length] = False
+    return signed
 
 
 def decide_pieces(
@@ -118,4 +124,5 @@ def decide_pieces(
     is_empty[originals[signed.empty]] = True
     alone = is_empty[first]  # also copies of a piece that is like no other
     kept[alone], similarity[alone] = number[alone], 1.0
-    return DecidedPieces(kept, similarity, originals[limited])
+    short = None if signed.short is None else signed.short[row]
+    return DecidedPieces(kept, similarity, originals[limited], short, alone)

@@ -71,7 +71,9 @@ class Summary(NamedTuple):
     n_against: int
     """Those of `against`, which come first."""
     empty: int
-    """Of the others."""
+    """Of the others; lines and paragraphs that are not compared count, too."""
+    against_filled: int
+    """Documents of `against` with a unit."""
     skipped: int
     reasons: list[tuple[str, str, int | None]]
     repeated: int
@@ -92,6 +94,8 @@ class Summary(NamedTuple):
     """Of the documents of the inputs, where passages are looked for."""
     short: int
     """Documents with fewer units than a shingle, without those of `against`."""
+    against_short: int
+    """The same, of those of `against`."""
     missing_priorities: int
     """Documents of the inputs without a priority, if there is a column of these."""
 
@@ -101,7 +105,7 @@ class Summary(NamedTuple):
         return self.documents - self.n_against - self.empty
 
 
-NOTHING = Summary(0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0, 0, 0, 0)
+NOTHING = Summary(0, 0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0, 0, 0, 0, 0)
 """Of a stage that does not end the run."""
 
 
@@ -122,7 +126,9 @@ def sign_inputs(job: Job) -> Summary:
     finished_runs(job)  # an error if one is missing
     if summary.skipped and not job.skip:  # but it was when a run before this one read the row
         raise InputError(*summary.reasons[0])
-    warn_of_long_shingles(summary.short, summary.not_empty, job.params.shingler)
+    counts = (summary.short, summary.not_empty), (summary.against_short, summary.against_filled)
+    name = "document" if job.cutting is None else job.cutting.by
+    warn_of_long_shingles(counts, job.params.shingler, name)
     return summary
 
 
@@ -345,6 +351,9 @@ def _summary(job: Job) -> Summary:
         if count
     ]
     documents = sum(n for _, n in blocks)
+    n_against = sum(n for source, n in blocks if source < job.first_input)
+    empty, against_empty = _of_both(job, runs, "empty")
+    short, against_short = _of_both(job, runs, "short")
     check_number(documents)
     priorities = [
         (job.sources[source].path, PriorityRecord(*record))
@@ -353,8 +362,9 @@ def _summary(job: Job) -> Summary:
     ]
     return Summary(
         documents=documents,
-        n_against=sum(n for source, n in blocks if source < job.first_input),
-        empty=_of_inputs(job, runs, "empty"),
+        n_against=n_against,
+        empty=empty,
+        against_filled=n_against - against_empty,
         skipped=bad,
         reasons=reasons[:REASONS],
         repeated=sum(repeated),
@@ -365,14 +375,19 @@ def _summary(job: Job) -> Summary:
         files=stop - job.first_input,
         slow=sum(run["slow"] for run in runs),
         characters=sum(run["characters"] for run in runs[first:]),
-        short=_of_inputs(job, runs, "short"),
+        short=short,
+        against_short=against_short,
         missing_priorities=missing_in(str(job.request.read.priority), priorities),
     )
 
 
-def _of_inputs(job: Job, runs: list[Any], name: str) -> int:
-    """Return the sum of a count of the runs, without the files of `against`."""
-    return sum(n for run in runs for source, n in run[name] if source >= job.first_input)
+def _of_both(job: Job, runs: list[Any], name: str) -> tuple[int, int]:
+    """Return the sums of a count of the runs, of the inputs and of `against`."""
+    sums = [0, 0]
+    for each in runs:
+        for source, n in each[name]:
+            sums[source < job.first_input] += n
+    return sums[0], sums[1]
 
 
 def _repeated_example(

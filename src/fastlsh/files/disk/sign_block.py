@@ -54,11 +54,11 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         keys, short = _keys(documents, job)
         empty = int((keys[0] == 0).sum())
     else:
-        pieces, of_pieces, echoes = job.cutting.signed(documents, job.params)
+        pieces, of_pieces, echoes, short = job.cutting.signed(documents, job.params)
         keep_first_bits(of_pieces)
         keys = of_pieces
         counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
-        empty, short = int((counts == 0).sum()), 0
+        empty = int((of_pieces[0] == 0).sum())
         if (most := PER_PIECE * int(counts.max(initial=0))) > job.budget.memory - BASE:
             row = int(documents.rows[counts.argmax()])
             raise LongRowError(job.sources[source].path, most, row, f"cut into {job.cutting.by}s")

@@ -16,7 +16,7 @@ from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import Shingler
 
-FORMAT = 8
+FORMAT = 9
 """Of the work directory."""
 
 ENDS = 1 << 16

@@ -58,9 +58,10 @@ def family_rows(
     try:
         problems = found.where(f"earlier between {NOT_EMPTY + 1} and -1").limit(REPORTED).collect()
         raise_problem(rows, columns, [(row["earlier"], row["later"]) for row in problems])
-        counts = found.where(f"earlier <= {NOT_EMPTY}").groupBy("earlier").sum("later").collect()
-        of_code = dict(map(tuple, counts))
-        warn_of_long_shingles(of_code.get(SHORT, 0), of_code.get(NOT_EMPTY, 0), params.shingler)
+        coded = found.where(f"earlier <= {NOT_EMPTY}").groupBy("earlier").sum("later").collect()
+        of_code = dict(map(tuple, coded))
+        counts = of_code.get(SHORT, 0), of_code.get(NOT_EMPTY, 0)
+        warn_of_long_shingles([counts], params.shingler)
         links = found.where("earlier >= 0")
         if families == "auto":
             families = "driver" if 16 * links.count() <= finding.LINKS else "rounds"
