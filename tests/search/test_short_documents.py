@@ -7,6 +7,7 @@ import pytest
 
 import fastlsh
 from fastlsh import RecallWarning, Shingler
+from in_stages import in_parts
 from shards import write_shards
 
 CHINESE = ["山水之间有一条小路通向远方的村庄" + end for end in "甲乙丙丁"]
@@ -171,3 +172,11 @@ def test_files(tmp_path, engine, kind):
     (message,) = said(call)
     assert message.startswith("4 of 4 documents are shorter than 3 words")
     assert page is None or "4 of 4 documents are shorter" in page.read_text(encoding="utf-8")
+
+
+def test_a_run_in_stages_says_it_once(tmp_path):
+    inputs = write_shards(tmp_path, [{"text": text} for text in CHINESE * 2], 2)
+    keywords = {"inputs": inputs, "output": tmp_path / "out.jsonl", "shingler": WORDS}
+    keywords |= {"work": tmp_path / "work", "memory": "300M"}
+    (message,) = said(lambda: in_parts(fastlsh.deduplicate_files, keywords, 2))
+    assert message.startswith("8 of 8 documents are shorter than 3 words")

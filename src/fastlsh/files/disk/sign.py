@@ -126,9 +126,10 @@ def sign_inputs(job: Job) -> Summary:
     finished_runs(job)  # an error if one is missing
     if summary.skipped and not job.skip:  # but it was when a run before this one read the row
         raise InputError(*summary.reasons[0])
-    counts = (summary.short, summary.not_empty), (summary.against_short, summary.against_filled)
-    name = "document" if job.cutting is None else job.cutting.by
-    warn_of_long_shingles(counts, job.params.shingler, name)
+    if job.stage in (None, "unite"):  # the stages that follow read the summary again, in each part
+        counts = (summary.short, summary.not_empty), (summary.against_short, summary.against_filled)
+        name = "document" if job.cutting is None else job.cutting.by
+        warn_of_long_shingles(counts, job.params.shingler, name)
     return summary
 
 
