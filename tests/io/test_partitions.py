@@ -45,6 +45,8 @@ def test_what_keys_are():
         (["-0", "2"], ["-0", "2"]),
         (["1_0", "2"], ["1_0", "2"]),
         (["9" * 30, "2"], ["9" * 30, "2"]),
+        ([str(-(1 << 63)), str((1 << 63) - 1)], [-(1 << 63), (1 << 63) - 1]),
+        ([str(1 << 63), "2"], [str(1 << 63), "2"]),
         (["", "a b=c", "web%20crawl", "%C3%A9%2F"], ["", "a b=c", "web crawl", "é/"]),
     ],
 )
@@ -132,7 +134,8 @@ def test_rows_that_differ(here, value, shown, bad):
     rows = [{"text": "a"}, *bad, {"text": "b", "lang": value}]
     fill("in/lang=en/r.jsonl", rows=rows)
     for more in ({}, {"labels": ("lang",)}):
-        reason = rf"in/lang=en/r.jsonl: row {len(rows)}: 'lang' is {shown}, and the path .* 'en'$"
+        reason = rf"in/lang=en/r.jsonl: row {len(rows)}: 'lang' is {shown}, and the path .* 'en':"
+        reason += r" correct the row, or put the file into a directory that is not called lang=\.\.\.$"
         with pytest.raises(InputError, match=reason):
             read("in", on_error="skip", **more)
 

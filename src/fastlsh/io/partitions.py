@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from fastlsh.io.sources import Key, Options, Source
 
 _KEY = re.compile(r"([^=/]+)=([^/]*)")
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -53,7 +53,7 @@ def with_keys(
         )
         if name in named or inside or len(values) > 1:
             texts = [value for value in values if value is not None]
-            are_integers = texts and all(map(_INTEGER.fullmatch, texts))
+            are_integers = texts and all(isinstance(as_integer(text), int) for text in texts)
             kinds[name] = "int64" if are_integers else "string"
     return [
         replace(source, keys=tuple(
@@ -65,8 +65,10 @@ def with_keys(
 
 
 def as_integer(value: str | int | None) -> str | int | None:
-    """Return the integer that a value is written as, or the value if it is no integer."""
-    return int(value) if isinstance(value, str) and _INTEGER.fullmatch(value) else value
+    """Return the integer of 64 bits that a value is written as, or the value if it is none."""
+    if not isinstance(value, str) or not _INTEGER.fullmatch(value):
+        return value
+    return int(value) if -(1 << 63) <= int(value) < 1 << 63 else value
 
 
 def values_in_path(source: Source) -> dict[str, str | int | None]:

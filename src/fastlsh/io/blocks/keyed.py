@@ -110,7 +110,10 @@ class KeyedBlock:
         (block,) = self._again(of_column, [self.extent], others)
         ids = block.documents(np.ones(1, np.bool_)).ids
         value = None if ids is None else as_list(ids)[0]
-        reason = f"{key.name!r} is {value!r}, and the path of the file says {key.value!r}"
+        reason = (
+            f"{key.name!r} is {value!r}, and the path of the file says {key.value!r}: correct the"
+            f" row, or put the file into a directory that is not called {key.name}=..."
+        )
         raise self.source.error(reason, row)
 
 
