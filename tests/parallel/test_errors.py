@@ -1,6 +1,8 @@
 """An error that other threads raise lives no longer than its handler, nor do its files."""
 
 import gc
+import threading
+import time
 import weakref
 
 import pytest
@@ -65,3 +67,25 @@ def test_an_error_keeps_nothing_open_once_it_is_handled(way, threads):
             assert [each() for each in opened] == [None]
     finally:
         gc.enable()
+
+
+def test_the_first_batch_that_fails_is_named():
+    failed, ended = threading.Event(), []
+
+    def work(start, stop):
+        if start == 1:
+            failed.set()
+            raise OSError(start)
+        for _ in range(1000):
+            failed.wait(60)
+            time.sleep(0.001)
+            if start == 0:
+                raise OSError(start)
+            yield
+        ended.append(start)
+
+    for _ in range(5):
+        failed.clear()
+        with pytest.raises(OSError, match=r"^0$"):
+            run(work, ((i, i + 1) for i in range(50)), 3)
+    assert not ended  # the batch behind them is stopped, and no other one begins

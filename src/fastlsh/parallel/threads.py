@@ -71,9 +71,11 @@ def run(
 ) -> None:
     """Call work(start, stop) for each batch, on `threads` threads including the calling one.
 
-    Batches must not depend on each other. An exception, Ctrl-C included, stops the run once the
-    batches under way are done, or the steps where `work` returns an iterator, and is raised. So a
-    step should take a third of a second at most. `advance` is called in the calling thread.
+    Batches must not depend on each other. An exception stops the batches behind its own once they
+    are done, or their steps where `work` returns an iterator. Those before it go on, so that the
+    exception of the first batch that has one is raised, on any number of threads. Ctrl-C stops all
+    of them: a step should take a third of a second at most. `advance` is called in the calling
+    thread.
     """
     parts = iter(parts)
     first = list(islice(parts, threads))  # fewer batches need fewer threads
@@ -143,24 +145,33 @@ class _Run:
     def __init__(self, work: Work, parts: Iterator[Batch]) -> None:
         self.stop = False
         self.error: BaseException | None = None
+        self._failed = sys.maxsize
+        """The first batch that has failed, in the order in which they were begun."""
         self._work = work
-        self._parts = parts
+        self._parts = enumerate(parts)
         self._lock = RLock()  # taken by Hold, which Ctrl-C cannot leave locked
         self._done = 0
 
     def work_on_next(self) -> bool:
         """Work on the next batch; return whether there was one, and it was done."""
         with Hold(self._lock):
-            part = None if self.stop else next(self._parts, None)
+            is_over = self.stop or self.error is not None
+            number, part = (0, None) if is_over else next(self._parts, (0, None))
         if part is None:
             return False
-        steps = self._work(*part)
-        for _ in steps or ():
-            if self.stop:
-                if isinstance(steps, Generator):
-                    with suppress(Exception):  # the error of another call is raised
-                        steps.close()
-                return False
+        try:
+            steps = self._work(*part)
+            for _ in steps or ():
+                if self.stop or self._failed < number:
+                    if isinstance(steps, Generator):
+                        with suppress(Exception):  # the error of another call is raised
+                            steps.close()
+                    return False
+        except Exception as error:
+            with Hold(self._lock):
+                if number < self._failed:
+                    self.error, self._failed = error, number
+            return False
         with Hold(self._lock):
             self._done += part[1] - part[0]
         return True
