@@ -26,9 +26,9 @@ def counts_of(*collections: Collection) -> dict[str, Any]:
 
 
 def warn_if_none_left(request: Request, found: int, left: int, name: str = "document") -> None:
-    """Warn if each of the documents, lines or passages of a run occurs in `against`.
+    """Warn if all documents, lines or passages of a run are removed.
 
-    The first one that no other document of the inputs can have removed is always among them.
+    No document of the inputs can have removed the first of them, so `against` has.
     """
     if request.against and found and not left:
         warn_caller(

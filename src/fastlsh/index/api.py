@@ -459,8 +459,8 @@ class Index:
         """Iterate over (id, text) of all documents, in the order of insertion.
 
         The texts are those of `text`. The ids are those that are there when this is called: a
-        document that is inserted meanwhile is left out, and so is one that is removed. If one is
-        replaced, its text may be the new one.
+        document that is inserted or removed meanwhile is left out. If a document is replaced, its
+        text may be the new one.
 
         Raises
         ------

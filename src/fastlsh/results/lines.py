@@ -90,7 +90,7 @@ class CutTexts(Table):
 
 
 class LineDeduplication(Removal, CutTexts):
-    r"""The texts without repeated lines, and for each removed span the one that is kept.
+    r"""The texts without repeated lines, and for each removed span the kept span that it repeats.
 
     It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
     similarity). Positions are code points of the original texts: ``texts[document][start:end]``

@@ -28,7 +28,7 @@ class Cache:
     Parameters
     ----------
     hasher
-        A `MinHasher`; one that is `strict` makes this cache so, too.
+        A `MinHasher`; if it is `strict`, so is this cache.
     num_bands
         Must divide ``hasher.num_seeds``.
     **kwargs

@@ -14,7 +14,7 @@ from fastlsh.io.formats import COLUMNAR, DELIMITED
 from fastlsh.io.sources import Source
 
 Kind = Any
-"""A type of Arrow or its name; None: what has no types, as every value of CSV that becomes CSV."""
+"""A type of Arrow or its name; None for values without a type, as those of CSV that become CSV."""
 
 _EXACT = 2**53
 """Up to this, every integer is a double."""
