@@ -213,14 +213,16 @@ def _common(kinds: Sequence[Kind]) -> Kind:
     types = pa.types
     kinds = [kind.value_type if types.is_dictionary(kind) else kind for kind in kinds]
 
+    mixed = len(set(kinds)) > 1
+
     def are(*tests: Callable[[Any], bool]) -> bool:
         return all(any(test(kind) for test in tests) for kind in kinds)
 
     if are(lambda kind: str(kind) in _TEXT):
         return pa.large_string()  # as a dictionary may repeat what a string cannot hold
-    if are(lambda kind: str(kind) in _BYTES):
+    if are(lambda kind: str(kind) in _BYTES or (mixed and types.is_fixed_size_binary(kind))):
         return pa.large_binary()
-    if len(set(kinds)) == 1:
+    if not mixed:
         return kinds[0]
     if are(types.is_integer):
         signed = any(map(types.is_signed_integer, kinds))
