@@ -75,7 +75,7 @@ def test_types_are_those_of_the_whole_file(here):
         ([[[1]], [["x"]]], "row 2: the value of 'v[][]' does not fit: string, but int64"),
         ([[1], {"a": 1}], "row 2: the value of 'v' does not fit: struct<a: int64>, but list<"),
         ([1, [1, "a"]], "row 2: the value of 'v' does not fit: Could not convert 'a'"),
-        ([2**63], "row 1: the value of 'v' does not fit: "),
+        ([2**63], "row 1: the value of 'v' does not fit: an integer is beyond int64: write .jsonl"),
         ([2**60 + 1, 0.5], "row 1: the value of 'v' does not fit: Integer value"),
         ([0.5, 2**60 + 1], "row 2: the value of 'v' does not fit: Integer value"),
         (["a", "\ud800"], "row 2: the value of 'v' does not fit: "),

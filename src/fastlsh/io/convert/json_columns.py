@@ -88,6 +88,9 @@ class JsonColumns:
         """Return the error of a value that does not go with those before it."""
         try:
             found = array_of(values).type
+        except OverflowError:
+            reason = "an integer is beyond int64: write .jsonl or .csv, or make it a text"
+            return self._error(key, number, reason)
         except _errors() as error:
             return self._error(key, number, str(error))
         where, was, now = _innermost(key, self._kinds[key], found)
