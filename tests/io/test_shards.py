@@ -103,6 +103,10 @@ def test_names_in_another_format(here):
     assert planned(files[1:2], "o/", "jsonl.zst")[0][1:] == ("o/e.jsonl.zst", "jsonl", "zst")
     assert planned(files[:1], "o/", "jsonl")[0][1:] == ("o/a.b.jsonl.zst", "jsonl", "zst")
     assert planned(files[:1], "o/", "jsonl.gz")[0][1:] == ("o/a.b.jsonl.gz", "jsonl", "gz")
+    for target, name in (("o/", "o/a.b.json"), ("o", "o"), ("-", "-")):
+        (output,) = plan_outputs(files[:1], target, "json")
+        assert output[1:] == (name, "jsonl", None, True)
+    assert planned(files[:1], "o/", "json.gz")[0][1] == "o/a.b.json.gz"
     for kind in ("xml", "parquet.gz", "gz", ""):
         with pytest.raises(
             ValueError, match=f"cannot be converted to '{kind}', only to parquet, jsonl"

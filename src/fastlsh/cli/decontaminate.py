@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--convert-to",
         metavar="F",
-        help="the format of a directory or -: parquet, jsonl, csv, arrow, tsv (also jsonl.zst...)",
+        help="the format of a directory or -: parquet, jsonl, json, csv, arrow, tsv (or csv.gz...)",
     )
     parser.add_argument(
         "--hits",

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument(
         "--convert-to",
         metavar="F",
-        help="the format of a directory or -: parquet, jsonl, csv, arrow, tsv (also jsonl.zst...)",
+        help="the format of a directory or -: parquet, jsonl, json, csv, arrow, tsv (or csv.gz...)",
     )
     parser.add_argument(
         "--removed",

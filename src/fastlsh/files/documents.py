@@ -87,8 +87,9 @@ def deduplicate_files(
         rows of a document are kept or removed. In memory, this needs three times the text; on disk,
         twice the text in the work directory, and a document may be as long as a row.
     convert_to
-        "parquet", "arrow", "jsonl", "csv" or "tsv", the last three with a compression (jsonl.zst):
-        the format of outputs in a directory, or without a suffix. None: rows are unchanged there.
+        "parquet", "arrow", "jsonl", "json" (an array), "csv" or "tsv", the last four with a
+        compression (jsonl.zst): the format of outputs in a directory, or without a suffix. None:
+        rows are unchanged there.
     removed
         A table of the removed documents: id, kept_id and jaccard, or containment by that rule; if
         `against` is given, also against: whether kept_id is the id of a document there.

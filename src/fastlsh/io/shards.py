@@ -70,9 +70,9 @@ def plan_outputs(
         A file, which takes the rows of all inputs; or a directory (it ends with a slash, or is
         one), where each input has an output of the same name, relative to the inputs' common
         folder, in the same format and compression.
-    convert : {"parquet", "jsonl", "csv", "arrow", "tsv"}, optional
-        The format, for CSV and JSON lines with a compression: ``jsonl.zst``. In a directory,
-        names change their suffix; a file that has this format stays as it is, but for a
+    convert : {"parquet", "jsonl", "json", "csv", "arrow", "tsv"}, optional
+        The format, for CSV and JSON with a compression: ``jsonl.zst``; ``json`` is an array. In a
+        directory, names change their suffix; a file that has this format stays as it is, but for a
         compression that is named. Of one file, its suffix tells the format, which must agree.
 
     Returns
@@ -98,7 +98,7 @@ def plan_outputs(
     if is_folder_output(name):
         return _one_for_each(sources, name, convert)
     kind, compression = _kind_of_all(sources, name, convert)
-    array = kind == "jsonl" and _is_array(name, sources)
+    array = kind == "jsonl" and _is_array(name, sources, convert)
     return [Output(tuple(range(len(sources))), name, kind, compression, array)]
 
 
@@ -173,13 +173,15 @@ def _kind_of_all(
     return found, compression
 
 
-def _is_array(path: str, sources: Sequence[Source]) -> bool:
+def _is_array(path: str, sources: Sequence[Source], convert: str | None = None) -> bool:
     """Whether rows of JSON become an array: in ``.json``, unless all inputs are lines of JSON.
 
-    Where no suffix tells, they do if one of the inputs is an array.
+    Where no suffix tells, they do if they are converted to ``json``, or one input is an array.
     """
-    named = is_json(path)
-    if not named and (split_suffix(path)[0] or is_written_in_place(path)):
+    named, told = is_json(path), split_suffix(path)[0]
+    if convert is not None and not told:
+        return is_json(f"rows.{convert}")
+    if not named and (told or is_written_in_place(path)):
         return False
     return any(is_array(each) or (named and each.format != "jsonl") for each in sources)
 
@@ -192,6 +194,7 @@ def _last_suffix(path: str) -> str:
 def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -> list[Output]:
     common = _common_folder(sources)
     plan = []
+    as_array = convert is not None and is_json(f"rows.{convert}")
     taken: dict[str, Source] = {}
     for number, source in enumerate(sources):
         if source.path == filesystems.STANDARD:
@@ -201,9 +204,10 @@ def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -
         kind, compression = source.format, source.compression
         wanted, packed = parse_format(convert)
         array = kind == "jsonl" and _is_array(name, [source])
-        if wanted and (array or wanted != kind or packed not in (None, compression)):
-            kind, compression, array = wanted, packed, False
-            name = ".".join(filter(None, (stem(name), kind, compression)))
+        is_same = (array, kind) == (as_array, wanted) and packed in (None, compression)
+        if wanted and not is_same:
+            kind, compression, array = wanted, packed, as_array
+            name = ".".join(filter(None, (stem(name), "json" if array else kind, compression)))
         path = filesystems.joined(folder, name)
         other = taken.setdefault(path, source)
         if other is not source:
