@@ -25,6 +25,7 @@ from fastlsh.cli.options import (
     reading_keywords,
 )
 from fastlsh.cli.parser import group_of
+from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_text_options, shingler_of, text
 from fastlsh.files import contamination_jobs, evaluate_decontamination_files
 from fastlsh.parallel import plural
@@ -264,6 +265,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _test(arguments: argparse.Namespace, keywords: dict[str, Any]) -> None:
     for option in options_given(arguments, WRITING):
         raise ValueError(f"{option} has no effect with --self-test: nothing is written")
+    check_paths(arguments)
     measured = evaluate_decontamination_files(arguments.inputs, arguments.evals, **keywords)
     sys.stdout.write(f"{measured}\n")
     if measured.not_searched:

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any, NoReturn
 
 from fastlsh.cli.options import integer
-from fastlsh.cli.paths import check_paths, how_files_are_found
+from fastlsh.cli.paths import check_paths, how_files_are_found, without_warnings
 from fastlsh.cli.shingling import span_shingler
 from fastlsh.files import StageJob, parse_memory, stage_jobs
 from fastlsh.io import InputError, Source, files_to_read, identity
@@ -101,7 +101,8 @@ def print_plan(
         raise ValueError("documents are compared with an index in one process: leave out --index")
     how = how_files_are_found(vars(arguments))
     files = [*getattr(arguments, "against", []), *arguments.inputs]
-    sources = files_to_read(files, how, mixed=True)
+    with without_warnings():
+        sources = files_to_read(files, how, mixed=True)
     for source in sources:
         if identity(source) is None:
             raise InputError(source.path, "the jobs of a plan need files, not a pipe")

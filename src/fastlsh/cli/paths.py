@@ -2,7 +2,9 @@
 
 import argparse
 import os
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from fastlsh.files import work_directory
@@ -42,7 +44,7 @@ def check_paths(arguments: argparse.Namespace) -> None:
         (None, inputs), ("--against", given.get("against") or []),
         ("--evals", given.get("evals") or []),
     ):  # fmt: skip
-        with suppress(InputError, ValueError):
+        with suppress(InputError, ValueError), without_warnings():
             paths.reads(name, files)
     for option in ("--key-file", "--stop-words", "--vocabulary", "--answers"):
         paths.reads_file(option, given.get(option[2:].replace("-", "_")))
@@ -58,6 +60,14 @@ def check_paths(arguments: argparse.Namespace) -> None:
     elif "evals" in given:
         paths.deletes("--work", given.get("work"))
     paths.check()
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Look at files without the warnings that the run gives when it reads them, unless it fails."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def how_files_are_found(given: dict[str, Any]) -> ReadOptions:
