@@ -181,6 +181,13 @@ def test_a_plan_for_pairs_has_no_rows_to_write(command, capfd):
     assert script.count("--mem=1280M") == 6
 
 
+def test_a_plan_of_a_run_that_only_counts(command, capfd):
+    words = ["dedup", "in*.jsonl", "--work", "w", "--memory", "1G", "--threads", "1"]
+    assert "--stage finish" in plan_of(capfd, words, "sh", 2)
+    assert main(["pairs", *words[1:], "--plan", "sh", "--parts", "2"]) == 2
+    assert "--plan needs -o" in capfd.readouterr().err
+
+
 def test_memory_of_stages_that_have_all_documents(command, capfd, monkeypatch):
     """A stage with all documents gets more memory, and its command says so."""
     monkeypatch.setattr("fastlsh.files.scheduling.SURPLUS", 1_000_000.0)

@@ -91,9 +91,8 @@ def print_plan(
     for name in ("work", "memory", "threads"):
         if getattr(arguments, name) is None:
             raise ValueError(f"--plan needs --{name}, which all jobs share")
-    if arguments.output == "-" or (
-        arguments.output is None and getattr(arguments, "hits", None) is None
-    ):
+    writes_rows = "convert_to" in vars(arguments)  # without -o, such a command only counts
+    if arguments.output == "-" or (arguments.output is None and not writes_rows):
         raise ValueError("--plan needs -o, a file or a directory: no job has this standard output")
     if arguments.first is not None:
         raise ValueError("--limit is for a run in one process, which counts documents")
