@@ -23,6 +23,7 @@ _MARK = BOM.encode()
 JSON_SPACE = b" \t\r\n"
 _PIECE = 1 << 17
 _HEAD = 1 << 16
+_MOST_SPACE = 1 << 24
 _NO_TEXT = "fastlsh.no_text"
 
 
@@ -269,13 +270,15 @@ class Stream:
     def is_array(self) -> bool:
         """Whether this is an array of JSON; then go behind its bracket.
 
-        White space before the bracket does not count, as far as it is no more than 64 KiB.
+        White space before the bracket does not count, up to `_MOST_SPACE`.
         """
         head = memoryview(bytearray(_HEAD))
-        data = bytes(head[: self.fill(head)])
-        elements = data.lstrip(JSON_SPACE)
+        data, elements = bytearray(), b""
+        while not elements and len(data) < _MOST_SPACE and (count := self.fill(head)):
+            data += head[:count]
+            elements = bytes(head[:count]).lstrip(JSON_SPACE)
         found = elements.startswith(b"[")
-        self.give_back(elements[1:] if found else data)
+        self.give_back(elements[1:] if found else bytes(data))
         return found
 
     def skip_to(self, position: int) -> bool:
