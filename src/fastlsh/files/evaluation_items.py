@@ -60,7 +60,21 @@ def read_items(
             files.append(source.path)
         if len(found) == before:
             raise source.error("no evaluation items: the file has no rows")
+        if len(found) == before + 1 and fields is None and source.format == "jsonl":
+            _check_item(source, number, row)
     return ItemFiles(sources, Items.of_fields(found), ids, files)
+
+
+def _check_item(source: Source, number: int, row: dict[str, Any]) -> None:
+    """Raise InputError if the only row of a file has no sentence but in an array of objects."""
+    arrays = [
+        name for name, value in row.items()
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
+    ]  # fmt: skip
+    others = {name: value for name, value in row.items() if name not in arrays}
+    if arrays and not any(" " in text for _, text in _strings("", others)):
+        where = f"the rows may be in {arrays[0]!r}: give a file that is this array alone"
+        raise source.error(f"one item; {where}, or name the fields of the item", number)
 
 
 def _fields_of(
