@@ -174,7 +174,6 @@ def test_items_in_text_without_spaces(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "nothing would be written: give -o, --hits or --self-test"),
         (("-o", "c.jsonl", "--around", "3"), "--around is for --rule span"),
         (("-o", "c.jsonl", "--min-share", "3"), "--min-share must be between 0 and 1, got 3.0"),
         *(

@@ -134,6 +134,11 @@ def test_items_that_are_found(run):
         assert found["not_searched"] == [{"item": 2, "reason": "short"}]
         assert found["parameters"]["shingler"]["size"] == 13
         assert run(*words, *more, "--fail-above", "0.2")[0] == 0
+    before = sorted(Path().iterdir())
+    for more in ([], ["--work", "w"]):  # without an output, it only counts
+        assert run(*words[:-3], *more, "--fail-above", "0.2")[0] == 0
+        assert run(*words[:-3], *more, "--fail-above", "0.19", "-q")[0] == 3
+        assert sorted(Path().iterdir()) == before
     assert run(*words[:-3], "--self-test", "--summary", "s.json")[0] == 2
 
 

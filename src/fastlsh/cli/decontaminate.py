@@ -245,8 +245,6 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if print_plan(arguments, run, lambda _, memory: contamination_jobs(memory, arguments.parts)):
         return
-    if arguments.output is None and arguments.hits is None:
-        raise ValueError("nothing would be written: give -o, --hits or --self-test")
     with watched(arguments) as watch:
         result = decontaminate_files(
             arguments.inputs, arguments.evals, arguments.output, hits=arguments.hits,

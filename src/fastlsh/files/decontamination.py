@@ -91,7 +91,8 @@ def decontaminate_files(
     evals
         The evaluation files: JSON lines, CSV, TSV, Parquet, Arrow or plain text.
     output
-        The rows that are left, as in `deduplicate_files`; None: nothing is written but `hits`.
+        The rows that are left, as in `deduplicate_files`; None: the rows are only
+        counted, and nothing is written but `hits`.
     fields
         The names of the fields of an item, ``a.b`` for key b in a. By default, every string of a
         row is a field, at any depth, but its id; of the logs of lm-evaluation-harness and
@@ -145,8 +146,6 @@ def decontaminate_files(
     options = made(RunOptions.of, keywords)
     cuts = output is not None and params.rule == "span"
     read = made(ReadOptions, {**keywords, "editable": cuts})
-    if output is None and hits is None:
-        raise ValueError("nothing would be written: give an output, or hits=")
     if output is None and convert_to is not None:
         raise ValueError("convert_to has no effect without an output")
     if isinstance(fields, str) or (fields is not None and not list(fields)):
@@ -238,14 +237,14 @@ def _targets(
 ) -> OutputPlan | None:
     run_paths = _run_paths(inputs, sources, items, read)
     if output is None:
-        assert hits is not None
         run_paths.writes("hits", hits)
         run_paths.deletes("work", engine.work)
         run_paths.check()
         if engine.recovers_outputs:
             recover_outputs([hits])
-        table_format(hits)
-        check_target(hits)
+        if hits is not None:
+            table_format(hits)
+            check_target(hits)
         return None
     return OutputPlan.of(sources, run_paths, engine, output, convert_to, hits, None, None)
 
