@@ -109,8 +109,9 @@ def test_the_parts_of_a_budget_fit_into_it(memory, threads, num_perm):
 
 def test_too_little_memory_is_refused(tmp_path):
     inputs = write_shards(tmp_path, rows_of(1, 20), 1)
-    with pytest.raises(ValueError, match="at least 256M, got 100M"):
-        deduplicate_files(inputs, tmp_path / "k.jsonl", engine="disk", memory="100M")
+    for given, named in (("100M", "100M"), ("256", "256 bytes"), (256, "256 bytes")):
+        with pytest.raises(ValueError, match=f"at least 256M, got {named}: "):
+            deduplicate_files(inputs, tmp_path / "k.jsonl", engine="disk", memory=given)
 
 
 def test_the_estimate_grows_with_the_files(tmp_path):

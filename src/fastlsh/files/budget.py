@@ -64,6 +64,17 @@ def parse_memory(text: str) -> int:
     return size
 
 
+def check_least(memory: int) -> None:
+    """Raise ValueError if it is less memory than any run on disk takes."""
+    if memory < LEAST:
+        given = str(getattr(memory, "given", memory))
+        raise ValueError(
+            f"the memory must be at least {LEAST >> 20}M, got"
+            f" {f'{given} bytes' if given.isdigit() else given}: it includes what Python and the"
+            " libraries take"
+        )
+
+
 def least_memory(size: int, each: int) -> str:
     """Return the memory with which there are `each` bytes for each one of `size`."""
     return f"{-(-(BASE + size * each) >> 20) + 1}M"
@@ -145,11 +156,7 @@ class Budget:
         ValueError
             It is less than 256 MB.
         """
-        if memory < LEAST:
-            raise ValueError(
-                f"the memory must be at least {LEAST >> 20}M, got {memory >> 20}M: it includes what"
-                " Python and the libraries take"
-            )
+        check_least(memory)
         room = memory - BASE
         keys = stored_bytes(params)
         bands = params.n_keys

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fastlsh.errors import InputError
-from fastlsh.files.budget import BASE, LEAST, saying_memory
+from fastlsh.files.budget import BASE, check_least, saying_memory
 from fastlsh.files.disk.staged import ENDED, joined, taking_part
 from fastlsh.files.evaluation_items import ItemFiles
 from fastlsh.files.findings import BlockFindings, Findings
@@ -69,8 +69,7 @@ class Sizes:
     @classmethod
     def of(cls, memory: int, threads: int) -> "Sizes":
         """Divide the memory; ValueError if it is less than 256 MB."""
-        if memory < LEAST:
-            raise ValueError(f"memory must be at least {LEAST >> 20}M, got {memory >> 20}M")
+        check_least(memory)
         room = memory - BASE
         block = min(max(room // (24 * threads), 1 << 16), LARGEST_BLOCK)
         return cls(memory, block, room // PER_ROW)
