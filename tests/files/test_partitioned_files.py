@@ -100,6 +100,14 @@ def test_one_output_has_the_columns(tmp_path, made, suffix):
         assert output.read_bytes() == output.with_name(f"{number}-memory.{suffix}").read_bytes()
 
 
+@pytest.mark.parametrize("suffix", every(2, ["jsonl", "parquet", "arrow", "csv"]))
+def test_a_missing_column_names_those_of_the_path(tmp_path, made, suffix):
+    inputs = made(suffix)
+    for output in (None, tmp_path / f"out.{suffix}", tmp_path / "out.jsonl", tmp_path / "out.csv"):
+        with pytest.raises(InputError, match=r"'language' \(there is: .*'text', 'lang', 'year'\)"):
+            deduplicate_files(inputs, output, within="language")
+
+
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
 def test_the_keys_stay_in_the_path(tmp_path, made, suffix):
     inputs = made(suffix)

@@ -84,6 +84,12 @@ def test_subdirectories_that_are_keys_are_read(here):
         expand("in")
 
 
+def test_a_missing_column_names_those_of_the_path(here):
+    fill("in/day=07/r.jsonl", "in/day=10/r.jsonl")
+    with pytest.raises(InputError, match=r"no key 'date' \(there is: .*'day'\)"):
+        read("in", labels=("date",))
+
+
 def test_numbers_and_ids(here):
     fill("in/day=07/r.jsonl", "in/day=10/r.jsonl", f"in/day={NULL}/r.jsonl")
     found = read("in", priority="day", id="day")

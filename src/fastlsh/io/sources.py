@@ -255,7 +255,7 @@ class Source:
     def missing(self, kind: str, name: str, there: Collection[str]) -> str:
         """Return the reason why a column (or key) cannot be read, and which ones there are."""
         given, advice = self.options, ""
-        names = listed([*map(repr, there)])
+        names = listed([repr(name) for name in dict.fromkeys((*there, *self.optional))])
         if given.reference and name in (*given.texts(), given.id):
             option = "against_id=" if name == given.id else "against_text="
             advice = f"; {option} names the column of the files of against"

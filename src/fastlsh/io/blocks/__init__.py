@@ -33,7 +33,7 @@ from fastlsh.io.blocks.contract import (
 )
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.jsonl import ArrayBlock, JsonBlock
-from fastlsh.io.blocks.keyed import KeyedBlock, own_columns, plain_block
+from fastlsh.io.blocks.keyed import KeyedBlock, own_columns, plain_block, without_keys
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.parquet import ParquetPart, ParquetSource
 from fastlsh.io.blocks.plain import TextBlock, as_json
@@ -80,4 +80,5 @@ __all__ = [
     "taken",
     "with_keys",
     "with_row_of_file",
+    "without_keys",
 ]

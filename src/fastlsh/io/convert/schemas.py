@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from fastlsh.errors import InputError, warn_caller
-from fastlsh.io.blocks import ArrowSource, ParquetSource, own_columns, read_blocks
+from fastlsh.io.blocks import (
+    ArrowSource,
+    ParquetSource,
+    plain_block,
+    read_blocks,
+    without_keys,
+)
 from fastlsh.io.convert.rows import check_names
 from fastlsh.io.errors import listed, pyarrow, reading
 from fastlsh.io.formats import COLUMNAR, DELIMITED
@@ -64,7 +70,7 @@ class FileColumns:
             return cls(source, schema, dict(zip(schema.names, schema.types, strict=True)))
         names: Sequence[str] = ("id", "text")
         if source.format in DELIMITED:
-            names = next(iter(read_blocks(own_columns(source)))).head.layout or ()
+            names = plain_block(next(iter(read_blocks(source)))).head.layout or ()
         return cls(source, names, dict.fromkeys(names, None if target in DELIMITED else "string"))
 
     def check(self) -> None:
@@ -99,7 +105,7 @@ class FileColumns:
 
 
 def _table(source: Source) -> ParquetSource | ArrowSource:
-    own = own_columns(source)
+    own = without_keys(source)
     return ParquetSource(own) if own.format == "parquet" else ArrowSource(own)
 
 
