@@ -153,7 +153,7 @@ def test_pairs_on_the_standard_output_need_a_work_directory(tmp_path):
 
 def test_keep_or_priority(tmp_path):
     inputs = write_shards(tmp_path, rows_of(1, 30), 1)
-    with pytest.raises(ValueError, match="give keep or priority, not both"):
+    with pytest.raises(ValueError, match="give keep= or priority=, not both"):
         deduplicate_files(inputs, tmp_path / "k.jsonl", keep="last", priority="score")
     with pytest.raises(ValueError, match="keep must be one of first, last, longest"):
         deduplicate_files(inputs, tmp_path / "k.jsonl", keep="best")

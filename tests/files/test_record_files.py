@@ -109,14 +109,14 @@ def test_misspelt_roles(tmp_path, capsys, suffix):
     for engine in ("memory", "disk"):
         assert main([*words, "User,Assistant", "--engine", engine]) == 2
         assert capsys.readouterr().err == (
-            "fastlsh: --roles must name roles of messages: none has 'Assistant' or 'User', the"
-            " roles there are 'assistant', 'system' and 'user'\n"
+            "fastlsh: --roles must name roles of messages: none has 'Assistant' or 'User'; the"
+            " roles that occur are 'assistant', 'system' and 'user'\n"
         )
         assert sorted(map(str, tmp_path.iterdir())) == inputs
     assert main([*words, "user,Assistant"]) == 0
     assert capsys.readouterr().err == (
         "fastlsh: warning: no message at the beginning of the files has the role 'Assistant': the"
-        " roles there are 'assistant', 'system' and 'user'\n"
+        " roles that occur are 'assistant', 'system' and 'user'\n"
     )
     assert main(["evaluate", *inputs, "--text", "chat", "-q", "--roles", "User"]) == 2
     assert "none has 'User'" in capsys.readouterr().err
@@ -131,7 +131,7 @@ def test_a_role_that_is_rare(tmp_path, monkeypatch):
     how = {"text": "a.b", "engine": "memory"}
     result = deduplicate_files(path, tmp_path / "kept.jsonl", roles=["tool"], **how)
     assert (result.documents, result.empty) == (302, 301)
-    with pytest.raises(ValueError, match="the roles there are 'human' and 'tool'"):
+    with pytest.raises(ValueError, match="the roles that occur are 'human' and 'tool'"):
         deduplicate_files(path, tmp_path / "other.jsonl", roles=["tools"], **how)
     path.write_text("")
     assert deduplicate_files(path, tmp_path / "none.jsonl", roles=["tools"], **how).documents == 0

@@ -77,7 +77,7 @@ def test_no_rows():
     [
         (lambda: TEXT.keep(1.5), "threshold must be above 0"),
         (lambda: TEXT.cluster(0.8, num_perm=0), "num_perm must be between"),
-        (lambda: TEXT.keep(0.8, keep="last", priority="score"), "give keep or priority"),
+        (lambda: TEXT.keep(0.8, keep="last", priority="score"), "give keep= or priority="),
         (lambda: TEXT.signature(0), "num_perm must be between"),
     ],
 )

@@ -186,7 +186,7 @@ def test_flags_must_fit(here):
         (
             ["a.csv"],
             "b",
-            "it needs a suffix, which tells its format: .parquet .jsonl .* convert_to=",
+            "it needs a suffix, which tells its format: .parquet .jsonl .* convert_to=; .* ends with /",
         ),
         (["a.parquet"], "b.parquet.gz", "parquet cannot be written as .gz"),
     ],

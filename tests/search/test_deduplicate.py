@@ -287,7 +287,7 @@ def test_empty_documents_stay():
     [
         ({"keep": "best"}, "keep"),
         ({"keep": [1, 2]}, "keep must be one of .*; an array of numbers is priority="),
-        ({"keep": "last", "priority": [1, 2]}, "give keep or priority, not both"),
+        ({"keep": "last", "priority": [1, 2]}, "give keep= or priority=, not both"),
         ({"priority": [1]}, "priority must hold one number or date for each of the 2"),
         ({"priority": ["1", "b"]}, "priority of document 1: 'b', neither a number nor a date"),
         ({"priority": [[1], [2]]}, "priority must hold one number or date for each"),

@@ -64,13 +64,13 @@ def check_content(options: Options, inputs: Sequence[Source], *others: Source) -
     everywhere = _all_roles(files, options, seen)
     if seen and not wanted & seen and not any(wanted & found for found in everywhere):
         raise ValueError(
-            f"roles must name roles of messages: none has {_shown(wanted, 'or')}, the roles there"
-            f" are {_shown(seen, 'and')}"
+            f"roles must name roles of messages: none has {_shown(wanted, 'or')}; the roles that"
+            f" occur are {_shown(seen, 'and')}"
         )
     if seen and wanted - seen:
         warn_caller(
             f"no message at the beginning of the files has the role {_shown(wanted - seen, 'or')}:"
-            f" the roles there are {_shown(seen, 'and')}",
+            f" the roles that occur are {_shown(seen, 'and')}",
             UserWarning,
         )
 

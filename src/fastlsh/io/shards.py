@@ -166,7 +166,10 @@ def _kind_of_all(
         suffixes = " ".join(f".{each}" for each in (*("txt",) * is_plain, *CONVERTED, "json"))
         reason = f"its suffix tells its format, so it must be one of {suffixes}"
         if not last:
-            reason = f"it needs a suffix, which tells its format: {suffixes}; or give convert_to="
+            reason = (
+                f"it needs a suffix, which tells its format: {suffixes}; or give convert_to=; the"
+                " name of a directory ends with /"
+            )
         raise InputError(path, reason)
     if compression and found in COLUMNAR:
         raise InputError(path, f"{found} cannot be written as .{compression}")

@@ -258,7 +258,7 @@ class Source:
         names = listed([repr(name) for name in dict.fromkeys((*there, *self.optional))])
         if given.reference and name in (*given.texts(), given.id):
             option = "against_id=" if name == given.id else "against_text="
-            advice = f"; {option} names the column of the files of against"
+            advice = f"; {option} names the column of the files of against="
         elif kind == "column" and len(there) == 1 and (found := _DELIMITER.search("".join(there))):
             advice = f"; if columns end at {found[0]!r}, say so with delimiter="
         elif given.text is None and name in given.texts():

@@ -22,7 +22,7 @@ def check_keep(keep: str, *, with_priority: bool = False) -> str:
             f"keep must be one of {', '.join(KEEP)}, got {keep!r}; an array of numbers is priority="
         )
     if with_priority and keep != "first":
-        raise ValueError(f"give keep or priority, not both, got keep={keep!r}")
+        raise ValueError(f"give keep= or priority=, not both, got keep={keep!r}")
     return keep
 
 

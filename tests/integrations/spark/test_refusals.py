@@ -34,7 +34,7 @@ def df(spark):
         ({"text": "score"}, TypeError, "'score' of df must hold strings or binary.*got double"),
         ({"id": "map"}, TypeError, "'map' of df must hold ids that have an order, got map<int"),
         ({"keep": "newest"}, ValueError, "keep must be one of first, last, longest, got 'newest'"),
-        ({"keep": "last", "priority": "score"}, ValueError, "give keep or priority, not both"),
+        ({"keep": "last", "priority": "score"}, ValueError, "give keep= or priority=, not both"),
         ({"priority": "rank"}, ValueError, "priority must be a column of df, which has no 'rank'"),
         ({"priority": "map"}, TypeError, "'map' must hold numbers or dates, the priorities, got"),
         ({"priority": "text"}, ValueError, "id 0: column 'text' is '.*', neither a number nor a"),
