@@ -13,6 +13,7 @@ import pytest
 
 from combinations import covering
 from fastlsh.io import InputError, read, write_rows
+from fastlsh.io.convert.rows import table_rows
 from files import check_rows_output, get, put
 
 
@@ -157,13 +158,37 @@ def test_columns_become_json(here):
         convert("b.parquet", "b.jsonl", "jsonl")
 
 
-def test_a_map_with_a_key_twice_is_no_object(here):
+@pytest.mark.parametrize("to", ["jsonl", "csv"])
+def test_few_rows_of_a_table_are_objects_at_a_time(here, to, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    sizes = [0, 3, 1, 400, 0, 2, 2, 2, 2, 2]
+    lists = [[{"a": n}] * size for n, size in enumerate(sizes)]
+    table = pa.table({"text": [f"text {n}" for n in range(len(sizes))], "v": lists})
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(table, "in.parquet", row_group_size=8)
+    convert(["in.parquet"], f"whole.{to}", to)
+    counts = []
+
+    def counted(table, start, stop):
+        counts.append(stop - start)
+        return table_rows(table, start, stop)
+
+    monkeypatch.setattr("fastlsh.io.convert.rows._OBJECTS", 2_500)
+    monkeypatch.setattr("fastlsh.io.convert.conversion.table_rows", counted)
+    convert(["in.parquet"], f"parts.{to}", to)
+    assert get(f"parts.{to}") == get(f"whole.{to}")
+    assert counts == [3, 1, 4, 2]
+
+
+def test_a_map_with_a_key_twice_is_no_object(here, monkeypatch):
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
     maps = pa.array([[("x", 1)], [("x", 1), ("x", 2)]], pa.map_(pa.string(), pa.int64()))
     pq.write_table(pa.table({"text": ["a", "b"], "m": maps}), "a.parquet")
-    with pytest.raises(InputError, match=r"a\.jsonl: row 2: a value .*duplicate key was 'x'"):
-        convert("a.parquet", "a.jsonl", "jsonl")
+    for objects in (1 << 22, 1):  # both rows together, or one after the other
+        monkeypatch.setattr("fastlsh.io.convert.rows._OBJECTS", objects)
+        with pytest.raises(InputError, match=r"a\.jsonl: row 2: a value .*duplicate key was 'x'"):
+            convert("a.parquet", "a.jsonl", "jsonl")
 
 
 def test_texts_become_rows(here):

@@ -109,11 +109,13 @@ def columns_of_both(
         block.check_objects(max_row, 1)
         in_path = values_in_path(source)
         plain = source.format in ("txt", *SPLIT)  # which has the columns of its path only
-        own = [{}] * int(kept.sum()) if plain else rows_of(source, block, kept)
-        rows = [in_path | row for row in own]
         for name in names:
-            found = [_value(row, name, kinds[name]) for row in rows]
-            values[name].append([json.dumps(value).encode() for value in found])
+            values[name].append([])
+        for own in [{}] * int(kept.sum()) if plain else rows_of(source, block, kept):
+            row = in_path | own
+            for name in names:
+                value = _value(row, name, kinds[name])
+                values[name][-1].append(json.dumps(value).encode())
     columns: dict[str, Lookup] = {}
     for name, seen in kinds.items():
         if path and not seen:

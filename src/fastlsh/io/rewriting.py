@@ -69,6 +69,13 @@ class Rewriting:
     max_row: int | None = None
     """Bytes that a row may have; see `Block.check_objects`."""
 
+    @property
+    def makes_objects(self) -> bool:
+        """Whether rows of tables become text, for which Python has an object of each value."""
+        return self.output.format not in COLUMNAR and any(
+            source.format in COLUMNAR for source in self.sources
+        )
+
     def rest_of(self, source: Source, block: Block, key: Any) -> Rest:
         """Return what is written of a block; LongRowError if a row needs too much memory."""
         there, written = source.format, self.output.format
@@ -114,7 +121,7 @@ def write_again(
     wide = min(threads, len(outputs))
     if any(each.output.format in COLUMNAR for each in outputs):
         wide = min(wide, memory // _PER_TABLE)
-    if any(each.alone for each in outputs):
+    if any(each.alone or each.makes_objects for each in outputs):
         wide = 1
     wide = max(wide, 1)
     at_once = threads // wide  # of what is compressed for an output
@@ -181,9 +188,10 @@ def _written(
                 behind = head.missing_end(head.header)
                 while first or (first := [*islice(pieces, 1)]):
                     source, extent, head, rows, count = first.pop()
-                    if len(rows):  # the last row of a file need not have an end
-                        soon(writer.write, behind + rows if behind else rows)
-                        behind = b"" if hasattr(rows, "schema") else head.missing_end(rows)
+                    for some in conversion.pieces(rows) if len(rows) else ():
+                        # The last row of a file need not have an end.
+                        soon(writer.write, behind + some if behind else some)
+                        behind = b"" if hasattr(some, "schema") else head.missing_end(some)
                     written += count
                     yield source, extent
         except InputError as error:

@@ -38,6 +38,11 @@ def memory_as_objects(data: NDArray[np.uint8], delimiter: str | None, copies: in
     return len(data) * (2 * wide + 3) + copies * int(objects)
 
 
+def table_as_objects(table: Any) -> Sizes:
+    """Return about how many bytes of memory each row of a table takes as objects of Python."""
+    return 4 * row_sizes(table) + row_sizes(table, PER_VALUE)
+
+
 def row_sizes(table: Any, each: int = 0) -> Sizes:
     """Return the bytes of each row of a table, with a dictionary's value counted in every row.
 

@@ -25,7 +25,7 @@ from fastlsh.io.columns import as_list
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.identities import label_hashes
 from fastlsh.io.record_texts import joined_columns, texts_of_messages
-from fastlsh.io.row_sizes import AS_OBJECTS, PER_ROW, PER_VALUE, row_sizes
+from fastlsh.io.row_sizes import AS_OBJECTS, PER_ROW, table_as_objects
 from fastlsh.io.token_ids import words_of_column
 from fastlsh.priorities import Priorities, PriorityRecord, read_priorities
 
@@ -76,12 +76,14 @@ class TableBlock:
 
     def check_objects(self, max_row: int, copies: int = 0) -> None:
         """Raise LongRowError if a row is too large as objects of Python; see `Block`."""
+        if not copies:
+            return
         path = self._columns.source.path
         with reading(path):
             self._read = self._table(True)
             check_structure(self._read)
-        taken = 4 * row_sizes(self._read) + row_sizes(self._read, PER_VALUE)
-        if copies and taken.max(initial=0) > PER_ROW * max_row:
+        taken = table_as_objects(self._read)
+        if taken.max(initial=0) > PER_ROW * max_row:
             row = self.extent.row + int(taken.argmax())
             raise LongRowError(path, int(taken.max()), row, AS_OBJECTS)
 

@@ -31,6 +31,7 @@ from fastlsh.io.convert.rows import (
     fault_of,
     json_as_rows,
     json_lines,
+    slices_of_objects,
     table_rows,
 )
 from fastlsh.io.convert.schemas import (
@@ -140,7 +141,7 @@ class Conversion:
         self._quotes = self._first.options.quotes or len(same) < len(sources)
 
     def piece(self, source: Source, block: Block, rest: Rest) -> Any:
-        """Return what is left of a block of an input, for the writer of `open`.
+        """Return what is left of a block of an input, for `pieces`; in any thread.
 
         Raises
         ------
@@ -160,10 +161,7 @@ class Conversion:
         if self._columns is None:
             return block.rows(*rest)
         if source.format in COLUMNAR:
-            table = cast(block.rows(*rest), self._schema)
-            if output.format in COLUMNAR:
-                return table
-            return self._encoded(len(table), lambda start, stop: table_rows(table, start, stop))
+            return cast(block.rows(*rest), self._schema)
         if source.format not in DELIMITED:
             return self.piece_of_json(block.rows(*rest))
         added = (rest.added and rest.added.beside(block.head.layout or ())) or AddedColumns({}, {})
@@ -173,21 +171,33 @@ class Conversion:
         rows = delimited_as_rows(block.rows(rest.kept, rest.texts), source, block.head.layout or ())
         for row, values in zip(rows, compress(added.rows(), rest.kept), strict=False):
             row.update(zip(added.types, values, strict=True))
-        return self._encoded(len(rows), lambda start, stop: rows[start:stop])
+        return self._encoded(0, len(rows), lambda start, stop: rows[start:stop])
+
+    def pieces(self, rows: Any) -> Iterator[Any]:
+        """Yield what `piece` returned as the writer of `open` takes it; errors as in `piece`.
+
+        A table that becomes text is encoded here, some rows after the others: so threads that read
+        blocks do not hold the objects of Python of their rows, nor the text.
+        """
+        if not hasattr(rows, "schema") or self._output.format in COLUMNAR:
+            yield rows
+            return
+        for some in slices_of_objects(rows):
+            yield self._encoded(*some, lambda start, stop: table_rows(rows, start, stop))
 
     def piece_of_json(self, lines: Any) -> Any:
         """Return what lines of JSON give to the output; errors as in `piece`."""
         if self._columns is None or self._output.format == "jsonl":
             return lines
         rows = json_as_rows(lines)
-        return self._encoded(len(rows), lambda start, stop: rows[start:stop])
+        return self._encoded(0, len(rows), lambda start, stop: rows[start:stop])
 
-    def _encoded(self, count: int, rows_of: Callable[[int, int], list[Row]]) -> Any:
+    def _encoded(self, start: int, stop: int, rows_of: Callable[[int, int], list[Row]]) -> Any:
         """Return rows in the format of the output, given what returns some of them."""
         try:
-            return self._encode(rows_of(0, count))
+            return self._encode(rows_of(start, stop))
         except _ERRORS as error:
-            for number in range(count):
+            for number in range(start, stop):
                 row: Row = {}
                 try:
                     (row,) = rows_of(number, number + 1)
@@ -240,7 +250,7 @@ class Conversion:
         Yields
         ------
         RowsWriter
-            It takes what `piece` returns, of one block after the other, and is complete in the file
+            It takes what `pieces` yields, of one block after the other, and is complete in the file
             only when the context is left.
 
         Raises

@@ -6,20 +6,26 @@ pyarrow does not write the former, and has no nested values in the latter.
 import datetime
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
+
+import numpy as np
 
 from fastlsh.io.blocks import Block, Delimited, Flags, plain_block
 from fastlsh.io.delimited import csv_row
 from fastlsh.io.formats import COLUMNAR, DELIMITED
+from fastlsh.io.row_sizes import table_as_objects
 from fastlsh.io.sources import Source
 
 Row = dict[str, Any]
 
+_OBJECTS = 1 << 22
+"""Bytes of the objects of Python that rows of a table become together; one row may have more."""
 
-def rows_of(source: Source, block: Block, kept: Flags) -> list[Row]:
-    """Return the rows of some of the good documents of a block, as they are in the file.
+
+def rows_of(source: Source, block: Block, kept: Flags) -> Iterator[Row]:
+    """Yield the rows of some of the good documents of a block, as they are in the file.
 
     Raises
     ------
@@ -29,11 +35,13 @@ def rows_of(source: Source, block: Block, kept: Flags) -> list[Row]:
     piece, layout = block.rows(kept), plain_block(block).head.layout
     if source.format in COLUMNAR:
         check_names(source, layout.names)
-        return table_rows(piece, 0, len(piece))
-    if source.format in DELIMITED:
+        for some in slices_of_objects(piece):
+            yield from table_rows(piece, *some)
+    elif source.format in DELIMITED:
         check_names(source, layout or ())
-        return delimited_as_rows(piece, source, layout or ())
-    return json_as_rows(piece)
+        yield from delimited_as_rows(piece, source, layout or ())
+    else:
+        yield from json_as_rows(piece)
 
 
 def check_names(source: Source, names: Sequence[str], done: str = "read") -> None:
@@ -60,6 +68,16 @@ def table_rows(table: Any, start: int, stop: int) -> list[Row]:
     A map may have a key twice, and only pandas has nanoseconds.
     """
     return [*table.slice(start, stop - start).to_pylist(maps_as_pydicts="strict")]
+
+
+def slices_of_objects(table: Any) -> Iterator[tuple[int, int]]:
+    """Yield between which rows a table is divided, so that few objects are made together."""
+    ends = np.cumsum(table_as_objects(table))
+    start, done = 0, 0
+    while start < len(table):
+        stop = max(int(np.searchsorted(ends, done + _OBJECTS, "right")), start + 1)
+        yield start, stop
+        start, done = stop, int(ends[stop - 1])
 
 
 def json_lines(rows: Sequence[Row]) -> bytes:
