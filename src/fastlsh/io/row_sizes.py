@@ -87,16 +87,22 @@ def _sizes(array: Any, each: int) -> Any:
         return _valid(array, np.append(values, 0)[np.where(_are_null(array), -1, codes)])
     if types.is_struct(kind):
         parts = (value_sizes(array.field(number), each) for number in range(kind.num_fields))
-        return _valid(array, sum(parts, np.zeros(len(array), np.int64)))
+        return _valid(array, sum(parts))
     if types.is_fixed_size_list(kind):
         # Values begin where the array does.
         values = array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size)
-        sizes = np.broadcast_to(value_sizes(values, each), len(values))
-        return _valid(array, sizes.reshape(len(array), kind.list_size).sum(axis=1, dtype=np.int64))
+        sizes = value_sizes(values, each)
+        if np.ndim(sizes):
+            sizes = sizes.reshape(len(array), kind.list_size).sum(axis=1, dtype=np.int64)
+        else:
+            sizes *= kind.list_size
+        return _valid(array, sizes)
     if any(getattr(types, name)(kind) for name in _LISTS):
         offsets = np.asarray(array.offsets).astype(np.int64)
         values = array.values.slice(offsets[0], offsets[-1] - offsets[0])
-        sizes = np.broadcast_to(value_sizes(values, each), len(values))
+        sizes = value_sizes(values, each)
+        if not np.ndim(sizes):  # for each of very many values, a number would take more memory
+            return 4 + _valid(array, np.diff(offsets) * sizes)
         ends = np.append(0, np.cumsum(sizes, dtype=np.int64))[offsets - offsets[0]]
         return 4 + _valid(array, np.diff(ends))
     if str(kind) in _VIEWS:
