@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import line_bounds
 from fastlsh.io.blocks.checks import Bytes
+from fastlsh.parallel import batches
 
 LF, CR, QUOTE = 10, 13, 34
 ENDS = b"\r\n", b"\n"
 """What may end a row; of CSV, a carriage return may, too."""
+_PIECE = 1 << 20
+"""Bytes in which quotes are looked for together."""
 _FIELD_LIMIT = 2**31 - 1  # fits a C long everywhere
 _ONE_AT_A_TIME = Lock()
 Indices = NDArray[np.int64]
@@ -78,12 +81,10 @@ def delimited(delimiter: str, quotes: bool) -> Split:
 
     def split(data: Bytes, last: bool) -> Lines:
         physical = line_bounds(data, last, returns=True)
-        marks = np.flatnonzero(data == QUOTE) if quotes else physical[:0]
-        if not len(marks):
+        if not quotes or not (data == QUOTE).any():
             return Lines(physical, None, len(physical) - 1)
-        if delimiter.isascii() and _as_written(data, marks, ord(delimiter)):
-            outside = np.searchsorted(marks, physical) % 2 == 0
-        else:
+        outside = _as_written(data, physical, ord(delimiter)) if delimiter.isascii() else None
+        if outside is None:
             outside = _as_read(data, physical, delimiter)
         bounds = physical[outside]
         numbers = np.flatnonzero(outside)
@@ -93,17 +94,31 @@ def delimited(delimiter: str, quotes: bool) -> Split:
     return split
 
 
-def _as_written(data: Bytes, marks: Indices, delimiter: int) -> bool:
-    """Whether each quote opens a field, closes it, or is doubled inside: then they alternate."""
+def _as_written(data: Bytes, physical: Indices, delimiter: int) -> NDArray[np.bool_] | None:
+    """Return which line ends are those of rows, if quotes are as one writes them.
+
+    Each one then opens a field, closes it, or is doubled inside: so they alternate. None: they do
+    not. One piece of the data is looked at after the other, for the places of all quotes may take
+    more memory than the data.
+    """
     if sys.version_info < (3, 11) and not data.all():  # which ends a row at each NUL
-        return False
+        return None
     edge = np.zeros(256, np.bool_)
     edge[[LF, CR, QUOTE, delimiter]] = True
-    opening, closing = marks[::2], marks[1::2]
-    before = edge[data[opening[opening > 0] - 1]]
-    after = edge[data[closing[closing < len(data) - 1] + 1]]
-    # Before an opening one, a quote is that which closed; after a closing one, that which opens.
-    return bool(before.all() and after.all())
+    outside = np.zeros(len(physical), np.bool_)
+    count = done = 0
+    for start, stop in batches(len(data), _PIECE):
+        marks = np.flatnonzero(data[start:stop] == QUOTE) + start
+        opening, closing = marks[count % 2 :: 2], marks[1 - count % 2 :: 2]
+        before = edge[data[opening[opening > 0] - 1]]
+        after = edge[data[closing[closing < len(data) - 1] + 1]]
+        # Before an opening one, a quote is that which closed; after a closing one, it opens.
+        if not (before.all() and after.all()):
+            return None
+        end = int(np.searchsorted(physical, stop, "right"))
+        outside[done:end] = (count + np.searchsorted(marks, physical[done:end])) % 2 == 0
+        count, done = count + len(marks), end
+    return outside
 
 
 def _as_read(data: Bytes, physical: Indices, delimiter: str) -> NDArray[np.bool_]:
