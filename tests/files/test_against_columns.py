@@ -103,7 +103,7 @@ def test_messages(inputs, suffix):
     with pytest.raises(InputError, match=r"no key 'other' \(there is: 'id', 'text'\)$"):
         run(text="other", **COLUMNS)
     for name in COLUMNS:
-        with pytest.raises(ValueError, match=f"{name}= names a column of the files of against"):
+        with pytest.raises(ValueError, match=f"{name}= names a column of the reference files"):
             deduplicate_files(inputs, "k.jsonl", **{name: "question"})
     with pytest.raises(ValueError, match="group= names the documents: leave out against_id="):
         run(group="id", against_id="key")

@@ -186,7 +186,8 @@ def test_flags_must_fit(here):
         (
             ["a.csv"],
             "b",
-            "it needs a suffix, which tells its format: .parquet .jsonl .* convert_to=; .* ends with /",
+            "it needs a suffix, which tells its format: .parquet .jsonl .* convert_to=;"
+            " .* ends with /",
         ),
         (["a.parquet"], "b.parquet.gz", "parquet cannot be written as .gz"),
     ],

@@ -291,7 +291,7 @@ class Request:
         read["editable"] = cutting is not None
         for column in ("against_text", "against_id"):
             if keywords.get(column) is not None and not paths(against):
-                raise ValueError(f"{column}= names a column of the files of against=: give against=")
+                raise ValueError(f"{column}= names a column of the reference files: give against=")
         if group is not None:
             _check_group(keywords, within, read)
             read["id"] = group
