@@ -165,7 +165,9 @@ def test_warnings_of_the_library_are_lines(run):
     Path("a.txt").write_text("one document\n" * 20)
     _, _, err = run("pairs", "a.txt", "-q")
     assert len(err) == 1
-    assert err[0].startswith("fastlsh: warning: a.txt is one document of 20 lines or more")
+    assert err[0].startswith(
+        "fastlsh: warning: a.txt is read as one document, although it has 20 lines or more"
+    )
     assert "--split lines or --split paragraphs" in err[0]
 
 

@@ -94,7 +94,7 @@ def test_one_text_of_many_lines_is_warned_of(run):
     for name, *more in (["a.txt"], ["a.txt", "--against", "old.jsonl"], ["c.txt.gz"]):
         _, _, err = run("pairs", name, "-q", *more)
         assert err == [
-            f"fastlsh: warning: {name} is one document of 20 lines or more, for a .txt file is one:"
+            f"fastlsh: warning: {name} is read as one document, although it has 20 lines or more:"
             " --split lines or --split paragraphs makes several of it"
         ]
     put("c.txt", f"{ONE}\n" * 19)

@@ -63,7 +63,7 @@ def test_the_log_and_the_disk(run):
 def test_complaints(run):
     names = put_three()
     for given, reason in [
-        (names[:1], "fastlsh: an overlap is that of 2 to 64 data sets, got 1"),
+        (names[:1], "fastlsh: an overlap compares 2 to 64 data sets, got 1"),
         ((*names, "--limit", "3"), "unrecognized arguments: --limit"),
         (
             (*names, "--stage", "sign"),

@@ -47,7 +47,7 @@ def check_content(options: Options, inputs: Sequence[Source], *others: Source) -
     """
     if len(inputs) == 1 and not options.editable and _has_many_lines(inputs[0]):
         warn_caller(
-            f"{inputs[0].path} is one document of {_MANY} lines or more, for a .txt file is one:"
+            f"{inputs[0].path} is read as one document, although it has {_MANY} lines or more:"
             " split='lines' or split='paragraphs' makes several of it",
             UserWarning,
         )

@@ -116,7 +116,7 @@ def overlap_of_texts(
 def check_data_sets(names: list[str]) -> None:
     """Raise ValueError unless there are as many data sets as can be compared, each once."""
     if not 2 <= len(names) <= MOST_DATA_SETS:
-        raise ValueError(f"an overlap is that of 2 to {MOST_DATA_SETS} data sets, got {len(names)}")
+        raise ValueError(f"an overlap compares 2 to {MOST_DATA_SETS} data sets, got {len(names)}")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"the data set {twice} is given twice")
