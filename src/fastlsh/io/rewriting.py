@@ -76,6 +76,11 @@ class Rewriting:
             source.format in COLUMNAR for source in self.sources
         )
 
+    @property
+    def is_of_tables(self) -> bool:
+        """Whether rows of tables stay such."""
+        return {self.output.format, *(source.format for source in self.sources)} <= {*COLUMNAR}
+
     def rest_of(self, source: Source, block: Block, key: Any) -> Rest:
         """Return what is written of a block; LongRowError if a row needs too much memory."""
         there, written = source.format, self.output.format
@@ -123,6 +128,8 @@ def write_again(
         wide = min(wide, memory // _PER_TABLE)
     if any(each.alone or each.makes_objects for each in outputs):
         wide = 1
+    if any(each.alone and each.is_of_tables for each in outputs):
+        threads = 1  # a batch that is written would be beside the one that is read
     wide = max(wide, 1)
     at_once = threads // wide  # of what is compressed for an output
     if any(each.output.format in COLUMNAR for each in outputs):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fastlsh.io import Options, Source, read_blocks
+from fastlsh.io import Options, Source, has_long_rows, read_blocks
 from fastlsh.io.row_sizes import row_sizes
 
 pa = pytest.importorskip("pyarrow")
@@ -63,3 +63,21 @@ def test_row_groups_with_long_and_short_dictionaries(tmp_path):
     texts = [text for block in blocks for text in block.documents().texts.to_pylist()]
     expected = [*short["text"], *short["text"], *long["text"], *short["text"], *long["text"]]
     assert texts == [text.as_py() for text in expected]
+
+
+def test_files_with_long_rows(tmp_path):
+    short, long = ["text"] * 100, [*["text"] * 99, "long" * 10_000]
+    for name, texts in (("short", short), ("long", long)):
+        table = pa.table({"text": texts})
+        pq.write_table(table, tmp_path / f"{name}.parquet", use_dictionary=False)
+        with pa.ipc.new_file(tmp_path / f"{name}.arrow", table.schema) as writer:
+            writer.write_table(table)
+        for suffix in ("parquet", "arrow"):
+            source = Source(str(tmp_path / f"{name}.{suffix}"), suffix, None, Options())
+            assert has_long_rows(source, 15_000) == (name == "long")
+            assert not has_long_rows(source, 50_000)
+    lists = pa.table({"text": ["a", "b"], "v": [[*range(5_000)]] * 2})  # 40,000 bytes each
+    pq.write_table(lists, tmp_path / "lists.parquet", use_dictionary=False, compression="none")
+    source = Source(str(tmp_path / "lists.parquet"), "parquet", None, Options())
+    assert has_long_rows(source, 30_000)
+    assert not has_long_rows(source, 60_000)

@@ -7,7 +7,7 @@ from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import OnMessage, Request
 from fastlsh.files.run.part import Part
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import COLUMNAR, LIGHT, BlockExtent, ByteProgress, Source
+from fastlsh.io import COLUMNAR, LIGHT, BlockExtent, ByteProgress, Source, has_long_rows
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 
@@ -27,6 +27,8 @@ class Job:
     """Whether rows are written, for which all columns of the inputs are read."""
     rows: "Job | None" = None
     """The job in whose work directory the documents were made of rows; None: they were not."""
+    _long: dict[int, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Of columnar files that were asked about, whether they have long rows."""
 
     @property
     def params(self) -> SearchParams:
@@ -80,8 +82,16 @@ class Job:
         `written`: the format in which its rows are written; another one makes objects of them.
         """
         own = self.sources[source].format
+        if own in COLUMNAR:
+            is_one = own == "parquet" or extent.stop - extent.start == 1
+            return is_one and self.options.threads > 1 and self._has_long_rows(source)
         most = self.budget.large if written in (None, own) else self.budget.row // LIGHT
-        return own not in COLUMNAR and extent.stop - extent.start > most
+        return extent.stop - extent.start > most
+
+    def _has_long_rows(self, source: int) -> bool:
+        if source not in self._long:
+            self._long[source] = has_long_rows(self.sources[source], self.budget.large)
+        return self._long[source]
 
     def byte_progress(self, stage: str) -> ByteProgress:
         """Return what tells how many bytes of the files a stage has done."""

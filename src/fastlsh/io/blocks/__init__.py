@@ -37,7 +37,13 @@ from fastlsh.io.blocks.keyed import KeyedBlock, own_columns, plain_block, withou
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.parquet import ParquetPart, ParquetSource
 from fastlsh.io.blocks.plain import TextBlock, as_json
-from fastlsh.io.blocks.reading import is_divisible, read_blocks, reread_blocks, with_row_of_file
+from fastlsh.io.blocks.reading import (
+    has_long_rows,
+    is_divisible,
+    read_blocks,
+    reread_blocks,
+    with_row_of_file,
+)
 from fastlsh.io.blocks.split_text import SplitBlock
 from fastlsh.io.blocks.writing import RowsWriter, maybe_array, rows_writer
 from fastlsh.io.filesystems import Identity
@@ -67,6 +73,7 @@ __all__ = [
     "TextBlock",
     "as_json",
     "changed",
+    "has_long_rows",
     "head_with",
     "identity",
     "is_divisible",

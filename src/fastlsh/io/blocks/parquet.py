@@ -198,8 +198,7 @@ class ParquetSource:
         total = 0
         for group in range(first, groups.stop):
             if max_row is not None:
-                with suppress(UnusualPagesError), self._opened_by_pages() as file:
-                    check_lengths(self.source, self._paged, file, group, names, max_row)
+                self.check_lengths(group, names, max_row)
             decoded = decoded_size(self.metadata, group, size, self.open, names)
             in_parts = decoded.is_large(size) or stop < done
             if stop > start and (in_parts or total + decoded.plain > size):
@@ -211,6 +210,11 @@ class ParquetSource:
                 start, total = stop, 0
         if stop > start:
             yield start, stop, None
+
+    def check_lengths(self, group: int, names: list[str], max_row: int) -> None:
+        """Raise LongRowError if a row of these columns is longer, or their pages are too large."""
+        with suppress(UnusualPagesError), self._opened_by_pages() as file:
+            check_lengths(self.source, self._paged, file, group, names, max_row)
 
     def edges(self, group: int, rows: int) -> list[int]:
         """Return the rows between which a row group is read by its pages; none if it is not.

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh.errors import InputError
+from fastlsh.errors import InputError, LongRowError
 from fastlsh.io.blocks.arrow import read_arrow_blocks, reread_arrow
 from fastlsh.io.blocks.contract import ALL_BYTES, Block, BlockExtent, ByteRange
 from fastlsh.io.blocks.cutting import Format, read_row_blocks, reread_rows, rows_before
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.jsonl import Json
 from fastlsh.io.blocks.keyed import KeyedBlock, without_keys
-from fastlsh.io.blocks.parquet import read_parquet_blocks, reread_parquet
+from fastlsh.io.blocks.messages import largest_batch
+from fastlsh.io.blocks.parquet import ParquetSource, read_parquet_blocks, reread_parquet
 from fastlsh.io.blocks.plain import read_text_blocks, reread_text
 from fastlsh.io.blocks.split_text import SplitText
+from fastlsh.io.errors import reading
 from fastlsh.io.filesystems import Identity
 from fastlsh.io.formats import SPLIT
 from fastlsh.io.sources import Source
@@ -116,6 +118,23 @@ def with_row_of_file(source: Source, within: ByteRange, error: InputError) -> In
     found = InputError(error.path, error.reason, error.row + before)
     found.__cause__ = error.__cause__
     return found
+
+
+def has_long_rows(source: Source, size: int) -> bool:
+    """Whether blocks of a Parquet or Arrow file are larger, or pages are that are decoded together.
+
+    Of Parquet, the pages tell it, and how long rows are on average; of Arrow, the largest batch.
+    """
+    if source.format == "arrow":
+        return largest_batch(source)[0] > size
+    with reading(source.path):
+        file = ParquetSource(source)
+        try:
+            for group in range(len(file.sizes)):
+                file.check_lengths(group, file.head.layout.names, size)
+        except LongRowError:
+            return True
+        return any(taken > size * rows for rows, taken in file.sizes)
 
 
 def reread_blocks(
