@@ -1,11 +1,13 @@
 """What a run on disk takes: measured in processes of their own."""
 
+import csv
 import gzip
 import json
 import random
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from shards import WORDS
@@ -213,6 +215,75 @@ def test_the_longest_row_that_is_accepted(tmp_path, reader, job, worst):
     assert megabytes < LIMIT + 30
 
 
+ROW = ((LIMIT << 20) - (160 << 20)) // 6 - 200
+"""Bytes of the longest row without its keys and marks."""
+
+LINES = 2_290_000
+"""Lines of a row, of which no more than 2,293,000 are accepted."""
+
+
+def list_of_bytes():
+    return pa.array(np.zeros(ROW, np.int8))
+
+
+def list_of_lists():
+    return pa.ListArray.from_arrays(pa.array(np.zeros(ROW // 4, np.int32)), pa.array([], pa.int8()))
+
+
+WORST = {
+    "lines": (READERS, lambda: {"text": "ab\n" * LINES}),
+    "quotes": (READERS, lambda: {"text": '"' * (ROW // 2)}),
+    "id": (["jsonl", "csv", "parquet", "arrow"], lambda: {"id": "x" * ROW}),
+    "objects": (["jsonl"], lambda: {"v": [{}] * (ROW // 3)}),
+    "bytes": (["arrow"], lambda: {"v": list_of_bytes()}),
+    "lists": (["parquet", "arrow"], lambda: {"v": list_of_lists()}),
+}
+"""The worst rows that are accepted: the formats that can have them, and what they have."""
+
+
+def as_column(value):
+    """Return a column of one row: a value, or a list of the values of an array."""
+    if isinstance(value, str):
+        return [value]
+    return pa.ListArray.from_arrays(pa.array([0, len(value)], pa.int32()), value)
+
+
+def write_worst_row(path, values):
+    """Write a file with a row, of which some values are given."""
+    row = {"id": "1", "text": "some text", **values}
+    if path.suffix == ".jsonl":
+        path.write_text(json.dumps(row, separators=(",", ":")) + "\n", encoding="utf-8")
+    elif path.suffix == ".csv":
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerows([row, row.values()])
+            file.write('2,another text\n3,a"b"c\n')
+    elif path.suffix == ".txt":
+        path.write_text(row["text"], encoding="utf-8")
+    else:
+        table = pa.table({name: as_column(value) for name, value in row.items()})
+        if path.suffix == ".parquet":
+            pq.write_table(table, path)
+        else:
+            with pa.ipc.new_file(path, table.schema) as writer:
+                writer.write_table(table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("case", [(row, reader) for row in WORST for reader in WORST[row][0]])
+def test_the_worst_row_that_is_accepted(tmp_path, case, job):
+    row, reader = case
+    path = tmp_path / f"in.{reader}"
+    write_worst_row(path, WORST[row][1]())
+    name, *more = JOBS[job]
+    out = tmp_path / (f"k.{reader}" if more[-1] == "k" else more[-1])
+    status, megabytes, said = peak(name, path, *more[:-1], out, "--engine", "disk")
+    assert status == 0, said
+    lines = LINES if (row, job) == ("lines", "lines") else 0
+    assert megabytes < LIMIT + 30 + 20 * lines / 1e6  # as the documentation says, for each line
+
+
 def filled(unit):
     """Return a list of JSON with one value many times: with it, a row has all of its bytes."""
     size = ((LIMIT << 20) - (160 << 20)) // 6 - 200
@@ -284,6 +355,40 @@ def test_rows_that_become_large_are_converted_one_after_the_other(tmp_path):
         for number in range(6):
             file.write(f'{{"text": "text {number}", "v": [{values}]}}\n')
     command = ["dedup", path, "-o", out, "--engine", "disk", "--convert-to", "csv"]
+    status, megabytes, said = peak(*command, threads=4)
+    assert status == 0, said
+    assert megabytes < LIMIT + 30
+
+
+def structs(rows, count):
+    """Return a column of lists of small objects, which Parquet has in few bytes."""
+    nulls = pa.nulls(rows * count, pa.bool_())
+    values = pa.StructArray.from_arrays([nulls, nulls], ["a", "b"])
+    return pa.ListArray.from_arrays(pa.array(range(0, rows * count + 1, count), pa.int32()), values)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("to", ["csv", "jsonl"])
+def test_tables_become_text_within_the_memory(tmp_path, to, threads):
+    path, out = tmp_path / "in.parquet", tmp_path / f"k.{to}"
+    table = pa.table({"text": sentences(6, 400), "v": structs(400, 5_000)})
+    pq.write_table(table, path, row_group_size=20)
+    command = ["dedup", path, "-o", out, "--engine", "disk", "--convert-to", to]
+    status, megabytes, said = peak(*command, threads=threads)
+    assert status == 0, said
+    assert megabytes < LIMIT + 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("to", ["csv", "parquet"])
+def test_long_rows_of_parquet_are_worked_on_one_after_the_other(tmp_path, to):
+    path, out = tmp_path / "in.parquet", tmp_path / f"k.{to}"
+    text = longest_text(False)[:20_000_000]
+    table = pa.table({"text": [f"{n} {text}" for n in range(6)]})
+    pq.write_table(table, path, use_dictionary=False, write_batch_size=1, data_page_size=1000)
+    more = [] if to == "parquet" else ["--convert-to", to]
+    command = ["dedup", path, "-o", out, "--engine", "disk", "--rule", "equal", *more]
     status, megabytes, said = peak(*command, threads=4)
     assert status == 0, said
     assert megabytes < LIMIT + 30
