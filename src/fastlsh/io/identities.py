@@ -47,7 +47,7 @@ def label_hashes(values: Any) -> Hashes:
     Parameters
     ----------
     values
-        A list, int64, a `TextColumn` or an Arrow array, without nulls. NaN equals NaN here.
+        A list, int64, a `TextColumn` or an Arrow array. None equals None here, and NaN equals NaN.
     """
     if isinstance(values, TextColumn):
         return _hashes(values)

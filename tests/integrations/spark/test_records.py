@@ -16,8 +16,8 @@ TEXTS = made(N, 5)
 EASY = {"threshold": 0.6, "num_perm": 32, "bands": 8, "rows": 4}
 DRAW = random.Random(8)
 MORE = {
-    "from": [DRAW.choice(["a", "b", "c"]) for _ in range(N)],
-    "number": [DRAW.choice([1, 2, 3]) for _ in range(N)],
+    "from": [DRAW.choice(["a", "b", None]) for _ in range(N)],
+    "number": [DRAW.choice([1, 2, None]) for _ in range(N)],
     "share": [DRAW.uniform(-1e9, 1e9) for _ in range(N)],
     "tokens": [DRAW.randrange(2**40) for _ in range(N)],
 }
@@ -178,11 +178,15 @@ def test_several_columns(spark):
 
 def test_refusals(spark):
     df = frame(spark, TEXTS, **MORE).selectExpr(
-        "*", "nullif(`from`, 'a') AS gap", "struct(id) AS s"
+        "*",
+        "nullif(number, 1) AS gap",
+        "struct(id) AS s",
+        "if(id = 7, double('NaN'), null) AS nan",
     )
     for options, error, message in (
-        ({"within": "gap"}, ValueError, r"column 'gap' holds no value \(null or NaN\)"),
-        ({"source": "gap"}, ValueError, r"column 'gap' holds no value \(null or NaN\)"),
+        ({"within": "nan"}, ValueError, "column 'nan' holds NaN"),
+        ({"source": "nan"}, ValueError, "column 'nan' holds NaN"),
+        ({"count": "gap"}, ValueError, r"column 'gap' holds no value \(null or NaN\)"),
         ({"count": "from"}, TypeError, "'from' must hold numbers to be summed, got string"),
         ({"source": "s"}, TypeError, "'s' of df must hold strings or numbers, got struct"),
         ({"text": ["text", "id"]}, TypeError, "'id' of df must hold strings or messages, got big"),

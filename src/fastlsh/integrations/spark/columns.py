@@ -17,7 +17,7 @@ NULL_ID, BAD_PRIORITY, BAD_TEXT, REPEATED = -4, -3, -2, -1
 BAD_MESSAGE, NO_VALUE = -5, -6
 """What can be wrong with a document; workers report it in the place of a document number.
 
-NO_VALUE - i: the i-th of `Columns.values` has none.
+NO_VALUE - i: the i-th of `Columns.values` has NaN; or null, if it is summed.
 """
 
 NOT_EMPTY, SHORT = -(1 << 62), -(1 << 62) - 1
@@ -59,7 +59,7 @@ class Columns:
 
     @property
     def values(self) -> dict[str, str]:
-        """The columns in which every document has a value, by the names that the rows have then."""
+        """The columns of groups, labels and numbers, by the names that the rows have then."""
         within = {} if self.within is None else {"within": self.within}
         labels = {f"label_{number}": name for number, name in enumerate(self.labels)}
         counts = {f"count_{number}": name for number, name in enumerate(self.counts)}
@@ -226,7 +226,7 @@ def problem_of(rows: Any, columns: Columns) -> Any:
     none = functions.lit(0)
     for number, name in enumerate(columns.values):
         value = functions.col(name)
-        wrong = value.isNull()
+        wrong = value.isNull() if name.startswith("count_") else functions.lit(False)
         if rows.schema[name].dataType.typeName() in FRACTIONS:
             wrong = wrong | functions.isnan(value)
         none = functions.when(wrong, NO_VALUE - number).otherwise(none)
@@ -278,7 +278,8 @@ def raise_problem(rows: Any, columns: Columns, problems: list[tuple[int, int]]) 
         message = f"{shown}: {_bad_message(columns)}"
     elif code <= NO_VALUE:
         name = list(columns.values.values())[NO_VALUE - code]
-        message = f"{shown}: column {name!r} holds no value (null or NaN)"
+        problem = "no value (null or NaN)" if name in columns.counts else "NaN"
+        message = f"{shown}: column {name!r} holds {problem}"
     else:
         times = f"occurs {row['count']} times in column {columns.id!r}"
         message = f"{shown} {times}: ids must be unique"

@@ -62,7 +62,8 @@ def deduplicate(
         `fastlsh.deduplicate` refers to the first or earlier document, it is the one with the
         smaller id here.
     within
-        A column of strings or numbers: only documents with the same value are compared.
+        A column of strings or numbers: only documents with the same value are compared. Null is a
+        value of its own, and NaN is refused.
     keep
         "first" (the smallest id), "last" or "longest".
     priority
@@ -238,8 +239,9 @@ def annotate(
     Raises
     ------
     TypeError, ValueError
-        As in `deduplicate`; `df` has a column of one of these names; `source` or `count` is null in
-        a row; or `max_copies` or `copies_per` is given, which have no effect on all rows.
+        As in `deduplicate`; `df` has a column of one of these names; `source` is NaN, or `count`
+        is null or NaN, in a row; or `max_copies` or `copies_per` is given, which have no effect on
+        all rows.
 
     Examples
     --------

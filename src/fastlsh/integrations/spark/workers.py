@@ -65,7 +65,8 @@ def signer(params: SearchParams) -> Worker:
                 keys, counts = np.zeros((0, len(number)), np.int64), np.zeros(2, np.int64)
             names = batch.schema.names
             if "within" in names:
-                keys = _in_groups(keys, batch.column("within"))
+                groups = label_hashes(batch.column("within"))
+                keys = keys_apart(keys.view(np.uint64), groups).view(np.int64)
             if "priority" in names:
                 ranked = batch.column("priority")
                 if str(ranked.type) in ("string", "large_string"):
@@ -80,13 +81,6 @@ def signer(params: SearchParams) -> Worker:
             )
 
     return sign
-
-
-def _in_groups(keys: NDArray[np.int64], within: Any) -> NDArray[np.int64]:
-    """Return keys that differ where the groups do; what has none is reported elsewhere."""
-    if within.null_count:
-        within = within.fill_null("" if str(within.type) in ("string", "large_string") else False)
-    return keys_apart(keys.view(np.uint64), label_hashes(within)).view(np.int64)
 
 
 def _not_utf8(column: Any) -> NDArray[np.bool_]:
