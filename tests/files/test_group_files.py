@@ -171,7 +171,7 @@ def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
     words = ["dedup", str(path), "-o", str(output), "--group"]
     for more, reason in (
         (["repo"], f"{path}: row 2: 'repo' is an array, not a text or a number"),
-        (["other"], f"{path}: row 1: no key 'other' (there is: 'repo', 'text')"),
+        (["other"], f"{path}: row 1: no key 'other' (there is: 'repo', 'text'); a row without a"),
         (["repo", "--id", "text"], "--group names the documents: leave out --id"),
         (["repo", "--within", "x"], "--group and --within cannot be given together: rows would"),
         (["repo", "--priority", "x"], "--group and --priority cannot be given together: rows"),

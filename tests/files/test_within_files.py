@@ -137,7 +137,8 @@ def test_what_cannot_be_grouped(tmp_path, capsys):
     assert main([*words, "x"]) == 2
     assert f"{path}: row 2: 'x' is an array" in capsys.readouterr().err
     assert main([*words, "y"]) == 2
-    assert f"{path}: row 1: no key 'y'" in capsys.readouterr().err
+    said = f"{path}: row 1: no key 'y' (there is: 'text', 'x'); a row without a value must"
+    assert said in capsys.readouterr().err
     for more in (["--by", "line"], ["--by", "span"], ["--index", "i.sqlite"]):
         assert main([*words, "x", *more]) == 2
         assert "--within" in capsys.readouterr().err

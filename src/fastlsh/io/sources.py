@@ -261,6 +261,8 @@ class Source:
             advice = f"; {option} names the column of the files of against="
         elif kind == "column" and len(there) == 1 and (found := _DELIMITER.search("".join(there))):
             advice = f"; if columns end at {found[0]!r}, say so with delimiter="
+        elif kind == "key" and name in given.labels:
+            advice = "; a row without a value must have null there"
         elif given.text is None and name in given.texts():
             chat = next((each for each in _CHATS if each in there), None)
             advice = f'; text="{chat}" reads a chat' if chat else f"; text= names another {kind}"
