@@ -8,7 +8,7 @@ import csv
 import io
 import json
 
-from fastlsh.io.blocks.new_texts import json_text, json_value
+from fastlsh.io.blocks.writing import json_text, json_value
 
 LIMIT = 2**31 - 1
 

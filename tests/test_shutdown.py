@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from combinations import first
-from fastlsh.io.uninterrupted import uninterrupted
+from fastlsh.io.replacement import uninterrupted
 from fastlsh.parallel import batches, run
 from files import put_rows
 

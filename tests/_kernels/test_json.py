@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh import _kernels
-from fastlsh.io.blocks.json_rows import JsonRows
+from fastlsh.io.blocks.jsonl import JsonRows
 from fastlsh.io.sources import Options, Source
 from rows_oracle import json_with_text
 from strategies import share

@@ -175,11 +175,11 @@ def test_options_that_do_not_go_with_it(run, options, reason):
 
 
 def test_many_ids_in_pieces(monkeypatch, pa):
-    from fastlsh.io import token_ids
+    from fastlsh.io import record_texts
 
-    monkeypatch.setattr(token_ids, "MOST_IDS", 5)
+    monkeypatch.setattr(record_texts, "MOST_IDS", 5)
     rows = [[1, 2, 3], [], None, [4] * 9, [5, None], [6], [-7, 8]]
-    words, bad = token_ids.words_of_column("x", pa.chunked_array([rows[:2], rows[2:]]))
+    words, bad = record_texts.words_of_column("x", pa.chunked_array([rows[:2], rows[2:]]))
     assert words.to_pylist()[:4] == ["1 2 3", "", "", "4 4 4 4 4 4 4 4 4"]
     assert {row: reason.partition(",")[0] for row, reason in bad.items()} == {
         4: "'x' has null among its ids", 6: "'x' has the id -7",

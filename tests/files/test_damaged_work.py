@@ -24,7 +24,7 @@ from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.run import ownership
 from fastlsh.files.run.part import STAGES
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import rewriting
+from fastlsh.io import rows as rewriting
 from in_stages import in_parts
 from shards import OF_PASSAGES, rows_of, small_budget, write_shards
 

@@ -21,7 +21,7 @@ from fastlsh.files.disk import write as disk_writing
 from fastlsh.files.run import workdir
 from fastlsh.files.run.arrays import new_array, save_array
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import rewriting
+from fastlsh.io import rows as rewriting
 from shards import contents, small_budget, write_shards
 from shards import rows_of as all_rows
 

@@ -207,7 +207,7 @@ def test_a_header_and_columns_that_become_objects_of_python_are_named(tmp_path, 
     limited(monkeypatch, row=30_000)
     for module in ("plan", "reading", "memory.pairs"):
         monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 30_000)
-    monkeypatch.setattr("fastlsh.io.row_sizes.PER_VALUE", 200)
+    monkeypatch.setattr("fastlsh.io.arrays.PER_VALUE", 200)
     for engine in ("memory", "disk"):
         keywords = {"engine": engine, "memory": "300M", "work": tmp_path / f"{engine}.work"}
         with pytest.raises(InputError, match=f"row 1: the row {said}"):

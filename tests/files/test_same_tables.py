@@ -8,7 +8,7 @@ import pytest
 from combinations import covering, every
 from fastlsh import deduplicate_files, deduplicate_line_files, near_duplicate_files, stages
 from fastlsh.files.disk import sign_block
-from fastlsh.io import batches
+from fastlsh.io import arrays
 from shards import contents, rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
@@ -61,8 +61,8 @@ def write_inputs(folder, kind, ids, shards=3):
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(batches, "MOST_BYTES", 2000)
-    monkeypatch.setattr(batches, "MOST_ROWS", 10)
+    monkeypatch.setattr(arrays, "MOST_BYTES", 2000)
+    monkeypatch.setattr(arrays, "MOST_ROWS", 10)
 
 
 def all_the_same(runs, folder, monkeypatch, job):

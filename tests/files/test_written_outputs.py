@@ -19,7 +19,8 @@ from fastlsh.files.run import outputs
 from fastlsh.files.run.outputs import outputs_there, recording
 from fastlsh.files.run.part import OF_DECONTAMINATION, STAGES
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import replacing_together, rewriting
+from fastlsh.io import replacing_together
+from fastlsh.io import rows as rewriting
 from in_stages import in_parts
 from shards import OF_PASSAGES, contents, rows_of, small_budget, write_shards
 

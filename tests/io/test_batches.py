@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh.io import batches
+from fastlsh.io import arrays
+from fastlsh.io.arrays import row_sizes
 from fastlsh.io.arrow_files import arrow_writer
 from fastlsh.io.outputs import parquet_writer
-from fastlsh.io.row_sizes import row_sizes
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -81,7 +81,7 @@ def edges_of(table):
     edges, rows, size = [], 0, 0
     for row in range(len(table)):
         rows, size = rows + 1, size + row_size(table, row)
-        if rows == batches.MOST_ROWS or size >= batches.MOST_BYTES or row == len(table) - 1:
+        if rows == arrays.MOST_ROWS or size >= arrays.MOST_BYTES or row == len(table) - 1:
             edges.append(row + 1)
             rows = size = 0
     return edges
@@ -137,8 +137,8 @@ def written(path, writer, pieces, schema):
 @pytest.fixture(scope="module")
 def small():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "MOST_BYTES", 150)
-        patch.setattr(batches, "MOST_ROWS", 7)
+        patch.setattr(arrays, "MOST_BYTES", 150)
+        patch.setattr(arrays, "MOST_ROWS", 7)
         yield
 
 

@@ -6,7 +6,7 @@ import io
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fastlsh.io.delimited import csv_row, csv_text
+from fastlsh.io.table_columns import csv_row, csv_text
 
 CELLS = st.text(st.sampled_from("a, \"'\r\n\t;é"), max_size=4)
 ROWS = st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n)))

@@ -7,14 +7,14 @@ import zlib
 
 import pytest
 
-from fastlsh.io import gzip_stream, open_output
+from fastlsh.io import open_output, streams
 
 PIECE = 1 << 16
 
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr(gzip_stream, "_PIECE", PIECE)
+    monkeypatch.setattr(streams, "_PIECE", PIECE)
 
 
 @pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE + 77])

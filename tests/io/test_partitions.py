@@ -9,7 +9,7 @@ import pytest
 
 from fastlsh import InputError
 from fastlsh.io import Options, expand, identity_hashes, read
-from fastlsh.io.partitions import are_keys
+from fastlsh.io.files import are_keys
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from fastlsh.io.row_sizes import memory_as_objects, table_as_objects
+from fastlsh.io.arrays import memory_as_objects, table_as_objects
 
 VALUES = [
     "{}", "[]", "[0]", '{"":0}', '{"":{}}', '"ab"', "9", "123456", "0.5", "12345678901234567890",

@@ -5,6 +5,7 @@ need pyarrow (``pip install pyarrow``).
 """
 
 from fastlsh.errors import InputError
+from fastlsh.io.arrays import LIGHT, PER_ROW, without_repetition
 from fastlsh.io.blocks import (
     ALL_BYTES,
     AddedColumns,
@@ -20,28 +21,28 @@ from fastlsh.io.blocks import (
     reread_blocks,
     with_row_of_file,
 )
-from fastlsh.io.blocks.long_rows import PAGES
-from fastlsh.io.blocks.messages import largest_batch
+from fastlsh.io.blocks.arrow import largest_batch
+from fastlsh.io.blocks.pages import PAGES
 from fastlsh.io.blocks.row_groups import bytes_of_pages
 from fastlsh.io.byte_progress import ByteProgress
-from fastlsh.io.collection import Collection, InputFile
-from fastlsh.io.columns import as_list, take
+from fastlsh.io.collection import Collection, InputFile, read_objects
 from fastlsh.io.contents import check_content
 from fastlsh.io.convert import Rest, as_plain, check_joined, rows_of
-from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
-from fastlsh.io.files import Paths, expand, expand_one, files_to_read, spooled_inputs
+from fastlsh.io.files import (
+    Paths,
+    expand,
+    expand_one,
+    files_to_read,
+    spooled_inputs,
+    values_in_path,
+)
 from fastlsh.io.filesystems import STANDARD, Identity, absolute, exists, is_remote, open_raw
-from fastlsh.io.formats import COLUMNAR, SPLIT
-from fastlsh.io.identities import are_integers as are_integer_ids
-from fastlsh.io.identities import identity_hashes, label_hashes
-from fastlsh.io.ids import Ids, ids_with
-from fastlsh.io.journal import journal_path
-from fastlsh.io.local_file import give_name
-from fastlsh.io.locks import try_lock
-from fastlsh.io.objects import read_objects
+from fastlsh.io.folders import COLUMNAR, SPLIT
+from fastlsh.io.ids import Ids, as_list, identity_hashes, ids_with, label_hashes, take
+from fastlsh.io.ids import are_integers as are_integer_ids
+from fastlsh.io.journal import journal_path, try_lock
 from fastlsh.io.outputs import open_output, write_text
-from fastlsh.io.partitions import values_in_path
 from fastlsh.io.reading import Room, read, read_files
 from fastlsh.io.record_texts import MESSAGES as MESSAGES
 from fastlsh.io.record_texts import PARTS as PARTS
@@ -49,17 +50,16 @@ from fastlsh.io.recovery import recover, recover_outputs
 from fastlsh.io.replacement import (
     Decision,
     Replacements,
+    give_name,
     joined,
     replacing,
     replacing_together,
 )
-from fastlsh.io.rewriting import Reread, Rewriting, write_again
-from fastlsh.io.row_sizes import LIGHT, PER_ROW
-from fastlsh.io.rows import Added, write_rows
-from fastlsh.io.run_paths import DATABASE_ENDINGS, RunPaths, database_files
+from fastlsh.io.rows import Added, Reread, Rewriting, write_again, write_rows
+from fastlsh.io.run_paths import DATABASE_ENDINGS, RunPaths, check_target, database_files
+from fastlsh.io.same_file import is_written_in_place
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, ReadKeywords, ReadOptions, Source, check_used
-from fastlsh.io.special import is_written_in_place
 from fastlsh.io.streams import expanded
 from fastlsh.io.table_columns import (
     Lookup,
@@ -72,9 +72,7 @@ from fastlsh.io.table_columns import (
     span_columns,
     texts_of_ids,
 )
-from fastlsh.io.table_reading import table_rows
-from fastlsh.io.tables import table_format, write_table
-from fastlsh.io.targets import check_target
+from fastlsh.io.tables import table_format, table_rows, write_table
 
 __all__ = [
     "ALL_BYTES",

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh.io.batches import BatchWriter, Columns, remade
-from fastlsh.io.dictionaries import Dictionary
+from fastlsh.io.arrays import BatchWriter, Columns, Dictionary, remade
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.outputs import nameless_file, open_output
 

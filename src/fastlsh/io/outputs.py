@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from fastlsh.io.batches import BatchWriter, Columns, remade
+from fastlsh.io.arrays import BatchWriter, Columns, remade
 from fastlsh.io.errors import codec, pyarrow
-from fastlsh.io.gzip_stream import gzip_stream
 from fastlsh.io.parquet_groups import row_group_writer
 from fastlsh.io.replacement import Replacements, replacing
-from fastlsh.io.special import descriptor, is_written_in_place
+from fastlsh.io.same_file import descriptor, is_written_in_place
+from fastlsh.io.streams import gzip_stream
 
 
 class _InPlace(io.FileIO):

@@ -20,9 +20,9 @@ from fastlsh.io.blocks import (
 )
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
-from fastlsh.io.columns import as_list
 from fastlsh.io.files import Paths, files_to_read
-from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.folders import COLUMNAR
+from fastlsh.io.ids import as_list
 from fastlsh.io.sources import ReadOptions, Source
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import ordered_map, thread_count

@@ -11,26 +11,24 @@ from contextlib import suppress
 from typing import Any
 
 from fastlsh.errors import InputError, warn_caller
-from fastlsh.io.abandoned import (
-    JournalPart,
-    Refused,
-    checked_folder,
-    inside,
-    lock_journal,
-    parsed,
-    read_journal,
-    temporaries,
-)
 from fastlsh.io.filesystems import is_remote
 from fastlsh.io.journal import (
     JOURNAL,
     TEMPORARY,
+    JournalPart,
+    Refused,
+    checked_folder,
     identity,
+    inside,
     journal_path,
+    lock_journal,
+    parsed,
+    read_journal,
     remove_journals,
     synchronise_all,
+    temporaries,
 )
-from fastlsh.io.special import is_written_in_place
+from fastlsh.io.same_file import is_written_in_place
 
 Verdict = Callable[[str, str], "bool | None"]
 """Whether an index (its name) has decided that a run's files appear; None: unknown."""

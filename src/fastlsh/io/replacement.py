@@ -1,6 +1,9 @@
-"""Files that appear whole or not at all, and several of them together."""
+"""Outputs that appear whole or not at all, and several of them together."""
 
+import errno
 import os
+import stat
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from threading import RLock
@@ -10,11 +13,106 @@ from fastlsh.io import filesystems
 from fastlsh.io.errors import name_output_in_errors, reading
 from fastlsh.io.filesystems import Upload
 from fastlsh.io.journal import MANY, Journal
-from fastlsh.io.local_file import LocalFile
 from fastlsh.io.recovery import recover
-from fastlsh.io.special import is_written_in_place
-from fastlsh.io.uninterrupted import uninterrupted
+from fastlsh.io.same_file import is_written_in_place
 from fastlsh.parallel import Hold
+
+
+def uninterrupted(work: Callable[[], None]) -> None:
+    """Do some work to its end, and only then raise what has interrupted it.
+
+    What interrupts before the work has begun is raised at once.
+    """
+    failed: list[BaseException] = []
+    ended = threading.Event()
+    wake = threading.Lock()
+    wake.acquire()
+    deciding = threading.Lock()
+    begun = given_up = False
+
+    def run() -> None:
+        nonlocal begun
+        with deciding:
+            if given_up:
+                return
+            begun = True
+        try:
+            work()
+        except BaseException as error:
+            failed.append(error)
+        ended.set()
+        wake.release()
+
+    def begin() -> None:
+        try:
+            threading.Thread(target=run).start()  # for Python interrupts the main thread only
+        except RuntimeError:  # no thread can be started
+            run()
+
+    interrupt: list[BaseException] = []
+    started = False
+    while not ended.is_set():
+        try:
+            if not started:
+                started = True
+                begin()
+            wake.acquire(timeout=0.1)
+        except BaseException as error:  # noqa: PERF203
+            interrupt.append(error)
+            with deciding:
+                given_up = not begun
+            if given_up:
+                break
+    for raised in (*failed, *interrupt):
+        raise raised
+
+
+NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+"""What a file system says that has no hard links."""
+
+
+class LocalFile:
+    """An output on this machine, and the temporary file that becomes it."""
+
+    def __init__(self, target: str, place: int) -> None:
+        self.target = target
+        self.place = place
+        self.temporary = ""
+        self._mode = _mode(target) if os.path.exists(target) else None
+
+    def begin(self) -> None:
+        """Make the temporary file, if only its owner may read it until it is complete."""
+        if self._mode is not None:
+            os.close(os.open(self.temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+    def finish(self, *, sync: bool) -> None:
+        """Give the complete file its mode, and bring it to the disk."""
+        if sync:
+            with open(self.temporary, "rb+") as file:
+                os.fsync(file.fileno())
+        if self._mode is not None and _mode(self.temporary) != self._mode:
+            os.chmod(self.temporary, self._mode)
+
+
+def give_name(temporary: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+    """Give a complete file its name; FileExistsError if another file has it.
+
+    On a file system without hard links, a file of that name that appears at the same moment may be
+    replaced.
+    """
+    try:
+        os.link(temporary, path)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        if os.path.lexists(path):
+            reason = os.strerror(errno.EEXIST)
+            raise FileExistsError(errno.EEXIST, reason, os.fspath(path)) from None
+        os.rename(temporary, path)
+
+
+def _mode(name: str) -> int:
+    return stat.S_IMODE(os.stat(name).st_mode) & 0o777
 
 
 class Decision(NamedTuple):

@@ -1,4 +1,4 @@
-"""Whether paths name the same file, and which file lies in which folder."""
+"""Whether paths name the same file, which files a folder has, and what is no regular file."""
 
 import os
 import stat
@@ -8,7 +8,29 @@ from collections.abc import Hashable
 from pathlib import PurePath
 
 from fastlsh.io import filesystems
-from fastlsh.io.special import descriptor
+from fastlsh.io.filesystems import STANDARD
+
+
+def is_special(name: str) -> bool:
+    """Whether this is a device or a pipe."""
+    return os.path.exists(name) and not os.path.isfile(name)
+
+
+def descriptor(name: str) -> int | None:
+    """Return the number of the open file that an output like ``/dev/stdout`` or ``-`` is."""
+    if name == STANDARD:
+        return 1
+    path = os.path.abspath(name)
+    folder, _, number = path.rpartition("/")
+    if folder in ("/dev/fd", "/proc/self/fd") and number.isdecimal():
+        return int(number)
+    return {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}.get(path)
+
+
+def is_written_in_place(name: str) -> bool:
+    """Whether this is a device, a pipe or an open file, which is written to and never replaced."""
+    return descriptor(name) is not None or is_special(name)
+
 
 _LOCAL = ("file://", "local://")
 

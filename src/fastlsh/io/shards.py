@@ -8,11 +8,18 @@ from typing import NamedTuple
 from fastlsh.errors import InputError
 from fastlsh.io import filesystems
 from fastlsh.io.errors import check_writer, reading
-from fastlsh.io.formats import COLUMNAR, SPLIT, is_json, parse_format, split_suffix, stem
+from fastlsh.io.folders import (
+    COLUMNAR,
+    SPLIT,
+    is_json,
+    parse_format,
+    split_suffix,
+    stem,
+)
+from fastlsh.io.run_paths import check_target
+from fastlsh.io.same_file import is_written_in_place
 from fastlsh.io.sources import Source
-from fastlsh.io.special import is_written_in_place
 from fastlsh.io.streams import is_array
-from fastlsh.io.targets import check_target
 
 CONVERTED = ("parquet", "jsonl", "csv", "arrow", "tsv")
 

@@ -4,7 +4,7 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -14,9 +14,168 @@ from fastlsh.errors import InputError
 from fastlsh.io import filesystems
 from fastlsh.io.errors import codec, pyarrow, reading
 from fastlsh.io.filesystems import Identity
-from fastlsh.io.formats import COLUMNAR
-from fastlsh.io.members import MemberReader
+from fastlsh.io.folders import COLUMNAR
 from fastlsh.io.sources import Source
+from fastlsh.parallel import background_calls
+
+_COMPRESSED_PIECE = 1 << 20
+"""Bytes that are compressed together, by whichever thread."""
+_WINDOW = 1 << 15
+"""Bytes before a piece that it may refer to: all that deflate allows."""
+_LEVEL = 6
+# RFC 1952: no name and no time inside, so the same rows give the same bytes; an unknown system.
+_HEADER = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
+_LAST_BLOCK = b"\x03\x00"
+
+
+class _Pieces(io.RawIOBase):
+    """Cuts what is written into pieces, and hands each on with the bytes before it."""
+
+    def __init__(self, take: Any) -> None:
+        super().__init__()
+        self._take = take
+        self._waiting = bytearray()
+        self._before = b""
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: Any, /) -> int:
+        """Take some bytes."""
+        self._waiting += data
+        while len(self._waiting) >= _COMPRESSED_PIECE:
+            self.cut()
+        return len(data)
+
+    def cut(self) -> None:
+        """Hand on a piece, if there is any."""
+        piece = bytes(self._waiting[:_COMPRESSED_PIECE])
+        if piece:
+            del self._waiting[:_COMPRESSED_PIECE]
+            self._take((self._before, piece))
+            self._before = piece[-_WINDOW:]
+
+
+@contextmanager
+def gzip_stream(raw: io.BufferedIOBase, threads: int) -> Iterator[io.RawIOBase]:
+    """Give a stream that compresses into another one, as one member.
+
+    Parameters
+    ----------
+    raw : io.BufferedIOBase
+        Takes the compressed bytes.
+    threads : int
+        How many compress. The bytes are the same for every number.
+    """
+    import zlib
+
+    def deflated(item: tuple[bytes, bytes]) -> bytes:
+        before, piece = item
+        deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=before)
+        # Ends at a whole byte, so that the next piece can follow.
+        return deflate.compress(piece) + deflate.flush(zlib.Z_SYNC_FLUSH)
+
+    checksum = size = 0
+
+    def take(item: tuple[bytes, bytes]) -> None:
+        nonlocal checksum, size
+        checksum = zlib.crc32(item[1], checksum)
+        size += len(item[1])
+        soon(deflated, item)
+
+    raw.write(_HEADER)
+    with background_calls(0 if threads == 1 else threads, raw.write) as soon:
+        pieces = _Pieces(take)
+        yield pieces
+        pieces.cut()
+    raw.write(_LAST_BLOCK + checksum.to_bytes(4, "little") + (size % 2**32).to_bytes(4, "little"))
+
+
+_MEMBER_PIECE = 1 << 16
+_PADDING = 4
+"""The padding of .xz is a multiple of so many null bytes (The .xz File Format, section 2.2)."""
+
+
+class MemberReader(io.RawIOBase):
+    """The content of all members of a .bz2 or .xz file, one after the other.
+
+    The readers of the standard library end without an error at a member whose first bytes are
+    damaged, and at anything else behind the first member: the rows behind it would be lost.
+
+    Parameters
+    ----------
+    raw : io.BufferedReader
+        The compressed bytes.
+    decompressor : callable
+        Makes an object that decompresses one member, as in `bz2` and `lzma`.
+    padded : bool
+        Whether null bytes may follow a member.
+    """
+
+    def __init__(
+        self, raw: io.BufferedReader, decompressor: Callable[[], Any], *, padded: bool
+    ) -> None:
+        super().__init__()
+        self._raw = raw
+        self._new = decompressor
+        self._member = decompressor()
+        self._padded = padded
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer; return the number of bytes, 0 only at the end of the file.
+
+        Raises
+        ------
+        EOFError
+            The last member is not complete.
+        OSError, lzma.LZMAError
+            A member is damaged, or the file goes on with something else.
+        """
+        view = memoryview(buffer).cast("B")
+        if not len(view):
+            return 0
+        pending = b""
+        while True:
+            if self._member.eof:
+                pending = self._behind_member()
+                if not pending:
+                    return 0
+                self._member = self._new()
+            elif not pending and self._member.needs_input:
+                pending = self._raw.read1(_MEMBER_PIECE)
+                if not pending:
+                    raise EOFError(
+                        "Compressed file ended before the end-of-stream marker was reached"
+                    )
+            data = self._member.decompress(pending, len(view))
+            pending = b""
+            if data:
+                view[: len(data)] = data
+                return len(data)
+
+    def _behind_member(self) -> bytes:
+        """Return the bytes that begin the next member; none at the end of the file."""
+        data: bytes = self._member.unused_data or self._raw.read1(_MEMBER_PIECE)
+        nulls = 0
+        while self._padded and data:
+            rest = data.lstrip(b"\0")
+            nulls += len(data) - len(rest)
+            data = rest
+            if data:
+                break
+            data = self._raw.read1(_MEMBER_PIECE)
+        if nulls % _PADDING:
+            raise OSError(
+                f"{nulls} null bytes follow a member: the padding of .xz is a multiple of"
+                f" {_PADDING}"
+            )
+        return data
+
 
 BOM = "\ufeff"
 _MARK = BOM.encode()

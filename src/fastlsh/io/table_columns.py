@@ -1,5 +1,7 @@
-"""The columns of tables of results: pairs, the proofs of what was removed, clusters."""
+"""The columns and the CSV of tables of results: pairs, proofs of removals, clusters."""
 
+import csv
+import io
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
@@ -9,6 +11,31 @@ import numpy.typing as npt
 
 from fastlsh.io.ids import Ids, sizes_of
 from fastlsh.parallel import batches
+
+
+def csv_text(rows: Sequence[Sequence[str]], delimiter: str = ",") -> str:
+    """Return rows of CSV, each with a line feed at its end; cells are quoted where they must be."""
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    if "\r" not in text.getvalue():
+        return text.getvalue()
+    # Not every Python quotes a carriage return that does not end its lines.
+    return "".join([csv_row(cells, delimiter) for cells in rows])
+
+
+def csv_row(cells: Sequence[str], delimiter: str = ",") -> str:
+    """Return a row as `csv_text` does, in less memory than the csv module takes for a long cell."""
+    every = [*cells] == [""] or any("\r" in cell for cell in cells)
+    special = delimiter, '"', "\n"
+    parts: list[str] = []
+    for cell in cells:
+        if every or any(mark in cell for mark in special):
+            parts += ('"', cell.replace('"', '""'), '"', delimiter)
+        else:
+            parts += (cell, delimiter)
+    parts[-1:] = "\n"
+    return "".join(parts)
+
 
 _ROWS, _BYTES = 1 << 17, 1 << 22
 """Rows, and about how many bytes of looked up values, that are made at a time."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fastlsh.io import Options, Source, has_long_rows, read_blocks
-from fastlsh.io.row_sizes import row_sizes
+from fastlsh.io.arrays import row_sizes
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

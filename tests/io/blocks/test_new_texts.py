@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fastlsh.io import Options, expand, read_blocks
 from fastlsh.io.blocks.contract import AddedColumns
-from fastlsh.io.blocks.new_texts import fields_as_row, table_with_texts
+from fastlsh.io.blocks.writing import fields_as_row, table_with_texts
 from rows_oracle import json_with_text
 
 keys = st.text(max_size=3)

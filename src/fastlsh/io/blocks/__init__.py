@@ -18,7 +18,6 @@ before it: a truncated archive, a quote that is never closed, a missing column, 
 was read.
 """
 
-from fastlsh.io.blocks.added import head_with, json_tails, taken, with_keys
 from fastlsh.io.blocks.arrow import ArrowSource
 from fastlsh.io.blocks.contract import (
     ALL_BYTES,
@@ -29,23 +28,33 @@ from fastlsh.io.blocks.contract import (
     ByteRange,
     Flags,
     Head,
+    Limit,
     NewTexts,
 )
-from fastlsh.io.blocks.delimited import Delimited
+from fastlsh.io.blocks.delimited import Delimited, SplitBlock
 from fastlsh.io.blocks.jsonl import ArrayBlock, JsonBlock
-from fastlsh.io.blocks.keyed import KeyedBlock, own_columns, plain_block, without_keys
-from fastlsh.io.blocks.limit import Limit
+from fastlsh.io.blocks.lines import TextBlock, as_json
 from fastlsh.io.blocks.parquet import ParquetPart, ParquetSource
-from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import (
+    KeyedBlock,
     has_long_rows,
     is_divisible,
+    own_columns,
+    plain_block,
     read_blocks,
     reread_blocks,
     with_row_of_file,
+    without_keys,
 )
-from fastlsh.io.blocks.split_text import SplitBlock
-from fastlsh.io.blocks.writing import RowsWriter, maybe_array, rows_writer
+from fastlsh.io.blocks.writing import (
+    RowsWriter,
+    head_with,
+    json_tails,
+    maybe_array,
+    rows_writer,
+    taken,
+    with_keys,
+)
 from fastlsh.io.filesystems import Identity
 from fastlsh.io.streams import changed, identity
 

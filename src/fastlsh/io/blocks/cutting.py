@@ -7,8 +7,7 @@ import numpy as np
 
 from fastlsh.errors import LongRowError
 from fastlsh.io import filesystems
-from fastlsh.io.blocks.checks import Bytes, checksum
-from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
+from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Bytes, Head, checksum
 from fastlsh.io.blocks.lines import ENDS, LF, Indices, Lines, line_feeds
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import Stream, changed, open_utf8

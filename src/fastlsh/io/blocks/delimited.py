@@ -1,23 +1,142 @@
-"""CSV and TSV; a row may span lines, blank lines are no rows."""
+"""CSV and TSV, and plain text of several documents: rows cut by a delimiter."""
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from fastlsh._kernels import COLUMNS, TextColumn, delimited_fields
 from fastlsh.errors import InputError
-from fastlsh.io.blocks.added import delimited_tails
-from fastlsh.io.blocks.checks import Bytes
-from fastlsh.io.blocks.contract import AddedColumns, BlockExtent
-from fastlsh.io.blocks.csv_columns import ADVICE, Columns, Fields
+from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Bytes, Flags, NewTexts
 from fastlsh.io.blocks.cutting import Format
-from fastlsh.io.blocks.lines import CR, ENDS, LF, Indices, Lines, delimited, fields_of_any_size
-from fastlsh.io.blocks.new_texts import fields_as_row
+from fastlsh.io.blocks.lines import (
+    CR,
+    ENDS,
+    LF,
+    Indices,
+    Lines,
+    as_json,
+    delimited,
+    fields_of_any_size,
+)
 from fastlsh.io.blocks.rows import Parsed, RowBlock
+from fastlsh.io.blocks.writing import delimited_tails, fields_as_row, json_tails
+from fastlsh.io.record_texts import joined
 from fastlsh.io.sources import Source
+
+Fields = list[str] | csv.Error
+ADVICE = "; quotes=False takes quotes as text"
+
+
+class Columns:
+    """The columns of a file, once they are known.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All of them.
+    texts : list of int
+        Which are the text.
+    id : int or None
+        Which they are.
+    numbers, labels : dict of str to int
+        Which the columns of `Options.counts` and `Options.labels` are.
+    priority : int or None
+        Which it is, if it is there; `absent` says so if it is not.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.names: tuple[str, ...] | None = None
+        self.texts: list[int] = []
+        self.id: int | None = None
+        self.numbers: dict[str, int] = {}
+        self.priority: int | None = None
+        self.absent = ""
+        self.labels: dict[str, int] = {}
+
+    @property
+    def width(self) -> int:
+        """How many there are."""
+        return len(self.names or ())
+
+    def choose(self, fields: Fields, row: int) -> None:
+        """Name the columns after the header, or by numbers as many as a row has."""
+        options = self.source.options
+        names = self._fields(fields, row)
+        if not options.header:
+            names = [str(i + 1) for i in range(len(names))]
+        default_text = "text" if options.header else names[-1]
+        default_id = "id" if options.header else "1"
+        self.names = tuple(names)
+        self.texts = [self._column(row, name) for name in options.texts(default_text)]
+        if options.id is not None:
+            self.id = self._column(row, options.id)
+        elif default_id in names and (
+            options.header or default_id not in {names[i] for i in self.texts}
+        ):
+            self.id = self._column(row, default_id)
+        self.numbers = {name: self._column(row, name) for name in options.counts}
+        there = filter(names.__contains__, self.source.optional)
+        self.labels = {name: self._column(row, name) for name in (*options.labels, *there)}
+        if options.priority in names:
+            self.priority = self._column(row, options.priority)
+        elif options.priority is not None:
+            self.absent = self.source.missing("column", options.priority, names)
+
+    def check(self, fields: Fields, row: int) -> list[str]:
+        """Return the fields of a row, or raise."""
+        fields = self._fields(fields, row)
+        if len(fields) != self.width:
+            raise self.source.error(f"{len(fields)} fields instead of {self.width}", row)
+        for name, at in self.numbers.items():
+            self.number(fields[at], name, row)
+        return fields
+
+    def text(self, fields: list[str]) -> str:
+        """Return the text of a row."""
+        if len(self.texts) == 1:
+            return fields[self.texts[0]]
+        return joined((fields[i] for i in self.texts), self.source.options.join_with)
+
+    def number(self, field: str, name: str, row: int | None) -> int | float:
+        """Return a field as a number."""
+        try:
+            number = float(field)
+            if "_" in field or math.isnan(number):
+                raise ValueError
+            plain = field.strip().lstrip("+-")
+            exact = int(field) if plain.isdecimal() else number
+        except ValueError:
+            raise self.source.error(f"{name!r} is {field[:40]!r}, not a number", row) from None
+        if isinstance(exact, int) and not -(1 << 63) <= exact < 1 << 63:
+            raise self.source.error(f"{name!r} is too large a number", row)
+        return exact
+
+    def _fields(self, fields: Fields, row: int) -> list[str]:
+        if isinstance(fields, list):
+            return fields
+        advice = ADVICE if "expected after" in str(fields) else ""
+        raise self.source.error(str(fields) + advice, row)
+
+    def _column(self, row: int, name: str) -> int:
+        names = self.names or ()
+        count = names.count(name)
+        if count > 1:
+            raise self.source.error(f"{count} columns are named {name!r}", row)
+        if count == 0:
+            raise self.source.error(self.source.missing("column", name, names), row)
+        return names.index(name)
 
 
 class Delimited(Format):
@@ -228,3 +347,120 @@ class DelimitedBlock(RowBlock):
                 yield number, raw, self._reader(raw)[0]
             except csv.Error as error:  # noqa: PERF203
                 yield number, raw, error
+
+
+_BLANK = np.isin(np.arange(256), list(b" \t\r\n\v\f"))
+"""Bytes of which blank lines consist."""
+
+
+class SplitText(Format):
+    """The formats ``lines`` and ``paragraphs``; blank lines are no documents, but divide them."""
+
+    def split(self, data: Bytes, last: bool) -> Lines:
+        """Find the lines; or the paragraphs, each with the blank lines behind it."""
+        lines = super().split(data, last)
+        return lines if self.source.format == "lines" else _paragraphs(data, lines, last)
+
+    def block(
+        self, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
+    ) -> "SplitBlock":
+        """Make a block."""
+        return SplitBlock(self.source, self.head, extent, data, lines, bad)
+
+
+def _with_ink(data: Bytes, lines: Lines) -> Flags:
+    """Return whether each line has more than blanks; there is a line."""
+    inked: Flags = np.logical_or.reduceat(~_BLANK[data[: lines.end]], lines.bounds[:-1])
+    return inked
+
+
+def _paragraphs(data: Bytes, lines: Lines, last: bool) -> Lines:
+    if not len(lines):
+        return lines
+    filled = _with_ink(data, lines)
+    # A paragraph begins where a line with ink follows one without; the first, at the first line.
+    begins = np.flatnonzero(filled & ~np.concatenate(([False], filled[:-1])))
+    begins = np.concatenate(([0], begins[1:])).astype(np.int64)
+    count = lines.count
+    if last:
+        bounds = np.append(lines.bounds[begins], lines.end)
+    else:  # the last one may go on
+        bounds, count = lines.bounds[begins], int(begins[-1])
+        begins = begins[:-1]
+    return Lines(bounds, begins, count)
+
+
+class SplitBlock(RowBlock):
+    """Some lines or paragraphs; an id is ``FILE:ROW``."""
+
+    _delimiter = "\n"
+
+    def _is_refused(self, rows: Indices) -> bool:
+        return self.source.format == "paragraphs"
+
+    def rows(
+        self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
+    ) -> memoryview | bytes:
+        """Return rows as they came; a blank line ends each paragraph. See `Block`."""
+        found = super().rows(kept, texts)
+        if self.source.format == "lines" or not len(found):
+            return found
+        tail = bytes(found[-4:])
+        if tail.endswith((b"\n\n", b"\n\r\n")):
+            return found
+        end = b"\r\n" if tail.endswith(b"\r\n") else self.head.row_end or b"\n"
+        return bytes(found) + self.head.missing_end(found) + end
+
+    def as_json(self, kept: Flags, added: AddedColumns | None = None) -> bytes:
+        """Return documents as lines of JSON."""
+        found = self.documents(kept)
+        numbers = found.rows.tolist()
+        tails = [b""] * len(kept) if added is None else json_tails(added, plain=False)
+        chosen = compress(tails, kept.tolist())
+        return b"".join(
+            as_json(f"{self.source.path}:{number}", text, tail)
+            for number, text, tail in zip(numbers, found.texts, chosen, strict=True)
+        )
+
+    def _not_blank(self) -> Indices:
+        if not len(self._lines):
+            return np.empty(0, np.int64)
+        return np.flatnonzero(_with_ink(self._data, self._lines))
+
+    def _parse(self, rows: Indices) -> Parsed:
+        if self.source.format == "lines":
+            with suppress(UnicodeDecodeError):
+                str(self._data.data, "utf-8")
+                return Parsed(self._whole_lines(rows), None, [])
+        return self._one_by_one(rows)
+
+    def _whole_lines(self, rows: Indices) -> TextColumn:
+        """Return lines as they lie in the block, without their ends."""
+        data, bounds = self._data, self._lines.bounds
+        starts, stops = bounds[rows], bounds[rows + 1]
+        ended = data[stops - 1] == LF
+        stops -= ended
+        stops -= ended & (stops > starts) & (data[stops - 1] == CR)
+        return TextColumn(data, starts, stops - starts)
+
+    def _one_by_one(self, rows: Indices) -> Parsed:
+        texts: list[Any] = []
+        bad: list[InputError] = []
+        for number, raw in self._records(rows):
+            try:
+                self.check(number, raw)
+                texts.append(self._text(raw))
+            except InputError as error:  # noqa: PERF203
+                bad.append(error)
+        return Parsed(texts, None, bad)
+
+    def _text(self, raw: str) -> str:
+        if self.source.format == "lines":
+            return raw.removesuffix("\r\n" if raw.endswith("\r\n") else "\n")
+        lines = raw.split("\n")
+        ended = not lines[-1].strip(" \t\r\v\f")
+        while not lines[-1].strip(" \t\r\v\f"):
+            lines.pop()
+        while not lines[0].strip(" \t\r\v\f"):  # those at the beginning of the file
+            lines.pop(0)
+        return "\n".join(lines).removesuffix("\r" if ended else "")

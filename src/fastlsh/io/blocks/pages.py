@@ -6,14 +6,26 @@ describe those of a column that have some rows, pyarrow reads only them.
 
 import base64
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.io import thrift
+from fastlsh.errors import LongRowError
+from fastlsh.io.arrays import row_sizes
+from fastlsh.io.blocks import row_groups
+from fastlsh.io.blocks.row_groups import (
+    BINARY,
+    I32,
+    I64,
+    LIST,
+    STRUCT,
+    Fields,
+    lengths_in_dictionary,
+)
 from fastlsh.io.errors import pyarrow
-from fastlsh.io.thrift import BINARY, I32, I64, LIST, STRUCT, Fields
+from fastlsh.io.sources import Source
 
 LARGE_SHARE = 16
 """A column is large if its bytes, times this number, are at least those of the row group."""
@@ -80,7 +92,7 @@ class PagedFile:
         self.metadata = metadata
         self.schema = schema
         try:
-            elements = thrift.Reader(footer).struct(before=3)[2][1][1]
+            elements = row_groups.Reader(footer).struct(before=3)[2][1][1]
         except (IndexError, KeyError, TypeError, ValueError):
             elements = []
         self._elements = elements
@@ -277,7 +289,7 @@ class PagedFile:
             schema = pa.schema([self.schema.field(number)]).serialize()
             value = {1: (BINARY, b"ARROW:schema"), 2: (BINARY, base64.b64encode(schema))}
             footer[5] = LIST, (STRUCT, [value])
-        tail = thrift.write_struct(footer)
+        tail = row_groups.write_struct(footer)
         data = b"".join([b"PAR1", tail, len(tail).to_bytes(4, "little"), b"PAR1"])
         return parquet.read_metadata(pa.BufferReader(data))
 
@@ -306,10 +318,75 @@ def _header(file: Any, start: int, end: int) -> tuple[Fields, int]:
     """Return the header of a page, and its size."""
     size = _HEADER
     while True:
-        reader = thrift.Reader(file.read_at(min(size, end - start), start))
+        reader = row_groups.Reader(file.read_at(min(size, end - start), start))
         try:
             return reader.struct(), reader.position
         except IndexError:
             if size >= min(end - start, _LONGEST_HEADER):
                 raise
             size *= 8
+
+
+PAGES = 2
+"""Times the bytes that a row may have: those of the pages that are decoded together."""
+
+
+def check_lengths(
+    source: Source, paged: PagedFile, file: Any, group: int, names: list[str], max_row: int
+) -> None:
+    """Look at the columns of a row group that have more bytes than a row may have.
+
+    First come their pages, which tell most, and then the rows of a page with more bytes.
+
+    Parameters
+    ----------
+    source, paged, file
+        The file, which is open.
+    group
+        The row group.
+    names
+        The columns that are read.
+    max_row
+        Bytes that a row may have in a column. The largest pages of the columns may have `PAGES`
+        times as many together, for each is decompressed as a whole.
+
+    Raises
+    ------
+    LongRowError
+        A row has more, or the pages have. Of a value in a dictionary, the row is not known.
+    UnusualPagesError
+        What the file says contradicts itself.
+    """
+    metadata = paged.metadata
+    described = metadata.row_group(group)
+    begin = sum(metadata.row_group(before).num_rows for before in range(group))
+    doubtful: list[tuple[str, int, int]] = []
+    coded: list[tuple[str, int, int]] = []
+    together = 0
+    for leaf in range(described.num_columns):
+        column = described.column(leaf)
+        name = column.path_in_schema
+        if column.total_uncompressed_size <= max_row or name.split(".")[0] not in names:
+            continue
+        row, largest = 0, 0
+        for rows, size in paged.lengths(file, group, leaf):
+            largest = max(largest, size)
+            if size > max_row and name in names:  # neither fields nor lists
+                (doubtful if rows else coded).append((name, row, row + rows))
+            row += rows
+        together += largest
+    if together > PAGES * max_row:
+        raise LongRowError(source.path, together, what="page")
+    for name, start, stop in doubtful:
+        with suppress(UnusualPagesError):
+            sizes = row_sizes(paged.read(file, group, start, stop, [name]))
+            if sizes.max() > max_row:
+                row = begin + start + int(np.argmax(sizes)) + 1
+                raise LongRowError(source.path, int(sizes.max()), row)
+    for name, _, _ in coded:
+        file.seek(0)
+        parquet = pyarrow(source.path, "pyarrow.parquet")
+        with parquet.ParquetFile(file, metadata=metadata, read_dictionary=[name]) as opened:
+            longest = int(lengths_in_dictionary(opened, group, name).max())
+        if longest > max_row:
+            raise LongRowError(source.path, longest)

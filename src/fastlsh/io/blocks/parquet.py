@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.io import filesystems
-from fastlsh.io.blocks.columns import TableColumns
 from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
-from fastlsh.io.blocks.footers import check_columns
-from fastlsh.io.blocks.long_rows import check_lengths
-from fastlsh.io.blocks.pages import PagedFile, UnusualPagesError
-from fastlsh.io.blocks.row_groups import Decoded, decoded_size
-from fastlsh.io.blocks.tables import TableBlock
+from fastlsh.io.blocks.pages import PagedFile, UnusualPagesError, check_lengths
+from fastlsh.io.blocks.row_groups import Decoded, check_columns, decoded_size
+from fastlsh.io.blocks.tables import TableBlock, TableColumns
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import changed, identity, open_arrow, open_bytes

@@ -12,19 +12,24 @@ from numpy.typing import NDArray
 from fastlsh._kernels import TextColumn, chosen_lines, lines_with_tails
 from fastlsh.arrays import numbers_of
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.io.blocks.checks import Bytes, checksum
+from fastlsh.io.arrays import (
+    AS_OBJECTS,
+    LIGHT,
+    PER_ROW,
+    memory_as_objects,
+)
 from fastlsh.io.blocks.contract import (
     AddedColumns,
     BlockDocuments,
     BlockExtent,
+    Bytes,
     Flags,
     Head,
     NewTexts,
+    checksum,
 )
 from fastlsh.io.blocks.lines import Indices, Lines
-from fastlsh.io.columns import as_list, take
-from fastlsh.io.identities import label_hashes
-from fastlsh.io.row_sizes import AS_OBJECTS, LIGHT, PER_ROW, memory_as_objects
+from fastlsh.io.ids import as_list, label_hashes, take
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import advice_for
 from fastlsh.priorities import PriorityRecord, read_priorities

@@ -1,14 +1,255 @@
-"""Writes rows as they came, piece by piece."""
+"""Rows written as they came, or with another text or further columns."""
 
 import codecs
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Protocol
 
+import numpy as np
+
 from fastlsh.io.arrow_files import arrow_writer
-from fastlsh.io.blocks.contract import Head
+from fastlsh.io.blocks.contract import AddedColumns, Head
+from fastlsh.io.errors import pyarrow
 from fastlsh.io.outputs import open_output, parquet_writer
+from fastlsh.io.sources import Source
 from fastlsh.io.streams import BOM
+from fastlsh.io.table_columns import csv_row
+
+
+def head_with(head: Head, added: AddedColumns, source: Source) -> Head:
+    """Return the head of an output whose rows get further columns.
+
+    Parameters
+    ----------
+    head
+        Of the blocks of the first input.
+    added
+        The new columns.
+    source
+        That input.
+
+    Raises
+    ------
+    InputError
+        A column of this name is there already.
+    """
+    has_names = hasattr(head.layout, "names")
+    there = head.layout.names if has_names else head.layout or ()
+    new = added.beside(there)
+    if head.layout is None or new is None:
+        return head
+    added = new
+    for name in added.types:
+        if name in there:
+            raise source.error(taken(name))
+    if not has_names:
+        layout, header = (*head.layout, *added.types), head.header
+        if header:
+            end = header[len(header.rstrip(b"\r\n")) :]
+            names = delimited_tail([*added.types], source)
+            header = header[: len(header) - len(end)] + names + end
+        return replace(head, layout=layout, header=header)
+    schema = head.layout
+    for name, kind in added.types.items():
+        schema = schema.append(pyarrow("").field(name, kind))
+    return replace(head, layout=schema)
+
+
+def with_keys(added: AddedColumns | None, source: Source, count: int) -> AddedColumns:
+    """Return the columns of the path of a file, for so many documents, before other new ones."""
+    types = {key.name: key.kind for key in source.keys}
+    values = {key.name: [key.value] * count for key in source.keys}
+    more = added or AddedColumns({}, {})
+    for name in more.types.keys() & types:
+        raise source.error(taken(name))
+    return AddedColumns({**types, **more.types}, {**values, **more.values}, frozenset(types))
+
+
+def table_with_columns(table: Any, added: AddedColumns) -> Any:
+    """Return a table with the new columns behind its own."""
+    pa = pyarrow("")
+    for name, kind in added.types.items():
+        field = pa.field(name, kind)
+        table = table.append_column(field, pa.array(added.values[name], field.type))
+    return table
+
+
+def json_tails(added: AddedColumns, *, plain: bool) -> list[bytes]:
+    """Return for each document what stands before the brace that closes its line of JSON.
+
+    Parameters
+    ----------
+    added
+        The new columns.
+    plain
+        Whether to escape everything that is not ASCII.
+    """
+    keys = [f", {json.dumps(name)}: " for name in added.types]
+    encode = json.JSONEncoder(ensure_ascii=plain).encode
+    members: list[dict[Any, str]] = [{} for _ in keys]  # equal values of a column are of one type
+    known: dict[tuple[Any, ...], bytes] = {}
+    tails = []
+    for row in added.rows():
+        tail = known.get(row)
+        if tail is None:
+            for key, value, encoded in zip(keys, row, members, strict=True):
+                if value not in encoded:
+                    encoded[value] = key + _json_value(value, encode)
+            tail = "".join(map(dict.__getitem__, members, row)).encode()
+            known[row] = tail
+        tails.append(tail)
+    return tails
+
+
+def _json_value(value: Any, encode: Callable[[Any], str]) -> str:
+    text = encode(value)
+    if not text.isascii() and _has_surrogate(text):  # which can only be escaped
+        return json.dumps(value)
+    return text
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def check_new_keys(added: AddedColumns, source: Source, row: int, raw: str) -> frozenset[str]:
+    """Return the new keys that a line of JSON has already; InputError if one is not optional."""
+    there = frozenset(added.types.keys() & json_keys(raw))
+    for name in there - added.optional:
+        raise source.error(taken(name), row)
+    return there
+
+
+def delimited_tails(added: AddedColumns, source: Source) -> list[bytes]:
+    """Return for each document what stands behind the last field of its row."""
+    rows = (["" if value is None else str(value) for value in row] for row in added.rows())
+    return [delimited_tail(cells, source) for cells in rows]
+
+
+def delimited_tail(cells: list[str], source: Source) -> bytes:
+    """Return further fields of a row, with the delimiter before them."""
+    delimiter = source.delimiter
+    if source.options.quotes:
+        text = csv_row(cells, delimiter).removesuffix("\n")
+    else:
+        text = delimiter.join(cells)
+        if text.count(delimiter) >= len(cells) or "\n" in text or "\r" in text:
+            raise source.error(f"{cells} cannot be added to a row without quotes")
+    return (delimiter + text).encode("utf-8", "backslashreplace")
+
+
+def taken(name: str) -> str:
+    """Return why a column cannot be added."""
+    return f"there is a column {name!r} already, which is to be added: rename it"
+
+
+_DECODER = json.JSONDecoder()
+_SPACE = " \t\n\r"
+
+
+def json_value(raw: str, key: str) -> tuple[int, int]:
+    """Return where the value of a key begins and ends in a line of JSON, which is a good row.
+
+    ``a.b`` is key b in a, unless there is a key of this name.
+    """
+    start = _past_space(raw, 0)
+    span = _member(raw, start, key)
+    for name in key.split(".") if span is None else ():
+        span = _member(raw, start, name)
+        assert span is not None, "the row was read"
+        start = span[0]
+    assert span is not None
+    return span
+
+
+def json_text(text: str, *, plain: bool) -> bytes:
+    """Return a text as a string of JSON; `plain`: whether to escape what is not ASCII."""
+    try:
+        return json.dumps(text, ensure_ascii=plain).encode()
+    except UnicodeEncodeError:  # a lone surrogate can only be escaped
+        return json.dumps(text).encode()
+
+
+def json_keys(raw: str) -> list[str]:
+    """Return the keys of an object, as they stand in a line of JSON."""
+    return [name for name, _, _ in _members(raw, _past_space(raw, 0))]
+
+
+def _member(raw: str, start: int, key: str) -> tuple[int, int] | None:
+    """Return where the value of a key stands in an object; of repeated keys, that of the last."""
+    found = None
+    for name, begin, end in _members(raw, start):
+        if name == key:
+            found = begin, end
+    return found
+
+
+def _members(raw: str, start: int) -> Iterator[tuple[str, int, int]]:
+    at = _past_space(raw, start + 1)
+    while raw[at] != "}":
+        name, at = _DECODER.raw_decode(raw, at)
+        begin = _past_space(raw, _past_space(raw, at) + 1)
+        _, end = _DECODER.raw_decode(raw, begin)
+        yield name, begin, end
+        at = _past_space(raw, end)
+        if raw[at] == ",":
+            at = _past_space(raw, at + 1)
+
+
+def _past_space(raw: str, at: int) -> int:
+    while raw[at] in _SPACE:
+        at += 1
+    return at
+
+
+def fields_as_row(fields: Sequence[str], raw: str, delimiter: str, quotes: bool) -> str:
+    """Return a row of CSV, with the line end of another one; quoted where it must be."""
+    end = raw[len(raw.rstrip("\r\n")) :]
+    if not quotes:  # then no field has what would need them
+        return delimiter.join(fields) + end
+    return csv_row(fields, delimiter).removesuffix("\n") + end
+
+
+def table_with_texts(table: Any, path: Sequence[str], texts: dict[int, str]) -> Any:
+    """Return a table with other texts in some rows.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Rows.
+    path : sequence of str
+        The column of the texts, and the fields inside it.
+    texts : dict
+        The new ones, by row.
+    """
+    index = table.schema.get_field_index(path[0])
+    column = table.column(index).combine_chunks()
+    chunks = [column] if not hasattr(column, "chunks") else column.chunks
+    if len(chunks) != 1:  # an empty table, or more than fits into one array of this type
+        chunks = table.column(index).chunks
+    done, found = 0, []
+    for chunk in chunks:
+        mine = {row - done: text for row, text in texts.items() if 0 <= row - done < len(chunk)}
+        found.append(_with_texts(chunk, path[1:], mine) if mine else chunk)
+        done += len(chunk)
+    column = pyarrow("").chunked_array(found, table.schema.field(index).type)
+    return table.set_column(index, table.schema.field(index), column)
+
+
+def _with_texts(array: Any, path: Sequence[str], texts: dict[int, str]) -> Any:
+    pa = pyarrow("")
+    if not path:
+        values = array.to_pylist()
+        for row, text in texts.items():
+            values[row] = text
+        return pa.array(values, array.type)
+    inner = array.type.get_field_index(path[0])
+    fields = [array.field(number) for number in range(array.type.num_fields)]
+    fields[inner] = _with_texts(fields[inner], path[1:], texts)
+    absent = np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
+    return pa.StructArray.from_arrays(fields, fields=list(array.type), mask=pa.array(absent))
 
 
 class RowsWriter(Protocol):

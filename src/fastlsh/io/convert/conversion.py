@@ -42,7 +42,7 @@ from fastlsh.io.convert.schemas import (
     warn_of_missing,
 )
 from fastlsh.io.errors import pyarrow
-from fastlsh.io.formats import COLUMNAR, DELIMITED, SPLIT
+from fastlsh.io.folders import COLUMNAR, DELIMITED, SPLIT
 from fastlsh.io.shards import Output
 from fastlsh.io.sources import Source
 from fastlsh.parallel import ordered_map

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from fastlsh.io.arrays import table_as_objects
 from fastlsh.io.blocks import Block, Delimited, Flags, plain_block
-from fastlsh.io.delimited import csv_row
-from fastlsh.io.formats import COLUMNAR, DELIMITED
-from fastlsh.io.row_sizes import table_as_objects
+from fastlsh.io.folders import COLUMNAR, DELIMITED
 from fastlsh.io.sources import Source
+from fastlsh.io.table_columns import csv_row
 
 Row = dict[str, Any]
 

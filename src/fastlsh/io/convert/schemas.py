@@ -16,7 +16,7 @@ from fastlsh.io.blocks import (
 )
 from fastlsh.io.convert.rows import check_names
 from fastlsh.io.errors import listed, pyarrow, reading
-from fastlsh.io.formats import COLUMNAR, DELIMITED
+from fastlsh.io.folders import COLUMNAR, DELIMITED
 from fastlsh.io.sources import Source
 
 Kind = Any

@@ -9,10 +9,14 @@ import os
 from types import ModuleType
 
 from fastlsh.io.filesystems import local, remote
-from fastlsh.io.filesystems.contents import Identity, Listing, is_left_out, sorted_paths
-from fastlsh.io.filesystems.remote import check_writable, is_remote
+from fastlsh.io.filesystems.local import (
+    Identity,
+    Listing,
+    is_left_out,
+    sorted_paths,
+)
+from fastlsh.io.filesystems.remote import Upload, check_writable, is_remote
 from fastlsh.io.filesystems.spool import STANDARD, has_end, is_piped, real, spooled
-from fastlsh.io.filesystems.upload import Upload
 
 __all__ = [
     "STANDARD",
