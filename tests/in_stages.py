@@ -6,7 +6,7 @@ import shutil
 import threading
 from pathlib import Path
 
-from fastlsh.files.run.part import STAGES, WHOLE
+from fastlsh.files.run.manifest import STAGES, WHOLE
 from killed_runs import run
 from shards import contents
 

@@ -4,7 +4,7 @@ import json
 import random
 
 from fastlsh.files.budget import Budget
-from fastlsh.files.run import units, workdir
+from fastlsh.files.run import manifest, workdir
 
 WORDS = [
     "river", "stone", "cloud", "ember", "meadow", "harbor", "signal", "copper", "winter", "lantern",
@@ -60,7 +60,7 @@ def small_budget(monkeypatch, **sizes):
         return cls(memory, **wanted)
 
     monkeypatch.setattr(Budget, "of", classmethod(of))
-    monkeypatch.setattr(units, "UNIT", 16_000)
+    monkeypatch.setattr(manifest, "UNIT", 16_000)
     # Nothing is killed here; the disk would take most of the time.
     monkeypatch.setattr(workdir, "synchronise", lambda path: None)
 

@@ -25,8 +25,13 @@ from numpy.typing import NDArray
 from bench import common
 from bench.pipelines.disk import SAMPLED, anonymous_memory, sizes
 from fastlsh.files.budget import Budget
-from fastlsh.files.disk.answers import answer_of_all_parts, clusters_of, kept_documents
-from fastlsh.files.disk.decide import Proof, part_name
+from fastlsh.files.disk.decide import (
+    Proof,
+    answer_of_all_parts,
+    clusters_of,
+    kept_documents,
+    part_name,
+)
 from fastlsh.files.disk.link import PARTS, Linked, link_inputs
 from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import BlockRecord, RunWriter, SignedBlock

@@ -16,7 +16,7 @@ from fastlsh import (
     overlap_files,
 )
 from fastlsh.files.disk import sign
-from fastlsh.files.run.part import OF_DECONTAMINATION, OF_PAIRS, STAGES
+from fastlsh.files.run.manifest import OF_DECONTAMINATION, OF_PAIRS, STAGES
 from in_stages import in_parts
 from shards import OF_PASSAGES, contents, rows_of, small_budget
 

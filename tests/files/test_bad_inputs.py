@@ -12,7 +12,12 @@ from combinations import every
 from fastlsh import InputError, deduplicate_files
 from fastlsh.cli import main
 from fastlsh.files.disk import documents as on_disk
-from fastlsh.files.disk import gather, link, sign, sign_block, write
+from fastlsh.files.disk import (
+    gather,
+    link,
+    sign,
+    write,
+)
 from shards import content_of, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
@@ -184,7 +189,7 @@ def test_a_file_that_vanishes(nine, tmp_path, monkeypatch, capfd, room, name):
     assert line_of(capfd, command).startswith(f"{inputs[6]}: No such file or directory")
     assert os.listdir(tmp_path / "k") == []
     before.rename(inputs[6])
-    monkeypatch.setattr(sign_block, "sign_batch", None)  # this is done
+    monkeypatch.setattr(sign, "sign_batch", None)  # this is done
     assert main(command) == 0
     assert written(tmp_path) == expected
 

@@ -8,7 +8,7 @@ import pytest
 
 from combinations import every
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files, near_duplicate_files
-from fastlsh.files import plan, reading
+from fastlsh.files import plan, requests
 
 MEMORY = 256 << 20
 
@@ -26,7 +26,7 @@ def file(tmp_path):
 @pytest.fixture
 def estimated(monkeypatch):
     """Let the estimate be too low, as it is where only the beginnings of files are looked at."""
-    monkeypatch.setattr(reading, "BASE", MEMORY - (1 << 20))  # there is room for 1 MB
+    monkeypatch.setattr(requests, "BASE", MEMORY - (1 << 20))  # there is room for 1 MB
     original = plan.choose
     monkeypatch.setattr(
         plan,

@@ -10,10 +10,9 @@ import pytest
 
 from combinations import covering
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
-from fastlsh.files import free_memory as of_process
-from fastlsh.files.budget import BASE, Budget, parse_memory
+from fastlsh.files import budget as of_process
+from fastlsh.files.budget import BASE, Budget, free_memory, parse_memory
 from fastlsh.files.estimate import choose, estimate
-from fastlsh.files.free_memory import free_memory
 from fastlsh.files.requests import Engine, Request
 from fastlsh.io import expand
 from fastlsh.parallel import amount
@@ -82,7 +81,7 @@ def test_the_first_version_of_control_groups(groups):
 def test_the_limit_of_the_address_space_counts(run_python):
     done = run_python(
         "import resource\n"
-        "from fastlsh.files.free_memory import free_memory\n"
+        "from fastlsh.files.budget import free_memory\n"
         "before, most = free_memory(), 1 << 30\n"
         "resource.setrlimit(resource.RLIMIT_AS, (most, most))\n"
         "assert 0 < free_memory() < min(before, most)\n"

@@ -11,7 +11,7 @@ import pytest
 from combinations import covering, every
 from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
 from fastlsh.files.disk import link
-from fastlsh.files.run.part import STAGES, WHOLE
+from fastlsh.files.run.manifest import STAGES, WHOLE
 from shards import contents, rows_of, small_budget, write_shards
 
 SITES = ["a.org", "b.org", "é.org", 7]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from combinations import every
 from fastlsh import InputError, Shingler, deduplicate, deduplicate_files
 from fastlsh.files.disk import link
-from fastlsh.files.run.part import STAGES, WHOLE
+from fastlsh.files.run.manifest import STAGES, WHOLE
 from shards import contents, small_budget, write_shards
 from strategies import few_letters, share
 

@@ -19,10 +19,15 @@ from fastlsh import (
     deduplicate_line_files,
     deduplicate_span_files,
 )
-from fastlsh.files.disk import decide, gather, link, sign_block
+from fastlsh.files.disk import (
+    decide,
+    gather,
+    link,
+    sign,
+)
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.run import ownership
-from fastlsh.files.run.part import STAGES
+from fastlsh.files.run.manifest import STAGES
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import rows as rewriting
 from in_stages import in_parts
@@ -46,7 +51,7 @@ def after(calls, original):
 
 
 STOPS = {
-    "signing": (sign_block, "sign_batch", 4),
+    "signing": (sign, "sign_batch", 4),
     "linking": (link, "link_sorted", 12),
     "gathering": (gather, "_pieces", 5),
     "deciding": (decide, "decide_part", 1),

@@ -145,7 +145,7 @@ def test_a_file_that_changes(files, tmp_path, monkeypatch):
             file.write('{"text": "more"}\n')
         write(*arguments)
 
-    monkeypatch.setattr("fastlsh.files.contamination_run.write_what_is_left", changed)
+    monkeypatch.setattr("fastlsh.files.contamination_job.write_what_is_left", changed)
     with pytest.raises(InputError, match="changed during the run"):
         decontaminate_files(inputs, evals, tmp_path / "clean.jsonl", hits=tmp_path / "hits.tsv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evals", "train"]

@@ -14,8 +14,8 @@ from combinations import every
 from contaminated_files import collection, write_rows
 from fastlsh import InputError, decontaminate_files
 from fastlsh.files import contamination_job
-from fastlsh.files.run import units
-from fastlsh.files.run.part import OF_DECONTAMINATION, WHOLE
+from fastlsh.files.run import manifest as units
+from fastlsh.files.run.manifest import OF_DECONTAMINATION, WHOLE
 from in_stages import each_stage_at_once, in_parts, killed_until_done
 from killed_runs import ended_again_and_again
 from shards import contents, small_budget

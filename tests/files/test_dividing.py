@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh.files.disk import link
-from fastlsh.files.disk.answers import clusters_of
-from fastlsh.files.disk.decide import FoundPair
+from fastlsh.files.disk.decide import FoundPair, clusters_of
 from fastlsh.files.disk.link import _divided
 
 

@@ -14,13 +14,17 @@ import pytest
 
 from combinations import every
 from fastlsh.cli import main
-from fastlsh.files.disk import answers, decide, gather, link, signed_runs
+from fastlsh.files.disk import (
+    decide,
+    gather,
+    link,
+    signed_runs,
+)
 from fastlsh.files.disk import documents as on_disk
-from fastlsh.files.disk import spans as passages
+from fastlsh.files.disk import pieces as passages
 from fastlsh.files.disk import write as disk_writing
 from fastlsh.files.run import workdir
-from fastlsh.files.run.arrays import new_array, save_array
-from fastlsh.files.run.workdir import WorkDirectory
+from fastlsh.files.run.workdir import WorkDirectory, new_array, save_array
 from fastlsh.io import rows as rewriting
 from shards import contents, small_budget, write_shards
 from shards import rows_of as all_rows
@@ -107,7 +111,7 @@ STAGES = {
     "later while gathering": (gather._RunWriter, "_write", 4),
     "deciding": (decide, "decide_part", 1),
     "a later part": (decide, "decide_part", 2),
-    "the whole answer": (answers, "save_blocks", 1),
+    "the whole answer": (decide, "save_blocks", 1),
     "who is kept": (on_disk, "kept_documents", 1),
     "tables": (on_disk, "write_table", 1),
     "clusters": (on_disk, "write_table", 2),
@@ -232,7 +236,7 @@ def test_a_disk_that_becomes_read_only(tmp_path, small_disk, monkeypatch, capfd)
     folder = small_disk(4_000)
     command = ["dedup", *inputs, "-o", f"{tmp_path}/k.jsonl", "--engine", "disk", "-q",
                "--work", f"{folder}/work"]  # fmt: skip
-    kept_documents = answers.kept_documents
+    kept_documents = decide.kept_documents
 
     def spoil(*arguments):
         raise OSError(30, "Read-only file system", f"{folder}/work/kept.npy")

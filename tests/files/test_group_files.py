@@ -13,8 +13,8 @@ from combinations import every
 from fastlsh import InputError, Shingler, deduplicate_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files import estimate
-from fastlsh.files.run import units
-from fastlsh.files.run.part import OF_PAIRS, OF_ROWS, STAGES
+from fastlsh.files.run import manifest
+from fastlsh.files.run.manifest import OF_PAIRS, OF_ROWS, STAGES
 from in_stages import each_stage_at_once, in_parts, killed_until_done
 from killed_runs import ended_again_and_again
 from shards import contents, rows_of, small_budget
@@ -326,7 +326,7 @@ def test_each_stage_by_several_processes_at_once(tmp_path, monkeypatch):
 @pytest.mark.exhaustive
 def test_a_stage_says_what_is_missing(tmp_path, monkeypatch):
     small_budget(monkeypatch)
-    monkeypatch.setattr(units, "UNIT", 500)
+    monkeypatch.setattr(manifest, "UNIT", 500)
     keywords, _ = prepared(tmp_path)
     keywords["memory"] = "300M"
     stages, done = (*OF_ROWS, "sign"), []

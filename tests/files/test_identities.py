@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh import InputError, deduplicate_files
-from fastlsh.files.disk.identities import StoredIds, as_json
+from fastlsh.files.disk.gathered import StoredIds, as_json
 from fastlsh.files.disk.sorted_keys import repetitions
 from fastlsh.io import identity_hashes
 from fastlsh.io.ids import Ids

@@ -9,7 +9,7 @@ import pytest
 
 from combinations import every
 from fastlsh import InputError, deduplicate_files
-from fastlsh.files.run.part import STAGES
+from fastlsh.files.run.manifest import STAGES
 from in_stages import in_parts
 
 pa = pytest.importorskip("pyarrow")

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from fastlsh import Shingler, near_duplicate_files, near_duplicates
-from fastlsh.files.free_memory import free_memory
+from fastlsh.files.budget import free_memory
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

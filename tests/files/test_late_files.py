@@ -12,7 +12,7 @@ import pytest
 
 from contaminated_files import collection, write_rows
 from fastlsh import decontaminate_files, deduplicate_files
-from fastlsh.files.run.part import OF_DECONTAMINATION, STAGES, WHOLE
+from fastlsh.files.run.manifest import OF_DECONTAMINATION, STAGES, WHOLE
 from shards import contents, rows_of, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk

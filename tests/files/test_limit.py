@@ -298,7 +298,8 @@ def _recorded(function, names):
 
 def test_a_file_behind_the_limit_may_grow(tmp_path, monkeypatch):
     paths = write(tmp_path / "in", "jsonl")
-    from fastlsh.files.disk import documents, lines
+    from fastlsh.files.disk import documents
+    from fastlsh.files.disk import pieces as lines
 
     for module, run in (
         (documents, fastlsh.deduplicate_files), (lines, fastlsh.deduplicate_line_files),

@@ -222,7 +222,7 @@ def test_a_row_of_too_many_lines_is_named(tmp_path, monkeypatch):
     inputs = with_long(tmp_path, 5, "\n".join(map(str, range(300))))
     keywords = {"engine": "disk", "memory": "300M", "work": tmp_path / "w", "threads": 1}
     with monkeypatch.context() as patch:
-        patch.setattr("fastlsh.files.disk.sign_block.PER_PIECE", 1 << 20)
+        patch.setattr("fastlsh.files.disk.sign.PER_PIECE", 1 << 20)
         said = (
             r"row 6: the row takes about 315 MB of memory cut into lines, .* may take 147 MB: give"
         )
@@ -411,7 +411,7 @@ LONG_IN_PARQUET = {
 @pytest.mark.parametrize("dictionary", every(2, [False, True], 1))
 def test_long_rows_and_pages_of_parquet_are_named(tmp_path, monkeypatch, case, engine, dictionary):
     limited(monkeypatch, row=10_000)
-    monkeypatch.setattr("fastlsh.files.reading.longest_row", lambda memory: 10_000)
+    monkeypatch.setattr("fastlsh.files.requests.longest_row", lambda memory: 10_000)
     more = LONG_IN_PARQUET[case]
     path = parquet_with(tmp_path, more, use_dictionary=dictionary)
     keywords = {"engine": engine, "memory": "300M", "work": tmp_path / "w"}

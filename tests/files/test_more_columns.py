@@ -6,7 +6,7 @@ import pytest
 
 from combinations import covering
 from fastlsh import InputError, matches, near_duplicate_files, near_duplicates
-from fastlsh.files.run.part import OF_PAIRS
+from fastlsh.files.run.manifest import OF_PAIRS
 from in_stages import in_parts
 from shards import rows_of, small_budget, write_shards
 

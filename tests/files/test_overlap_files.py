@@ -9,7 +9,7 @@ import pytest
 
 from combinations import every
 from fastlsh import InputError, Shingler, overlap, overlap_files
-from fastlsh.files.run.part import OF_PAIRS
+from fastlsh.files.run.manifest import OF_PAIRS
 from in_stages import in_parts
 from shards import rows_of, small_budget, write_shards
 

@@ -16,7 +16,7 @@ from fastlsh import (
     near_duplicate_files,
     overlap_files,
 )
-from fastlsh.files.run.part import STAGES
+from fastlsh.files.run.manifest import STAGES
 from in_stages import in_parts
 
 NULL = "__HIVE_DEFAULT_PARTITION__"

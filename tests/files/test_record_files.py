@@ -7,7 +7,7 @@ import pytest
 from combinations import every
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files, near_duplicate_files
 from fastlsh.cli import main
-from fastlsh.files.run.part import STAGES
+from fastlsh.files.run.manifest import STAGES
 from fastlsh.io import contents
 from shards import rows_of, small_budget
 

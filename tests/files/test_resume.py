@@ -12,7 +12,12 @@ import pytest
 
 from combinations import every
 from fastlsh import InputError, deduplicate_files
-from fastlsh.files.disk import decide, gather, link, sign, sign_block
+from fastlsh.files.disk import (
+    decide,
+    gather,
+    link,
+    sign,
+)
 from fastlsh.files.run.workdir import WorkDirectory
 from killed_runs import ended_again_and_again, finish, run, written
 from shards import content_of, rows_of, small_budget, write_shards
@@ -145,7 +150,7 @@ def test_what_is_done_is_not_done_again(stopped, tmp_path, monkeypatch):
     monkeypatch.setattr(
         decide, "decide_part", lambda *a, **k: decided.append(1) or decide_part(*a, **k)
     )
-    for room, name in [(sign_block, "sign_batch"), (link, "link_sorted"), (gather, "_RunWriter")]:
+    for room, name in [(sign, "sign_batch"), (link, "link_sorted"), (gather, "_RunWriter")]:
         monkeypatch.setattr(room, name, None)
     parts = content_of(tmp_path / "work" / "linked.json")["parts"]
     deduplicate_files(**keywords)
@@ -399,6 +404,6 @@ def test_kept_work_gives_the_answer_again(tmp_path, monkeypatch):
     deduplicate_files(**keywords, keep_work=True)
     for path in (tmp_path / "out").iterdir():
         path.unlink()
-    monkeypatch.setattr(sign_block, "sign_batch", None)
+    monkeypatch.setattr(sign, "sign_batch", None)
     deduplicate_files(**keywords)
     assert written(tmp_path) == expected

@@ -7,7 +7,7 @@ import pytest
 
 from combinations import covering, every
 from fastlsh import deduplicate_files, deduplicate_line_files, near_duplicate_files, stages
-from fastlsh.files.disk import sign_block
+from fastlsh.files.disk import sign
 from fastlsh.io import arrays
 from shards import contents, rows_of, small_budget
 
@@ -158,7 +158,7 @@ def test_each_value_of_a_dictionary_is_signed_once(tmp_path, monkeypatch):
         with pa.ipc.new_file(tmp_path / f"{name}.arrow", pa.schema([("text", column.type)])) as out:
             out.write_table(pa.table({"text": column}))
     signed = []
-    monkeypatch.setattr(sign_block, "sign_batch", lambda texts, *args, **keywords: (
+    monkeypatch.setattr(sign, "sign_batch", lambda texts, *args, **keywords: (
         signed.append(len(texts)), stages.sign_batch(texts, *args, **keywords))[1])  # fmt: skip
     for name in ("plain", "coded"):
         deduplicate_files(tmp_path / f"{name}.arrow", tmp_path / f"{name}.kept.arrow", 0.7,

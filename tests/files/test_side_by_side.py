@@ -9,7 +9,7 @@ import pytest
 from combinations import every
 from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import sign
-from fastlsh.files.run import units
+from fastlsh.files.run import manifest
 from fastlsh.io import Options, Source
 from shards import content_of, contents, rows_of, small_budget, write_shards
 
@@ -20,8 +20,8 @@ pytest.importorskip("pyarrow")
 def keywords(tmp_path, monkeypatch):
     """Seven files, each a unit of its own."""
     small_budget(monkeypatch)
-    monkeypatch.setattr(units, "UNIT", 1)
-    monkeypatch.setattr(units, "is_divisible", lambda source: False)
+    monkeypatch.setattr(manifest, "UNIT", 1)
+    monkeypatch.setattr(manifest, "is_divisible", lambda source: False)
     inputs = write_shards(tmp_path, rows_of(8, 49), 7)
     return {"inputs": inputs, "engine": "disk", "memory": "300M", "work": tmp_path / "work"}
 

@@ -14,7 +14,8 @@ from combinations import covering, every
 from fastlsh import InputError, Shingler, deduplicate_span_files
 from fastlsh.files import cutting
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.disk import decide, spans
+from fastlsh.files.disk import decide
+from fastlsh.files.disk import pieces as spans
 from fastlsh.files.disk.gathered import TEXTS
 from fastlsh.io import BlockDocuments
 from fastlsh.parameters import SearchParams

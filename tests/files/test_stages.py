@@ -20,10 +20,10 @@ from fastlsh import (
     deduplicate_span_files,
     near_duplicate_files,
 )
-from fastlsh.files.disk import link, sign, sign_block, spans
+from fastlsh.files.disk import link, pieces, sign
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun
-from fastlsh.files.run import units
-from fastlsh.files.run.part import STAGES, WHOLE
+from fastlsh.files.run import manifest
+from fastlsh.files.run.manifest import STAGES, WHOLE
 from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
 from fastlsh.files.scheduling import stage_jobs
 from fastlsh.io import BlockExtent, Replacements, expand
@@ -51,7 +51,7 @@ def small(monkeypatch):
 
 def small_units(monkeypatch, **sizes):
     small_budget(monkeypatch, **sizes)
-    monkeypatch.setattr(units, "UNIT", 2200)
+    monkeypatch.setattr(manifest, "UNIT", 2200)
 
 
 def parquet_shards(folder, rows, shards):
@@ -159,7 +159,7 @@ ONE_FILE = [
 def test_one_large_file_is_divided(tmp_path, monkeypatch, function, given, kind, more):
     if function is deduplicate_span_files:
         small_budget(monkeypatch, **OF_PASSAGES)
-    monkeypatch.setattr(units, "UNIT", 1000)
+    monkeypatch.setattr(manifest, "UNIT", 1000)
     inputs, bad = one_file(tmp_path, kind)
     keywords = {"inputs": inputs, "threads": 1, "memory": "300M", **more, **given}
     if bad:
@@ -195,7 +195,7 @@ def test_one_large_file_is_divided(tmp_path, monkeypatch, function, given, kind,
 
 
 def test_too_little_memory_for_ranges_is_refused_before_a_part_begins(tmp_path, monkeypatch):
-    monkeypatch.setattr(units, "UNIT", 1000)
+    monkeypatch.setattr(manifest, "UNIT", 1000)
     inputs, _ = one_file(tmp_path, "parquet")
     work = tmp_path / "work"
     keywords = {"inputs": inputs, "output": f"{tmp_path}/kept/", "memory": "300M", "work": work}
@@ -209,7 +209,7 @@ def test_too_little_memory_for_ranges_is_refused_before_a_part_begins(tmp_path, 
 
 @pytest.mark.parametrize(("kind", "more"), ONE_FILE[:3:2])
 def test_the_row_of_an_error_is_counted_in_the_file(tmp_path, monkeypatch, kind, more):
-    monkeypatch.setattr(units, "UNIT", 1000)
+    monkeypatch.setattr(manifest, "UNIT", 1000)
     inputs, _ = one_file(tmp_path, kind)
     keywords = {"inputs": inputs, "output": f"{tmp_path}/kept/", "memory": "300M", **more}
     lines = Path(inputs[0]).read_text("utf-8").split("\n")
@@ -227,7 +227,7 @@ def test_the_row_of_an_error_is_counted_in_the_file(tmp_path, monkeypatch, kind,
     assert len(found) > 4
     longest = max(range(len(lines)), key=lambda n: len(lines[n]))
     small_budget(monkeypatch, row=len(lines[longest]) - 1)
-    monkeypatch.setattr(units, "UNIT", 1000)
+    monkeypatch.setattr(manifest, "UNIT", 1000)
     with pytest.raises(InputError, match="the row has") as caught:
         in_parts(deduplicate_files, {**keywords, "work": tmp_path / "long", "on_error": "skip"}, 9)
     assert caught.value.row == longest + 1
@@ -475,9 +475,9 @@ def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
             raise KeyboardInterrupt
         return sign_batch(*arguments, **more)
 
-    sign_batch = sign_block.sign_batch
+    sign_batch = sign.sign_batch
     with monkeypatch.context() as patch:
-        patch.setattr(sign_block, "sign_batch", stop)
+        patch.setattr(sign, "sign_batch", stop)
         with pytest.raises(KeyboardInterrupt):
             deduplicate_files(**{**keywords, "threads": 1}, stage="sign", part=(1, 3))
     assert list(keywords["work"].glob("run-*[0-9]"))
@@ -692,7 +692,7 @@ def test_passages_need_memory_in_the_stages_that_have_all(keywords, monkeypatch)
     stages = ("merge", "write", "finish")
     for stage in stages:
         with monkeypatch.context() as patch:
-            patch.setattr(spans, "per_passage", lambda *_: dict.fromkeys(stages, 1 << 30))
+            patch.setattr(pieces, "per_passage", lambda *_: dict.fromkeys(stages, 1 << 30))
             with pytest.raises(
                 ValueError, match=rf"memory must be at least \d+M to {stage} \d+ passages, got 300M"
             ):

@@ -5,8 +5,8 @@ from itertools import groupby, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh.files.run import units
-from fastlsh.files.run.part import Part
+from fastlsh.files.run import manifest as units
+from fastlsh.files.run.manifest import Part
 from fastlsh.io import Options, Source
 
 MB = 1 << 20

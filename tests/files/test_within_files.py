@@ -9,7 +9,7 @@ import pytest
 from combinations import covering, every
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
 from fastlsh.cli import main
-from fastlsh.files.run.part import STAGES
+from fastlsh.files.run.manifest import STAGES
 from shards import rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")

@@ -15,10 +15,9 @@ from fastlsh import (
     deduplicate_span_files,
 )
 from fastlsh.files.disk import write
-from fastlsh.files.run import outputs
-from fastlsh.files.run.outputs import outputs_there, recording
-from fastlsh.files.run.part import OF_DECONTAMINATION, STAGES
-from fastlsh.files.run.workdir import WorkDirectory
+from fastlsh.files.run import workdir
+from fastlsh.files.run.manifest import OF_DECONTAMINATION, STAGES
+from fastlsh.files.run.workdir import WorkDirectory, outputs_there, recording
 from fastlsh.io import replacing_together
 from fastlsh.io import rows as rewriting
 from in_stages import in_parts
@@ -49,7 +48,7 @@ def job(request, tmp_path, monkeypatch):
     function, more = JOBS[request.param]
     small_budget(monkeypatch, **(OF_PASSAGES if request.param == "spans" else {}))
     monkeypatch.setattr(write, "_OUTPUTS", 1)
-    monkeypatch.setattr("fastlsh.files.run.units.UNIT", 2_000)
+    monkeypatch.setattr("fastlsh.files.run.manifest.UNIT", 2_000)
     monkeypatch.chdir(tmp_path)
     inputs = write_shards(tmp_path, rows_of(3, 60), 4)
     if function is decontaminate_files:
@@ -144,13 +143,13 @@ def test_what_does_not_fit_is_written_again(job, tmp_path, monkeypatch, change):
 def test_finish_in_stages_checks_what_is_there(tmp_path, monkeypatch, name, damage):
     """On another machine the device has another number, and nothing is read for that."""
     small_budget(monkeypatch)
-    identity = outputs._identity
+    identity = workdir._identity
 
     def elsewhere(path, file):
         found = identity(path, file)
         return found if path == file else [*found[:3], -1, *found[4:]]
 
-    monkeypatch.setattr(outputs, "_identity", elsewhere)
+    monkeypatch.setattr(workdir, "_identity", elsewhere)
     function, stages = JOBS[name][0], STAGES
     keywords = {
         "inputs": write_shards(tmp_path, rows_of(3, 60), 3), "output": f"{tmp_path}/out/",
@@ -167,7 +166,7 @@ def test_finish_in_stages_checks_what_is_there(tmp_path, monkeypatch, name, dama
             function(**keywords, stage="finish")
         function(**keywords, stage="write")
     else:
-        monkeypatch.setattr(outputs, "_checksum", None)
+        monkeypatch.setattr(workdir, "_checksum", None)
     function(**keywords, stage="finish")
     assert contents(tmp_path / "out") == right
 

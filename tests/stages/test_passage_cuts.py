@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from combinations import rounds
-from fastlsh.files.disk.matches import Match, NarrowMatch, sorted_matches, united
-from fastlsh.files.run.arrays import save_array, save_blocks
+from fastlsh.files.disk.decide import (
+    Match,
+    NarrowMatch,
+    sorted_matches,
+    united,
+)
+from fastlsh.files.run.workdir import save_array, save_blocks
 from fastlsh.stages import united_matches
 from fastlsh.stages.passage_cuts import cut_rows
 

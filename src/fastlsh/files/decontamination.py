@@ -8,22 +8,27 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fastlsh.evaluation import ContaminationRecall, recall_of_items
-from fastlsh.files.contamination_job import ContaminationJob, Sizes, Workplace
-from fastlsh.files.contamination_run import result_of_stage, run_decontamination
+from fastlsh.files.contamination_job import (
+    ContaminationJob,
+    Sizes,
+    Workplace,
+    result_of_stage,
+    run_decontamination,
+)
 from fastlsh.files.disk.staged import StageDoneError
 from fastlsh.files.evaluation_items import ItemFiles, read_items
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.reading import is_all_read
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     EngineOptions,
     OnMessage,
     Path,
     check_stage_memory,
+    is_all_read,
     paths,
 )
 from fastlsh.files.results import FileDecontamination
-from fastlsh.files.run.part import OF_DECONTAMINATION, check_stage
+from fastlsh.files.run.manifest import OF_DECONTAMINATION, check_stage
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import (
     Paths,

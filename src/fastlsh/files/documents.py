@@ -6,14 +6,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice
-from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields, warn_if_none_left
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
-from fastlsh.files.plan import OutputPlan, changing_over, plan_removal
-from fastlsh.files.reading import ReadBudget
-from fastlsh.files.removal import Removal
-from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request, search_params
-from fastlsh.files.results import FileDeduplication
+from fastlsh.files.plan import OutputPlan, Removal, changing_over, plan_removal
+from fastlsh.files.requests import (
+    READ_ONLY_INSIDE,
+    SHARED,
+    Path,
+    ReadBudget,
+    Request,
+    search_params,
+)
+from fastlsh.files.results import (
+    FileDeduplication,
+    counts_of,
+    counts_of_summary,
+    shared_fields,
+    warn_if_none_left,
+)
 from fastlsh.files.saved_index import IndexOutput, check_saved
 from fastlsh.index import Index
 from fastlsh.io import Paths

@@ -10,14 +10,13 @@ from fastlsh.errors import InputError, RoomError
 from fastlsh.files.documents import run_in_memory
 from fastlsh.files.estimate import choose_for_index
 from fastlsh.files.memory.documents import notes
-from fastlsh.files.plan import OutputPlan, changing_over
-from fastlsh.files.reading import ReadBudget
-from fastlsh.files.removal import Removal
+from fastlsh.files.plan import OutputPlan, Removal, changing_over
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     Engine,
     EngineOptions,
     Path,
+    ReadBudget,
     Request,
 )
 from fastlsh.files.results import FileDeduplication

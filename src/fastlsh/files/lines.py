@@ -3,14 +3,19 @@
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice, check_integer
-from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields, warn_if_none_left
 from fastlsh.files.cutting import Cutting
-from fastlsh.files.disk.lines import run_on_disk
+from fastlsh.files.disk.pieces import run_lines_on_disk
 from fastlsh.files.memory.documents import notes as notes_of
-from fastlsh.files.memory.lines import run_in_memory
+from fastlsh.files.memory.pieces import run_lines_in_memory
 from fastlsh.files.plan import changing_over, plan_removal
 from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request
-from fastlsh.files.results import FileLineDeduplication
+from fastlsh.files.results import (
+    FileLineDeduplication,
+    counts_of,
+    counts_of_summary,
+    shared_fields,
+    warn_if_none_left,
+)
 from fastlsh.io import Paths
 from fastlsh.keywords import shares, taken
 from fastlsh.parallel import Stopwatch
@@ -115,7 +120,7 @@ def _deduplicated(
     shared = {"by": cutting.by, **shared_fields(request, choice.reason, clock, **more)}
     notes = notes_of(request, targets)
     if choice.job is None:
-        found, *read, kept = run_in_memory(
+        found, *read, kept = run_lines_in_memory(
             request, choice.read_budget, targets, cutting, drop_empty, max_candidates, notes, clock
         )
         return FileLineDeduplication(
@@ -124,7 +129,7 @@ def _deduplicated(
             characters=found.characters, limited=found.limited, engine="memory",
             **counts_of(*read), **shared, outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
-    done = run_on_disk(
+    done = run_lines_on_disk(
         choice.job,
         targets,
         drop_empty=drop_empty,

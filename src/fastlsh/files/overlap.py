@@ -7,7 +7,6 @@ import numpy as np
 
 from fastlsh.arguments import check_integer
 from fastlsh.errors import InputError
-from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.data_sets import DataSets
 from fastlsh.files.disk.overlap import run_overlap
 from fastlsh.files.memory.documents import (
@@ -17,18 +16,18 @@ from fastlsh.files.memory.documents import (
     threads_and_progress,
 )
 from fastlsh.files.plan import changing_over, select_engine
-from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     SHARED,
     Engine,
     Path,
+    ReadBudget,
     Request,
     paths,
     search_params,
 )
-from fastlsh.files.results import FileOverlap
-from fastlsh.files.run.part import check_pair_stage
+from fastlsh.files.results import FileOverlap, counts_of, counts_of_summary, shared_fields
+from fastlsh.files.run.manifest import check_pair_stage
 from fastlsh.io import (
     STANDARD,
     Collection,

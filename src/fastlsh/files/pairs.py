@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fastlsh.arguments import check_integer
-from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.estimate import check_exact_fits
 from fastlsh.files.memory import pairs as in_memory
 from fastlsh.files.plan import EngineChoice, changing_over, select_engine
-from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     SHARED,
@@ -17,12 +15,13 @@ from fastlsh.files.requests import (
     EngineOptions,
     PairSearch,
     Path,
+    ReadBudget,
     Request,
     paths,
     search_params,
 )
-from fastlsh.files.results import FilePairs
-from fastlsh.files.run.part import check_pair_stage
+from fastlsh.files.results import FilePairs, counts_of, counts_of_summary, shared_fields
+from fastlsh.files.run.manifest import check_pair_stage
 from fastlsh.io import (
     SPLIT,
     STANDARD,

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.files.run.outputs import outputs_there
-from fastlsh.files.run.workdir import WorkDirectory
+from fastlsh.files.run.workdir import WorkDirectory, outputs_there
 from fastlsh.index import Arrivals, Counted, NewIndex, check_kept_texts, check_new_index, new_index
 from fastlsh.io import Collection, Replacements, replacing_together, take
 from fastlsh.parallel import batches

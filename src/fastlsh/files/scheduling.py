@@ -7,7 +7,13 @@ from fastlsh.files.cutting import Cutting, SpanCutting
 from fastlsh.files.disk.grouped import PER_GROUPED
 from fastlsh.files.disk.link import PER_UNITED
 from fastlsh.files.estimate import estimate
-from fastlsh.files.run.part import OF_DECONTAMINATION, OF_PAIRS, OF_ROWS, STAGES, WHOLE
+from fastlsh.files.run.manifest import (
+    OF_DECONTAMINATION,
+    OF_PAIRS,
+    OF_ROWS,
+    STAGES,
+    WHOLE,
+)
 from fastlsh.io import Source
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import CutRules

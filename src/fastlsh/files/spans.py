@@ -3,20 +3,20 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from fastlsh.files.counts import (
+from fastlsh.files.cutting import SpanCutting
+from fastlsh.files.disk.pieces import run_spans_on_disk
+from fastlsh.files.estimate import first_documents
+from fastlsh.files.memory.documents import notes as notes_of
+from fastlsh.files.memory.pieces import run_spans_in_memory
+from fastlsh.files.plan import changing_over, plan_removal
+from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, FileKeywords, Path, Request
+from fastlsh.files.results import (
+    FileSpanDeduplication,
     counts_of,
     counts_of_summary,
     shared_fields,
     warn_if_none_left,
 )
-from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.disk.spans import run_on_disk
-from fastlsh.files.estimate import first_documents
-from fastlsh.files.memory.documents import notes as notes_of
-from fastlsh.files.memory.spans import run_in_memory
-from fastlsh.files.plan import changing_over, plan_removal
-from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, FileKeywords, Path, Request
-from fastlsh.files.results import FileSpanDeduplication
 from fastlsh.files.run.job import Job
 from fastlsh.io import Paths
 from fastlsh.keywords import made, shares
@@ -153,7 +153,7 @@ def _deduplicated(
     for name in ("threshold", "params", "recall_at_threshold"):  # of a search for similar texts
         del shared[name]
     if choice.job is None:
-        found, *read = run_in_memory(
+        found, *read = run_spans_in_memory(
             request, choice.read_budget, targets, cutting, rules, annotate, notes, clock
         )
         texts = as_texts(read[0].texts)
@@ -165,7 +165,7 @@ def _deduplicated(
             **counts_of(*read), **shared,
             outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
-    done = run_on_disk(
+    done = run_spans_on_disk(
         choice.job, targets, rules=rules, annotate=annotate, notes=notes, clock=clock
     )
     return FileSpanDeduplication(

@@ -1,4 +1,4 @@
-"""Decide: part by part, by the very functions that memory uses."""
+"""Decide: part by part, by the very functions that memory uses; and the answer of all parts."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,13 +13,13 @@ from fastlsh.errors import InputError, TooManyPairsError
 from fastlsh.files.budget import BASE
 from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
 from fastlsh.files.disk.link import Linked
-from fastlsh.files.disk.long_texts import check_comparable
-from fastlsh.files.disk.matches import is_match, match_order
 from fastlsh.files.disk.sign import Summary
+from fastlsh.files.disk.write import check_comparable
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.job import Job
+from fastlsh.files.run.workdir import save_blocks
 from fastlsh.parallel import amount
-from fastlsh.stages import decide_part, find_crossing_of_part, find_pairs_of_part
+from fastlsh.stages import decide_part, find_crossing_of_part, find_pairs_of_part, united_matches
 from fastlsh.texts import as_texts
 
 FoundPair = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
@@ -301,3 +301,111 @@ def _rows(kind: np.dtype[Any], *columns: Any) -> NDArray[Any]:
     for name, column in zip(kind.names or (), columns, strict=True):
         rows[name] = column
     return rows
+
+
+ANSWER = "answer.npy"
+KEPT = "kept.npy"
+
+
+class Clusters(NamedTuple):
+    """Documents that belong together: each kept one, followed by those removed for it."""
+
+    number: NDArray[np.int64]
+    """int64 (m,): the document."""
+    cluster: NDArray[np.int64]
+    """int64 (m,): of which cluster, counted from 0 in order of the kept documents."""
+
+
+def answer_of_all_parts(
+    job: Job,
+    linked: Linked,
+    kind: Any = Proof,
+    reduced: Callable[[Iterator[NDArray[Any]]], Iterator[NDArray[Any]]] = iter,
+) -> NDArray[Any]:
+    """Return the rows of all parts, `Proof` or another kind, sorted by (left, right), mapped.
+
+    `reduced` may take the blocks of rows in this order, and yield fewer rows.
+    """
+    if not job.work.has(ANSWER):
+        with job.work.replacing(ANSWER) as temporary:
+            save_blocks(temporary, kind, reduced(answers(job, linked)))
+    return job.work.load(ANSWER)
+
+
+def kept_documents(job: Job, summary: Summary, proofs: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return whether each document of the inputs, without those of `against`, is kept; mapped."""
+    if not job.work.has(KEPT):
+        kept = np.ones(summary.documents - summary.n_against, np.bool_)
+        kept[proofs["left"] - summary.n_against] = False
+        job.work.save(KEPT, kept)
+    return job.work.load(KEPT)
+
+
+def clusters_of(proofs: NDArray[Any], n_against: int) -> Clusters:
+    """Return the clusters, as `Deduplication.clusters` has them.
+
+    Parameters
+    ----------
+    proofs
+        Of all removed documents, which ascend.
+    n_against
+        Documents below this number are of `against` and make no cluster.
+
+    Notes
+    -----
+    Memory: 80 bytes for each removed document.
+    """
+    inside = proofs["right"] >= n_against
+    kept = proofs["right"][inside]
+    order = np.argsort(kept, kind="stable")
+    kept = kept[order]
+    new = np.diff(kept, prepend=-1) != 0
+    cluster = np.cumsum(new)
+    # Each kept document stands before those removed for it, which are in order.
+    position = np.arange(len(kept)) + cluster
+    heads = position[new] - 1
+    number = np.empty(len(kept) + len(heads), np.int64)
+    number[heads] = kept[new]
+    del kept
+    number[position] = proofs["left"][inside][order]
+    of = np.empty(len(number), np.int64)
+    of[heads], of[position] = np.arange(len(heads)), cluster - 1
+    return Clusters(number, of)
+
+
+Match = np.dtype([(name, np.int64) for name in ("left", "begin", "end", "right", "kept_begin")])
+"""Dtype of a stretch of a document that occurred before, as the kernel `repeats` finds it."""
+
+NarrowMatch = np.dtype([(name, np.uint32) for name in Match.names or ()])
+"""A `Match` in half of the bytes, if its numbers allow that."""
+
+
+def is_match(rows: Any) -> bool:
+    """Return whether rows, or a row, are a `Match`, narrow or not."""
+    return bool(rows.dtype.names == Match.names)
+
+
+def sorted_matches(matches: NDArray[np.int64]) -> NDArray[Any]:
+    """Return matches, int64 (m, 5), by document and begin; `NarrowMatch` if possible."""
+    narrow = int(matches.max(initial=0)) < 1 << 32
+    kind, number = (NarrowMatch, np.uint32) if narrow else (Match, np.int64)
+    rows = np.ascontiguousarray(matches, number).view(kind).reshape(-1)
+    return rows[match_order(rows)]
+
+
+def match_order(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the order of matches, by document and begin."""
+    if rows.dtype == NarrowMatch:  # one key: rows that are in order in part take less time
+        return np.argsort(rows["left"].astype(np.uint64) << 32 | rows["begin"], kind="stable")
+    return np.lexsort((rows["begin"], rows["left"]))
+
+
+def united(blocks: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    """Yield the matches of all parts in order, with those united that are one stretch."""
+    last = np.empty((0, 5), np.int64)
+    for block in blocks:
+        rows = np.ascontiguousarray(block, Match).view(np.int64).reshape(-1, 5)
+        rows = united_matches(np.concatenate([last, rows]))
+        last = rows[-1:]  # which may go on in the next block
+        yield rows[:-1].view(Match).reshape(-1)
+    yield last.view(Match).reshape(-1)

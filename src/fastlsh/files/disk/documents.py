@@ -1,4 +1,4 @@
-"""The engine on disk: the stages of a run, one after the other, each done once."""
+"""The engine on disk: the stages of a run, one after the other, each done once; and its pages."""
 
 import shutil
 from collections.abc import Iterator, Mapping
@@ -9,26 +9,28 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import unique
 from fastlsh.errors import InputError
-from fastlsh.files.annotations import Annotations
+from fastlsh.files.annotations import Annotations, Cells, Reread, columns_of_both
 from fastlsh.files.disk import gather, grouped, link
-from fastlsh.files.disk.answers import ANSWER, answer_of_all_parts, clusters_of, kept_documents
 from fastlsh.files.disk.decide import (
+    ANSWER,
     EstimatedPair,
     FoundPair,
     Proof,
+    answer_of_all_parts,
     answer_rows,
     check_pairs,
+    clusters_of,
     decide_parts,
     find_pairs,
+    kept_documents,
     limited_documents,
 )
 from fastlsh.files.disk.gather import bytes_gathered, gather_inputs
-from fastlsh.files.disk.gathered import GatheredTexts
-from fastlsh.files.disk.identities import as_json
+from fastlsh.files.disk.gathered import GatheredTexts, as_json
 from fastlsh.files.disk.kept import check_different_ids, reread_kept
-from fastlsh.files.disk.largest import largest_page
-from fastlsh.files.disk.link import Linked, link_inputs
+from fastlsh.files.disk.link import PARTS, Linked, link_inputs
 from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import (
     SIGNED,
@@ -49,14 +51,13 @@ from fastlsh.files.disk.staged import (
     write_stage,
 )
 from fastlsh.files.disk.write import Remainder, writing_outputs
-from fastlsh.files.more_columns import Cells, Reread, columns_of_both
-from fastlsh.files.plan import OutputPlan
-from fastlsh.files.removal import Removal
+from fastlsh.files.memory.documents import short_documents
+from fastlsh.files.plan import OutputPlan, Removal
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described
-from fastlsh.files.run.outputs import recording
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
+from fastlsh.files.run.workdir import recording
 from fastlsh.files.saved_index import count_run, save_index
 from fastlsh.io import (
     Lookup,
@@ -67,8 +68,93 @@ from fastlsh.io import (
     write_table,
     write_text,
 )
-from fastlsh.parallel import Stopwatch, amount
-from fastlsh.results import Removals, components_of, count_in_pairs
+from fastlsh.parallel import Stopwatch, amount, plural
+from fastlsh.reporting import RunCounts, largest_clusters_page
+from fastlsh.results import Deduplication, Removals, components_of, count_in_pairs
+
+MOST = 5_000
+"""Documents that the page is about."""
+
+
+def largest_page(
+    job: Job,
+    summary: Summary,
+    proofs: NDArray[Any],
+    texts: GatheredTexts,
+    limited: int,
+    decided: Mapping[str, Any],
+    notes: Mapping[str, str],
+    seconds: Mapping[str, float],
+) -> str:
+    """Return a page about as many of the largest clusters as have about 5,000 documents.
+
+    Its counts are those of all documents. `decided` has the parameters of the decisions: ``keep``
+    and ``max_candidates``.
+    """
+    documents = summary.documents - summary.n_against
+    right = proofs["right"]
+    heads = np.where(right < summary.n_against, documents + right, right - summary.n_against)
+    removed = proofs["left"] - summary.n_against
+    shown, kept, similarity = _largest(removed, heads, proofs["similarity"])
+    own = int(np.searchsorted(shown, documents))
+    index = np.searchsorted(shown, kept)[:own]
+    numbers = np.where(shown < documents, shown + summary.n_against, shown - documents)
+    found = texts.texts(job.work.load(PARTS)[numbers], numbers)
+    names = texts.take(numbers)
+    params = job.params
+    result = Deduplication(
+        np.where(index < own, index, -1),
+        np.where(index < own, -1, index - own),
+        similarity[:own],
+        threshold=params.threshold,
+        rule=params.rule,
+        containment=params.containment,
+        params=None if params.finds_equal else params.lsh,
+        options={
+            **decided,
+            **params.removal_keywords,
+        },
+    )
+    counts = RunCounts(
+        documents, int((right < summary.n_against).sum()), np.array(proofs["similarity"]),
+        np.unique(right, return_counts=True)[1], limited, summary.empty,
+    )  # fmt: skip
+    which = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
+    return largest_clusters_page(
+        result,
+        found[:own],
+        found[own:],
+        counts,
+        ids=names[:own],
+        against_ids=names[own:],
+        title=f"Deduplication of {plural(documents, 'document')}",
+        notes={
+            "texts shown": which,
+            **notes,
+            **short_documents(summary.short, summary.not_empty, params.shingler),
+        },
+        seconds=dict(seconds),
+    )
+
+
+def _largest(
+    removed: NDArray[np.int64], heads: NDArray[np.int64], similarity: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the documents of the largest clusters, their kept ones, and the similarities.
+
+    Documents are numbered as in memory: those of the inputs, and behind them those of `against`.
+    """
+    clusters, sizes = np.unique(heads, return_counts=True)
+    order = np.argsort(-sizes, kind="stable")
+    # The largest is shown in part if it is larger than the page.
+    count = max(int(np.searchsorted(np.cumsum(sizes[order] + 1), MOST, "right")), 1)
+    rows = np.flatnonzero(np.isin(heads, clusters[order[:count]]))[:MOST]
+    kept = unique(heads[rows])
+    numbers = np.concatenate([kept, removed[rows]])
+    kept = np.concatenate([kept, heads[rows]])
+    similarity = np.concatenate([np.ones(len(numbers) - len(rows)), similarity[rows]])
+    order = np.argsort(numbers)
+    return numbers[order], kept[order], similarity[order]
 
 
 class Deduplicated(NamedTuple):

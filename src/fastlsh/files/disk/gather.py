@@ -12,9 +12,16 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import exact
 from fastlsh.files.cutting import SpanCutting, Wanted, wanted_of
-from fastlsh.files.disk.encoded import encoded_texts
-from fastlsh.files.disk.gathered import ROWS, STRETCHES, TEXTS, Stretch, row_of, texts_name
-from fastlsh.files.disk.identities import as_json
+from fastlsh.files.disk.gathered import (
+    ROWS,
+    STRETCHES,
+    TEXTS,
+    Stretch,
+    as_json,
+    encoded_texts,
+    row_of,
+    texts_name,
+)
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.signed_runs import (
     BlockRecord,
@@ -25,8 +32,8 @@ from fastlsh.files.disk.signed_runs import (
     numbered,
     reread_signed_blocks,
 )
-from fastlsh.files.run.arrays import save_array
 from fastlsh.files.run.job import Job
+from fastlsh.files.run.workdir import save_array
 from fastlsh.io import Block, BlockDocuments, take
 from fastlsh.parallel import batches, ordered_map, run
 

@@ -1,5 +1,6 @@
-"""What has been gathered: the texts of each part, run by run, and the ids of their documents."""
+"""The texts of each part that were gathered, and the ids of their documents."""
 
+import json
 from binascii import crc32
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -9,13 +10,108 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import TextColumn, column_of
 from fastlsh.arrays import EXACT
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.disk.identities import StoredIds
 from fastlsh.files.disk.signed_runs import SignedRun, finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.ownership import UnsealedError, opened
+from fastlsh.io import as_list, take
 from fastlsh.parallel import Write, batches, mapped_file, mapped_in, run
+from fastlsh.texts import as_texts
+
+
+def encoded_texts(texts: Any, order: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64], bool]:
+    """Return texts as UTF-8, in an order of their own, their sizes, and whether all are strict."""
+    chosen = take(texts, order)
+    if not isinstance(chosen, TextColumn):
+        chosen = column_of(as_texts(chosen).spans(0, len(chosen)))
+    return *chosen.packed(), chosen.strict
+
+
+_ENCODE = json.JSONEncoder(default=str).encode
+"""One for all ids: `json.dumps` would make one for each."""
+
+
+def as_json(ids: Any, path: str, rows: NDArray[np.int64]) -> list[bytes]:
+    """Return each id as JSON, in bytes; FILE:ROW for a document that has none.
+
+    Parameters
+    ----------
+    ids
+        As for `identity_hashes`.
+    path, rows
+        The file, and the row of each document.
+    """
+    if isinstance(ids, np.ndarray) and ids.dtype.kind == "i":  # the usual ids, all at once
+        return " ".join(map(str, ids.tolist())).encode().split()
+    ids = [None] * len(rows) if ids is None else as_list(ids)
+    pairs = zip(ids, rows.tolist(), strict=True)
+    named = (f"{path}:{row}" if each is None else each for each, row in pairs)
+    return [(str(each) if type(each) is int else _ENCODE(each)).encode() for each in named]
+
+
+class StoredIds:
+    """The ids of the documents in families.
+
+    Parameters
+    ----------
+    numbers
+        int64 (m,), ascending: the documents.
+    ends
+        int64 (m,): where the JSON of each ends.
+    data
+        uint8: that of all, one behind the other.
+    """
+
+    def __init__(
+        self,
+        numbers: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        data: NDArray[np.uint8],
+    ) -> None:
+        self._numbers = numbers
+        self._ends = ends
+        self._data = data
+
+    def sizes(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many bytes of JSON the ids of some documents take."""
+        starts, stops = self._places(numbers)
+        return stops - starts
+
+    def _places(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the ids of some documents begin and end."""
+        rows = np.searchsorted(self._numbers, numbers)
+        return np.where(rows > 0, self._ends[rows - 1], 0), self._ends[rows]
+
+    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some documents, which must be in families."""
+        wanted, where = np.unique(numbers, return_inverse=True)
+        starts, stops = self._places(wanted)
+        integers = _integers(self._data, starts, stops - starts)
+        if integers is not None:
+            return list(integers[where].tolist())
+        data = self._data.data  # a slice of it makes no array
+        pieces = [data[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
+        values = json.loads(b"[" + b",".join(pieces) + b"]")
+        return [values[i] for i in where.tolist()]
+
+
+def _integers(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return JSON values if all consist of at most 18 digits; None if not."""
+    if not len(starts) or int(lengths.max()) > 18:
+        return None
+    found = np.zeros(len(starts), np.int64)
+    for place in range(int(lengths.max())):
+        longer = lengths > place
+        digit = data[np.where(longer, starts + place, 0)] - np.uint8(ord("0"))
+        if (longer & (digit > 9)).any():
+            return None
+        found = np.where(longer, found * 10 + digit, found)
+    return found
+
 
 Stretch = np.dtype([
     ("part", np.int64), ("rows", np.int64), ("row", np.int64), ("bytes", np.int64),

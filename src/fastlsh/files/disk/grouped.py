@@ -21,7 +21,6 @@ from fastlsh.files.budget import Budget, least_memory
 from fastlsh.files.disk.gather import gather_runs
 from fastlsh.files.disk.gathered import GatheredTexts, texts_name
 from fastlsh.files.disk.link import PARTS
-from fastlsh.files.disk.long_texts import error_of_document
 from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import (
     SIGNED,
@@ -30,11 +29,10 @@ from fastlsh.files.disk.signed_runs import (
     finished_runs,
     groups_and_sizes,
 )
-from fastlsh.files.disk.write import Remainder
-from fastlsh.files.run.arrays import complete, new_array, save_array
+from fastlsh.files.disk.write import Remainder, error_of_document
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.ownership import INNER
-from fastlsh.files.run.workdir import WorkDirectory
+from fastlsh.files.run.workdir import WorkDirectory, complete, new_array, save_array
 from fastlsh.io import PER_ROW, Lookup, ReadOptions, Source
 from fastlsh.parallel import amount, mapped_in
 

@@ -20,9 +20,9 @@ from fastlsh.files.disk.signed_runs import (
     finished_runs,
 )
 from fastlsh.files.disk.sorted_keys import pieces_of_range, ranges
-from fastlsh.files.run.arrays import save_blocks
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.ownership import MANIFEST
+from fastlsh.files.run.workdir import save_blocks
 from fastlsh.parallel import Empty, Hold, batches, mapped_in, ordered_map
 from fastlsh.stages import link_sorted
 

@@ -17,10 +17,16 @@ from fastlsh.banding import of_band
 from fastlsh.candidates import MAX_DOCUMENTS, keys_apart, keys_of_one_band
 from fastlsh.errors import InputError
 from fastlsh.files.disk.sorted_keys import SortedRun, sorted_in_range
-from fastlsh.files.run.arrays import begin_array, complete, new_array, save_array, write_at
 from fastlsh.files.run.job import Job
+from fastlsh.files.run.manifest import Unit, units_in
 from fastlsh.files.run.ownership import UnsealedError
-from fastlsh.files.run.units import Unit, units_in
+from fastlsh.files.run.workdir import (
+    begin_array,
+    complete,
+    new_array,
+    save_array,
+    write_at,
+)
 from fastlsh.io import COLUMNAR, BlockExtent, reread_blocks
 from fastlsh.parallel import batches, ordered_map, run
 from fastlsh.priorities import PriorityRecord

@@ -9,8 +9,7 @@ from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, Budget
 from fastlsh.files.disk import gather, grouped, link
-from fastlsh.files.disk.answers import ANSWER, KEPT
-from fastlsh.files.disk.decide import answer_name
+from fastlsh.files.disk.decide import ANSWER, KEPT, answer_name
 from fastlsh.files.disk.gathered import texts_name
 from fastlsh.files.disk.kept import check_different_ids
 from fastlsh.files.disk.link import PER_UNITED, Linked, link_inputs, link_names, link_units
@@ -19,10 +18,16 @@ from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, runs_of_unit, 
 from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.manifest import RESULT, join
+from fastlsh.files.run.manifest import (
+    OF_ROWS,
+    RESULT,
+    WHOLE,
+    Part,
+    if_missing,
+    join,
+    plan_units,
+)
 from fastlsh.files.run.ownership import FINISHED, MANIFEST
-from fastlsh.files.run.part import OF_ROWS, WHOLE, Part, if_missing
-from fastlsh.files.run.units import plan_units
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import exists
 

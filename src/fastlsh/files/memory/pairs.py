@@ -2,17 +2,16 @@
 
 import numpy as np
 
+from fastlsh.files.annotations import blocks_of, columns_of_both
 from fastlsh.files.budget import longest_row
 from fastlsh.files.memory.documents import (
+    grouped,
     left_out,
     named_files,
     threads_and_progress,
     with_against,
 )
-from fastlsh.files.memory.grouped import grouped
-from fastlsh.files.more_columns import blocks_of, columns_of_both
-from fastlsh.files.reading import ReadBudget
-from fastlsh.files.requests import PairSearch, Request
+from fastlsh.files.requests import PairSearch, ReadBudget, Request
 from fastlsh.io import Collection, Lookup, Replacements, pair_columns, write_table
 from fastlsh.parallel import Stopwatch, plural
 from fastlsh.reporting import PairFiles, ReportedDocuments, pairs_page

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from fastlsh.files.budget import Budget
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import OnMessage, Request
-from fastlsh.files.run.part import Part
+from fastlsh.files.run.manifest import Part
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import COLUMNAR, LIGHT, BlockExtent, ByteProgress, Source, has_long_rows
 from fastlsh.parallel import RunOptions

@@ -1,20 +1,161 @@
-"""What a run is: its parameters, and the files that it reads."""
+"""What a run is: its parameters, units and parts, and the files that it reads."""
 
 import errno
 import os
 import sys
 from binascii import crc32
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 
 from fastlsh._version import __version__
 from fastlsh.errors import InputError
 from fastlsh.files.run.ownership import FINISHED, MANIFEST, OVER, check_ours, holds_work, marks_in
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import Options, Source, exists, identity, open_raw
+from fastlsh.io import (
+    ALL_BYTES,
+    ByteRange,
+    Options,
+    Source,
+    exists,
+    identity,
+    is_divisible,
+    open_raw,
+)
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import Shingler
+
+T = TypeVar("T")
+
+STAGES = ("sign", "link", "unite", "gather", "decide", "merge", "write", "finish")
+"""All stages, in order."""
+
+OF_ROWS = ("rows", "group", "collect", "join")
+"""The stages before these where documents are made of several rows."""
+
+OF_DECONTAMINATION = ("sample", "find", "write", "finish")
+"""The stages of a decontamination."""
+
+WHOLE = ("sample", "group", "unite", "merge", "finish")
+"""The stages that are not divided into parts."""
+
+OF_PAIRS = tuple(stage for stage in STAGES if stage not in ("merge", "write"))
+"""The stages of a search for pairs, and of an overlap."""
+
+
+class Part(NamedTuple):
+    """One of several parts of a stage."""
+
+    number: int = 1
+    """From 1."""
+    of: int = 1
+
+    def share(self, units: Sequence[T]) -> Sequence[T]:
+        """Return the units of this part: a stretch of them, so that a file is read once."""
+        n = len(units)
+        return units[n * (self.number - 1) // self.of : n * self.number // self.of]
+
+    def holding(self, units: Sequence[T], some: Sequence[T]) -> list[int]:
+        """Return the numbers of the parts, of as many as here, that have some of the units."""
+        wanted = set(some)
+        parts = (Part(number, self.of) for number in range(1, self.of + 1))
+        return [each.number for each in parts if wanted.intersection(each.share(units))]
+
+
+ALL = Part()
+
+
+def check_stage(
+    stage: str | None, part: tuple[int, int] | None, stages: Sequence[str] = (*STAGES, *OF_ROWS)
+) -> Part:
+    """Return the part of a stage that is asked for, or raise ValueError."""
+    if stage is None:
+        if part is not None:
+            raise ValueError("part has no effect without a stage: give stage=, too")
+        return ALL
+    if stage not in stages:
+        raise ValueError(f"stage must be one of {', '.join(stages)}, got {stage!r}")
+    if part is None:
+        return ALL
+    if stage in WHOLE and tuple(part) != ALL:
+        raise ValueError(f"the stage {stage} is not divided: leave out part=")
+    number, of = part
+    if not 1 <= number <= of:
+        raise ValueError(f"part must be from 1/{of} to {of}/{of}, got {number}/{of}")
+    return Part(number, of)
+
+
+def check_pair_stage(stage: str | None, what: str) -> None:
+    """Raise ValueError if a search that does not write rows has no such stage."""
+    if stage is not None and stage not in (*OF_ROWS, *OF_PAIRS):
+        raise ValueError(f"{what} has no stage {stage}: its stages are {', '.join(OF_PAIRS)}")
+
+
+def if_missing(every: Sequence[Any], has: Callable[[Any], bool]) -> tuple[Any, Any] | None:
+    """Return all units and those that are missing; None if none is."""
+    some = [each for each in every if not has(each)]
+    return (every, some) if some else None
+
+
+UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 25, 1 << 30
+"""There are about so many units, none of fewer bytes than the second number says, if there are
+more, and none of more bytes than the third one, unless it is a file that cannot be divided."""
+
+
+class Unit(NamedTuple):
+    """Consecutive files, or a range of one file."""
+
+    files: range
+    """Their numbers."""
+    within: ByteRange = ALL_BYTES
+    """The range."""
+
+
+def plan_units(
+    description: Mapping[str, Any], sources: Sequence[Source], surely_read: int
+) -> list[tuple[int, int]]:
+    """Return where each unit begins: the number of a file, and a byte in it.
+
+    The sizes of the files decide, so that any process plans the same without opening one. The files
+    of `against` have their own units.
+
+    Parameters
+    ----------
+    description
+        What `manifest.described` returns.
+    sources
+        The files.
+    surely_read
+        How many of these are read whatever they contain; the others are not divided.
+    """
+    sizes = [each["size"] for each in description["inputs"]]
+    most = min(max(sum(sizes) // UNITS, UNIT), LARGEST_UNIT)
+    starts: list[tuple[int, int]] = []
+    size = 0
+    for number, each in enumerate(sizes):
+        if not starts or size + each > most or number == description.get("against_files"):
+            starts.append((number, 0))
+            size = 0
+        size += each
+        if each > most and number < surely_read and is_divisible(sources[number]):
+            ranges = -(-each // most)
+            starts += [(number, each * index // ranges) for index in range(1, ranges)]
+    return starts
+
+
+def units_in(work: WorkDirectory, files: int) -> list[Unit]:
+    """Return the units of a run with so many files, as the manifest has them."""
+    edges = [*work.read(MANIFEST)["units"], (files, 0)]
+    units = []
+    for (number, start), (following, stop) in pairwise(edges):
+        if start or stop:
+            within = ByteRange(start, stop if following == number else None)
+            units.append(Unit(range(number, number + 1), within))
+        else:
+            units.append(Unit(range(number, following)))
+    return units
+
 
 FORMAT = 9
 """Of the work directory."""

@@ -1,21 +1,22 @@
-"""The work directory: what a run has done so far, safe from kills and power cuts."""
+"""The work directory: what a run has done and written so far, safe from kills and power cuts."""
 
 import errno
 import json
 import os
 import secrets
 import stat
-from collections.abc import Callable, Collection, Iterator, Mapping
+from binascii import crc32
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
-from fastlsh.files.run.arrays import save_array
 from fastlsh.files.run.ownership import (
     FINISHED,
     LENGTHS,
@@ -37,8 +38,73 @@ from fastlsh.files.run.ownership import (
     remove,
     seal,
 )
-from fastlsh.io import STANDARD, give_name
+from fastlsh.io import STANDARD, Replacements, absolute, exists, give_name, is_remote, open_raw
 from fastlsh.parallel import Hold, batches, run
+
+
+def save_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array; OSError if the disk is full.
+
+    Into a file itself, numpy would write without the system's number of that error.
+    """
+    with open(path, "wb") as file:
+        stream: Any = SimpleNamespace(write=file.write)
+        np.save(stream, array, allow_pickle=False)
+
+
+def save_blocks(path: Path, dtype: Any, blocks: Iterable[NDArray[Any]]) -> None:
+    """Write an array of one dimension, whose blocks come one by one; errors as in `save_array`."""
+    count = 0
+
+    def header() -> dict[str, Any]:
+        kind = np.lib.format.dtype_to_descr(np.dtype(dtype))
+        return {"descr": kind, "fortran_order": False, "shape": (count,)}
+
+    with open(path, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header())
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, dtype).data)
+            count += len(block)
+        file.seek(0)
+        np.lib.format.write_array_header_1_0(file, header())  # of the same size for each count
+
+
+def begin_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> int:
+    """Begin the file of an array, whose elements `write_at` writes; return where they begin."""
+    kind = np.lib.format.dtype_to_descr(np.dtype(dtype))
+    header = {"descr": kind, "fortran_order": False, "shape": shape}
+    with open(path, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        return file.tell()
+
+
+def write_at(path: Path, place: int, array: NDArray[Any]) -> None:
+    """Write elements into a file, in any thread; a mapping would take longer to synchronise."""
+    with open(path, "r+b") as file:
+        file.seek(place)
+        file.write(array.data)
+
+
+def new_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> "np.memmap[Any, Any]":
+    """Make an array in a file, mapped; OSError if the disk has no room for all of it.
+
+    Without room, it would be a signal that ends the process, once the array is written to.
+    """
+    array = np.lib.format.open_memmap(path, "w+", dtype, shape)
+    if hasattr(os, "posix_fallocate"):
+        with open(path, "r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+    return array
+
+
+def complete(array: "np.memmap[Any, Any]") -> None:
+    """Let the file of a mapped array have all of it.
+
+    It always has, but not on Windows; and numpy would write it with Python's lock held.
+    """
+    if os.name == "nt":
+        array.flush()
+
 
 T = TypeVar("T")
 
@@ -375,3 +441,88 @@ def synchronise(path: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
+
+
+Paths = Mapping[int, str]
+"""Outputs by number: that of a plan."""
+
+
+@contextmanager
+def recording(
+    files: Replacements, work: WorkDirectory, name: str, made: str | None, paths: Paths
+) -> Iterator[None]:
+    """Keep a record of the outputs that are written inside, before they appear.
+
+    Parameters
+    ----------
+    files
+        What they are written with.
+    work, name
+        Where the record is kept.
+    made
+        How they are converted, or what else their bytes depend on besides the manifest.
+    paths
+        The outputs; one that is not written has no rows.
+    """
+    written: dict[str, Any] = {}
+
+    def add(path: str, temporary: str) -> None:
+        written[path] = _identity(path, temporary), _checksum(temporary)
+
+    files.on_complete = add
+    yield
+    files.on_complete = None
+    outputs = {number: written.get(path) for number, path in paths.items()}
+    work.write(name, {"made": made, "outputs": outputs})
+
+
+def outputs_there(
+    work: WorkDirectory, name: str, made: str | None, paths: Paths, *, elsewhere: bool = False
+) -> set[int]:
+    """Return the numbers of the outputs that a record has, and that are at these paths.
+
+    An output is recognised by its path, length, time, device and inode; if one of these differs, or
+    is unknown, a checksum decides.
+
+    Parameters
+    ----------
+    work, name, made, paths
+        As for `recording`.
+    elsewhere
+        Whether another machine may have written it, where its device has another number: then
+        length and time are enough.
+    """
+    if work.has(name):
+        with suppress(InputError):
+            saved = work.read(name)
+            records = saved["outputs"] if saved["made"] == made else {}
+            return {
+                number
+                for number, path in paths.items()
+                if str(number) in records and _is_at(path, records[str(number)], elsewhere)
+            }
+    return set()
+
+
+def _is_at(path: str, record: Any, elsewhere: bool) -> bool:
+    if record is None or not exists(path):
+        return record is None and not exists(path)
+    identity, checksum = record
+    with suppress(OSError):
+        now = identity if is_remote(path) else _identity(path, path)
+        same = now[1:3] == identity[1:3] if elsewhere else now == identity and not is_remote(path)
+        return same or _checksum(path) == checksum
+    return False
+
+
+def _identity(path: str, file: str) -> list[Any]:
+    status = os.stat(file)
+    return [absolute(path), status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino]
+
+
+def _checksum(path: str) -> int:
+    checksum = 0
+    with open_raw(path) as file:
+        while data := file.read(1 << 22):
+            checksum = crc32(data, checksum)
+    return checksum
