@@ -96,7 +96,7 @@ def _little_steps(patch, size):
         "candidates.sorting.PART", "candidates.sorting.CHUNK", "signatures.steps.STEP",
         "stages.copies.CHARACTERS", "sets.shingle_sets.COMPARED", "sets.all_at_once.HASHED",
         "sets.similarity.VALUES_BATCH", "candidates.keys.VALUES_BATCH", "stages.decisions.COMPARED",
-        "search.ranked_sets.HASHES", "texts.set_steps.STEP",
+        "search.exact_join.HASHES", "texts.set_steps.STEP",
     ):  # fmt: skip
         patch.setattr(f"fastlsh.{name}", size)
     patch.setattr(_kernels, "emit_pairs", partial(_kernels.emit_pairs, steps=1))

@@ -15,7 +15,7 @@ import fastlsh
 from fastlsh import LSHParams, MinHasher, _kernels
 from fastlsh.candidates import keys
 from fastlsh.parallel import batches, batches_by_work, run
-from fastlsh.search import ranked_sets
+from fastlsh.search import exact_join
 from fastlsh.sets import shingle_sets, similarity
 from fastlsh.stages import decisions
 from running import threads as running_threads
@@ -261,7 +261,7 @@ def pace():
 
 def until_answered(call, kernel, monkeypatch):
     """Return the processor time between a Ctrl-C in the first call of a kernel and its answer."""
-    where = ranked_sets if kernel == "invert" else _kernels
+    where = exact_join if kernel == "invert" else _kernels
     original = getattr(where, kernel)
     sent, once = [], threading.Lock()
 

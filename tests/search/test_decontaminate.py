@@ -13,8 +13,7 @@ from fastlsh import Shingler, decontaminate
 from fastlsh.parallel import RunOptions
 from fastlsh.search import ContaminationParams
 from fastlsh.search import decontamination as module
-from fastlsh.search.decontamination import found_in_texts
-from fastlsh.search.items import Items
+from fastlsh.search.decontamination import Items, found_in_texts
 from fastlsh.stages import contamination, gram_table, item_grams, matches_in
 from fastlsh.texts import as_texts
 

@@ -16,7 +16,7 @@ from fastlsh import (
     exact_jaccard,
     near_duplicates,
 )
-from fastlsh.search.needless import MANY
+from fastlsh.search.advice import MANY
 from files import put_rows as put
 
 WORDS = Shingler("word", 1)
@@ -87,7 +87,7 @@ def test_a_threshold_for_which_no_signature_is_long_enough(function):
 
 
 def test_the_estimate_of_small_chances_has_no_bias():
-    from fastlsh.search.needless import _found
+    from fastlsh.search.advice import _found
 
     draw = np.random.RandomState(0)
     for similarity in (0.02, 0.1, 0.4):

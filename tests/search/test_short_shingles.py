@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from fastlsh import RecallWarning, Shingler, deduplicate, near_duplicates
-from fastlsh.search import short_shingles
+from fastlsh.search import advice
 from files import put_rows as put
 
 WORDS = [
@@ -103,8 +103,8 @@ def test_silence_for_other_units_and_long_shingles(function, shingler):
 
 def test_few_or_empty_documents(function):
     options = {"shingler": Shingler(size=2)}
-    assert said(function, texts(short_shingles.FEWEST - 1, 400), **options) == []
-    assert said(function, texts(short_shingles.FEWEST, 400), **options) != []
+    assert said(function, texts(advice.FEWEST - 1, 400), **options) == []
+    assert said(function, texts(advice.FEWEST, 400), **options) != []
     assert said(function, [""] * 1000, **options) == []
     assert said(function, texts(200, 400) + [None] * 200, **options) != []
 

@@ -42,7 +42,7 @@ links_and_size = st.one_of(
 def test_equal_to_sets(case, worker, at_once):
     links, documents = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fastlsh.stages.union_find.PENDING", 2)
+        patch.setattr("fastlsh.stages.linking.PENDING", 2)
         unions = [UnionFind(documents), UnionFind(documents), UnionFind()]
         for which in range(3):
             ours = [link for link, by in zip(links, worker, strict=False) if by == which]

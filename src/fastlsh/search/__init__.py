@@ -1,14 +1,19 @@
 """The answer in memory: all near-duplicate pairs, or a collection without them."""
 
+from fastlsh.search.advice import long_shingles as long_shingles
+from fastlsh.search.advice import warn_of_long_shingles as warn_of_long_shingles
+from fastlsh.search.advice import warn_of_needless_comparisons as warn_of_needless_comparisons
+from fastlsh.search.advice import warn_of_short_documents as warn_of_short_documents
+from fastlsh.search.advice import warn_of_short_passages as warn_of_short_passages
 from fastlsh.search.contamination_params import DEFAULT_SHINGLER as DEFAULT_SHINGLER
 from fastlsh.search.contamination_params import (
     ContaminationKeywords as ContaminationKeywords,
 )
 from fastlsh.search.contamination_params import ContaminationParams as ContaminationParams
-from fastlsh.search.cut_collections import CutCollections
 from fastlsh.search.decontamination import (
     DecontaminationKeywords as DecontaminationKeywords,
 )
+from fastlsh.search.decontamination import Items as Items
 from fastlsh.search.decontamination import boilerplate_of as boilerplate_of
 from fastlsh.search.decontamination import cuts_of as cuts_of
 from fastlsh.search.decontamination import decontaminate
@@ -20,21 +25,14 @@ from fastlsh.search.decontamination import not_searched as not_searched
 from fastlsh.search.decontamination import without_boilerplate as without_boilerplate
 from fastlsh.search.deduplication import deduplicate, deduplicate_texts
 from fastlsh.search.exact_join import exact_codes, exact_pairs
-from fastlsh.search.items import Items as Items
 from fastlsh.search.lines import deduplicate_lines, deduplicate_lines_of_texts
 from fastlsh.search.matching import check_best as check_best
-from fastlsh.search.matching import matches, matches_of_texts
-from fastlsh.search.needless import warn_of_needless_comparisons as warn_of_needless_comparisons
-from fastlsh.search.overlapping import check_countable as check_countable
-from fastlsh.search.overlapping import check_data_sets as check_data_sets
-from fastlsh.search.overlapping import overlap, overlap_of_texts
+from fastlsh.search.matching import check_countable as check_countable
+from fastlsh.search.matching import check_data_sets as check_data_sets
+from fastlsh.search.matching import matches, matches_of_texts, overlap, overlap_of_texts
 from fastlsh.search.pairs import near_duplicates, pairs_of_texts
-from fastlsh.search.short_passages import warn_of_short_passages as warn_of_short_passages
-from fastlsh.search.short_shingles import long_shingles as long_shingles
-from fastlsh.search.short_shingles import warn_of_long_shingles as warn_of_long_shingles
-from fastlsh.search.short_shingles import warn_of_short_documents as warn_of_short_documents
+from fastlsh.search.spans import CutCollections, deduplicate_spans, deduplicate_spans_of_texts
 from fastlsh.search.spans import check_length as check_length
-from fastlsh.search.spans import deduplicate_spans, deduplicate_spans_of_texts
 
 __all__ = [
     "CutCollections",

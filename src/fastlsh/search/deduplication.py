@@ -1,23 +1,22 @@
-"""A collection without near-duplicates, and the proof for each document that goes."""
+"""Documents that are kept and signed already: those of an index."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.arguments import check_ids, check_integer
-from fastlsh.index import Index
+from fastlsh.index import Index, IndexDocuments, PackedTexts, known_documents, packed
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
 from fastlsh.parameters import RemovalKeywords, SearchParams
 from fastlsh.priorities import are_missing
 from fastlsh.results import Deduplication
-from fastlsh.search.against import check_index, from_index, signed_with
-from fastlsh.search.needless import warn_of_needless_comparisons
-from fastlsh.search.short_shingles import warn_of_short_documents
+from fastlsh.search.advice import warn_of_needless_comparisons, warn_of_short_documents
 from fastlsh.stages import (
+    Signed,
     check_keep,
     check_priority,
     decide,
@@ -25,10 +24,92 @@ from fastlsh.stages import (
     priority_order,
     sign,
 )
-from fastlsh.texts import as_texts, joined
+from fastlsh.texts import Shingler, Texts, as_texts, joined
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
+
+
+class SignedDocuments(NamedTuple):
+    """Documents of an index that is given as `against`."""
+
+    texts: Texts
+    signatures: NDArray[np.uint32]
+    ids: list[Any]
+
+
+def from_index(
+    index: Index, signatures: NDArray[np.uint32], texts: Texts, params: SearchParams, threads: int
+) -> tuple[SignedDocuments, Texts, Shingler]:
+    """Return the documents of an index that may be like new ones.
+
+    Returns
+    -------
+    documents, texts, shingler
+        The documents of the index, the new texts as the index has its own, normalised, and a
+        shingler that does not normalise them again.
+
+    Raises
+    ------
+    ValueError
+        The index has other parameters, or no texts.
+    """
+    its = index.search_params
+    by = ("containment", "bandings") if params.search == "containment" else ("lsh",)
+    for name in ("search", "num_perm", "seed", "scheme", "shingler", *by):
+        mine, other = getattr(params, name), getattr(its, name)
+        if mine != other:
+            raise ValueError(
+                f"the index given as against has {name}={other!r}, the search {mine!r}"
+            )
+    if params.verify != "exact":
+        ids, documents = known_documents(index, IndexDocuments(signatures), texts)
+        return (
+            SignedDocuments(nameless(documents.n), documents.signatures, ids),
+            texts,
+            params.shingler,
+        )
+    if its.verify != "exact" or params.shingler.tokenizer is not None:
+        raise ValueError(
+            "the index given as against keeps no texts, which exact verification needs; only "
+            'verify="signature" can compare'
+        )
+    shingler = params.shingler
+    words, offsets = packed(texts, shingler, threads)
+    ids, documents = known_documents(index, IndexDocuments(signatures, words, offsets), texts)
+    assert documents.contents is not None
+    assert documents.offsets is not None
+    tokens = shingler.unit == "token"
+    held = PackedTexts(documents.contents, documents.offsets, tokens)
+    new = PackedTexts(words, offsets, tokens)
+    known = np.ascontiguousarray(documents.signatures[:, : params.num_perm])
+    return SignedDocuments(held, known, ids), new, shingler.without_steps
+
+
+def nameless(n: int) -> Texts:
+    """Return texts that are like no other, for documents whose texts nobody has."""
+    return as_texts([f"\0fastlsh, document {number} of against" for number in range(n)])
+
+
+def signed_with(first: SignedDocuments, signed: Signed, params: SearchParams) -> Signed:
+    """Return the signatures and lengths of both, those of `first` first."""
+    lengths = np.empty(len(first.texts), np.int64)
+    for start in range(0, len(lengths), 4096):
+        stop = min(start + 4096, len(lengths))
+        lengths[start:stop] = params.shingler.gather(first.texts, start, stop).lengths()
+    return Signed(
+        np.concatenate([first.signatures, signed.signatures]),
+        np.concatenate([lengths, signed.lengths]),
+        None,
+    )
+
+
+def check_index(params: SearchParams, against_ids: Any) -> None:
+    """Raise an error if a search cannot use an index as `against`, or other ids are given."""
+    if params.finds_equal:
+        raise ValueError("rule='equal' compares texts and cannot use an index: give texts")
+    if against_ids is not None:
+        raise TypeError("an index given as against has its own ids")
 
 
 class DeduplicationKeywords(RemovalKeywords, RunKeywords, total=False):

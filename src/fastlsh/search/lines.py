@@ -10,8 +10,8 @@ from fastlsh.keywords import made, shares, taken
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import LineDeduplication
-from fastlsh.search.cut_collections import CutCollections
-from fastlsh.search.short_shingles import warn_of_short_documents
+from fastlsh.search.advice import warn_of_short_documents
+from fastlsh.search.spans import CutCollections
 from fastlsh.stages import decide_pieces, piece_params
 from fastlsh.texts import pieces_of, texts_without
 

@@ -1,22 +1,138 @@
-"""The pairs between two collections."""
+"""The pairs between two collections, and how much of each collection is in the other one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
-from fastlsh.results import Matches
-from fastlsh.search.needless import warn_of_needless_comparisons
-from fastlsh.search.short_shingles import warn_of_short_documents
+from fastlsh.results import Matches, Overlap
+from fastlsh.search.advice import warn_of_needless_comparisons, warn_of_short_documents
 from fastlsh.sets import estimate_jaccard
-from fastlsh.stages import find_crossing, groups_of_both, sign
-from fastlsh.texts import as_texts, joined
+from fastlsh.stages import (
+    MOST_DATA_SETS,
+    characters_of,
+    find_crossing,
+    groups_of_both,
+    shared_counts,
+    sign,
+)
+from fastlsh.texts import Texts, as_texts, joined
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
     from fastlsh.parameters import SearchAndRunKeywords
+
+
+@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
+def overlap(
+    data_sets: Mapping[str, Iterable[Any]],
+    threshold: float = 0.8,
+    *,
+    max_pairs: int = 100_000_000,
+    **keywords: "Unpack[SearchAndRunKeywords]",
+) -> Overlap:
+    """Count the documents of each data set that have a near-duplicate in each other data set.
+
+    Every near-duplicate is verified, unless `verify` says otherwise, so that a count is never too
+    high. A pair of similarity s is found with probability ``result.params.probability(s)``.
+
+    Parameters
+    ----------
+    data_sets
+        The texts of each data set by its name, each in any form that `near_duplicates` takes: from
+        2 to 64 data sets.
+    threshold
+        Jaccard similarity of shingle sets, above 0 and at most 1.
+    max_pairs
+        Raise once more pairs of different texts have been compared. A document is compared until it
+        has a near-duplicate in each data set, so many documents that are alike need few pairs.
+
+    Returns
+    -------
+    Overlap
+        The counts of documents and of their characters.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is invalid, or a document has an unsupported type (the message names it).
+    TooManyPairsError
+        More than `max_pairs` are needed.
+
+    Warns
+    -----
+    RecallWarning
+        As in `near_duplicates`.
+
+    Examples
+    --------
+    >>> crawls = {
+    ...     "old": ["the quick brown fox jumps", "something else"],
+    ...     "new": ["the quick brown fox jumped", "the quick brown fox jumps"],
+    ... }
+    >>> found = overlap(crawls, 0.7)
+    >>> found.shared_documents.tolist()
+    [[0, 1], [2, 2]]
+    """
+    params = made(SearchParams.of, keywords, threshold)
+    options = made(RunOptions.of, keywords)
+    check_countable(params)
+    names, collections = list(data_sets), [as_texts(each) for each in data_sets.values()]
+    check_data_sets(names)
+    sizes = np.array([len(each) for each in collections])
+    characters = [characters_of(each, params.shingler, options) for each in collections]
+    prepared = [params.shingler.prepared(each) for each in collections]
+    everything = prepared.pop()
+    while prepared:
+        everything = joined(prepared.pop(), everything)
+    return overlap_of_texts(
+        everything, np.repeat(np.arange(len(names)), sizes), np.concatenate(characters), names,
+        params, options, max_pairs=max_pairs,
+    )  # fmt: skip
+
+
+def overlap_of_texts(
+    texts: Texts,
+    data_set: NDArray[np.int64],
+    characters: NDArray[np.int64],
+    names: list[str],
+    params: SearchParams,
+    options: RunOptions,
+    *,
+    max_pairs: int,
+) -> Overlap:
+    """Count as `overlap` does, given the data set and the length of each document."""
+    max_pairs = check_integer(max_pairs, "max_pairs")
+    signed = sign(texts, params, options)
+    warn_of_short_documents(signed.short, signed.empty, 0, params.shingler)
+    warn_of_needless_comparisons(texts, signed.signatures, params, options)
+    empty = len(signed.empty)
+    counts = shared_counts(texts, signed, data_set, characters, max_pairs, params, options)
+    documents = np.bincount(data_set, minlength=len(names))
+    total = np.zeros(len(names), np.int64)
+    np.add.at(total, data_set, characters)
+    short = 0 if signed.short is None else int(signed.short.sum())
+    return Overlap(names, documents, total, counts, empty=empty, short=short, params=params.lsh)
+
+
+def check_data_sets(names: list[str]) -> None:
+    """Raise ValueError unless there are as many data sets as can be compared, each once."""
+    if not 2 <= len(names) <= MOST_DATA_SETS:
+        raise ValueError(f"an overlap compares 2 to {MOST_DATA_SETS} data sets, got {len(names)}")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"the data set {twice} is given twice")
+
+
+def check_countable(params: SearchParams) -> None:
+    """Raise ValueError if documents have no characters."""
+    if params.shingler.unit == "token":
+        raise ValueError("an overlap counts characters, which token ids do not have: give texts")
 
 
 @shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)

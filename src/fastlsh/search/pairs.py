@@ -9,8 +9,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import Pairs
-from fastlsh.search.needless import warn_of_needless_comparisons
-from fastlsh.search.short_shingles import warn_of_short_documents
+from fastlsh.search.advice import warn_of_needless_comparisons, warn_of_short_documents
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import find_pairs, groups_of, sign
 from fastlsh.texts import as_texts

@@ -1,22 +1,51 @@
-"""Texts without the passages that occurred before, in another text or in the same one."""
+"""The texts from which lines or passages are removed, and the reference collection."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fastlsh.arguments import check_integer
+from fastlsh.arguments import check_ids, check_integer
+from fastlsh.index import Index
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.results import SpanDeduplication
-from fastlsh.search.cut_collections import CutCollections
-from fastlsh.search.short_passages import warn_of_short_passages
+from fastlsh.search.advice import warn_of_short_passages
 from fastlsh.stages import CutKeywords, CutRules, cut_texts, repeated_passages
-from fastlsh.texts import Shingler, as_texts, check_traceable
+from fastlsh.texts import Shingler, as_texts, check_traceable, plain_strings
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
+
+
+class CutCollections(NamedTuple):
+    """Texts that lose what an earlier text has; those of `against` count as earlier than all."""
+
+    documents: list[str | None]
+    against: list[str | None]
+    ids: Sequence[Any] | None
+    against_ids: Sequence[Any] | None
+
+    @classmethod
+    def of(
+        cls,
+        texts: Iterable[Any],
+        against: Iterable[Any] | None = None,
+        ids: Sequence[Any] | None = None,
+        against_ids: Sequence[Any] | None = None,
+        *,
+        lose: str = "lines",
+    ) -> "CutCollections":
+        """Check the arguments of a function by which texts lose lines, or what `lose` says."""
+        documents = plain_strings(texts)
+        ids = check_ids(ids, len(documents))
+        if isinstance(against, Index):
+            raise TypeError(
+                f"against must be texts: an index holds documents, and not their {lose}"
+            )
+        others = [] if against is None else plain_strings(against)
+        return cls(documents, others, ids, check_ids(against_ids, len(others), "against_ids"))
 
 
 class SpanKeywords(CutKeywords, RunKeywords, total=False):

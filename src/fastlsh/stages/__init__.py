@@ -14,40 +14,43 @@ Other rooms of fastlsh also take from here what is not in ``__all__``; that may 
 """
 
 from fastlsh.parameters import SearchParams
+from fastlsh.stages.answers import (
+    PartDecisions,
+    PartPairs,
+    decide_part,
+    find_pairs_of_part,
+)
 from fastlsh.stages.answers import decide as decide
 from fastlsh.stages.answers import find_pairs as find_pairs
 from fastlsh.stages.batches import SignedBatch, sign_batch
 from fastlsh.stages.batches import sign_with_steps as sign_with_steps
-from fastlsh.stages.contaminated_spans import cut_around as cut_around
 from fastlsh.stages.contamination import Found as Found
 from fastlsh.stages.contamination import Matches as Matches
 from fastlsh.stages.contamination import Tally as Tally
+from fastlsh.stages.contamination import cut_around as cut_around
 from fastlsh.stages.contamination import found_in as found_in
 from fastlsh.stages.contamination import matches_in as matches_in
+from fastlsh.stages.copies import groups_of as groups_of
+from fastlsh.stages.copies import groups_of_both as groups_of_both
 from fastlsh.stages.copies import with_copies as with_copies
 from fastlsh.stages.crossing import find_crossing as find_crossing
 from fastlsh.stages.crossing import find_crossing_of_part as find_crossing_of_part
+from fastlsh.stages.decisions import KEEP as KEEP
+from fastlsh.stages.decisions import check_keep as check_keep
+from fastlsh.stages.decisions import check_priority as check_priority
+from fastlsh.stages.decisions import priority_order as priority_order
 from fastlsh.stages.gram_table import BOILERPLATE as BOILERPLATE
 from fastlsh.stages.gram_table import SHARED as SHARED
 from fastlsh.stages.gram_table import SHORT as SHORT
 from fastlsh.stages.gram_table import ItemGrams as ItemGrams
 from fastlsh.stages.gram_table import item_grams as item_grams
-from fastlsh.stages.grouping import groups_of as groups_of
-from fastlsh.stages.grouping import groups_of_both as groups_of_both
-from fastlsh.stages.linking import LinkState, NumberLinks, link_sorted
+from fastlsh.stages.linking import FamilyTable, LinkState, NumberLinks, UnionFind, link_sorted
 from fastlsh.stages.overlap import MOST_DATA_SETS as MOST_DATA_SETS
 from fastlsh.stages.overlap import Shared as Shared
 from fastlsh.stages.overlap import added_up as added_up
 from fastlsh.stages.overlap import characters_of as characters_of
 from fastlsh.stages.overlap import shared_counts as shared_counts
 from fastlsh.stages.overlap import shared_counts_of_part as shared_counts_of_part
-from fastlsh.stages.part_answers import (
-    PartDecisions,
-    PartPairs,
-    decide_part,
-    find_pairs_of_part,
-)
-from fastlsh.stages.parts import part_of as part_of
 from fastlsh.stages.passage_cuts import CutKeywords as CutKeywords
 from fastlsh.stages.passage_cuts import CutRules as CutRules
 from fastlsh.stages.passage_cuts import cut_rows as cut_rows
@@ -69,14 +72,10 @@ from fastlsh.stages.passages import unit_anchors as unit_anchors
 from fastlsh.stages.pieces import decide_pieces as decide_pieces
 from fastlsh.stages.pieces import piece_params as piece_params
 from fastlsh.stages.pieces import sign_pieces as sign_pieces
-from fastlsh.stages.priority import KEEP as KEEP
-from fastlsh.stages.priority import check_keep as check_keep
-from fastlsh.stages.priority import check_priority as check_priority
-from fastlsh.stages.priority import priority_order as priority_order
 from fastlsh.stages.signing import Signed as Signed
 from fastlsh.stages.signing import hasher_for as hasher_for
+from fastlsh.stages.signing import part_of as part_of
 from fastlsh.stages.signing import sign as sign
-from fastlsh.stages.union_find import FamilyTable, UnionFind
 from fastlsh.stages.verification import verified_pairs as verified_pairs
 
 __all__ = [

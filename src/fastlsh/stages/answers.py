@@ -1,19 +1,27 @@
 """The answer for a part: who is kept, or which pairs there are, copies included."""
 
-from typing import NamedTuple
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from fastlsh.candidates import CodedPairs, RowBlocks
-from fastlsh.parallel import RunOptions, Stopwatch
-from fastlsh.parameters import SearchParams
-from fastlsh.stages.copies import first_copies, first_equal, with_copies
-from fastlsh.stages.decisions import keep_or_drop
-from fastlsh.stages.parts import part_of
-from fastlsh.stages.signing import Signed
+from fastlsh.arguments import check_integer
+from fastlsh.arrays import cumcount
+from fastlsh.candidates import CodedPairs, RowBlocks, check_signatures, split_codes
+from fastlsh.errors import TooManyPairsError
+from fastlsh.parallel import RunOptions, Stopwatch, batches, mapped_in, run
+from fastlsh.parameters import SearchParams, check_pair_params, check_params
+from fastlsh.sets import estimate_jaccard
+from fastlsh.signatures import batch_size
+from fastlsh.stages.batches import SignedBatch, check_ascending, check_numbers
+from fastlsh.stages.copies import first_copies, first_equal, groups_of, hashing_steps, with_copies
+from fastlsh.stages.decisions import check_keep, check_priority, keep_or_drop, priority_order
+from fastlsh.stages.signing import Signed, part_of, sign
 from fastlsh.stages.verification import verified_pairs
-from fastlsh.texts import Texts
+from fastlsh.texts import Texts, as_texts
 
 
 class Decided(NamedTuple):
@@ -100,3 +108,256 @@ def find_pairs(
         blocks.append(code[passes], similarity[passes])
     identical = np.nan if params.verify == "none" else 1.0
     return with_copies(blocks, first, identical, max_pairs)
+
+
+class PartDecisions(NamedTuple):
+    """The decision about each document of a part, in the order of the part."""
+
+    number: NDArray[np.int64]
+    """int64 (n,)."""
+    kept_number: NDArray[np.int64]
+    """int64 (n,): its own if the document is kept, else that of the kept one that it is like."""
+    similarity: NDArray[np.float64]
+    """float64 (n,): to that document, or with the rule "contained" the share of this one that it
+    contains; 1 for kept ones; NaN for others with verify "none"."""
+    limited: NDArray[np.bool_]
+    """bool (n,): kept though it could not be compared with every candidate."""
+    copy_number: NDArray[np.int64]
+    """int64 (n,): among the removed documents of its cluster, by priority, from 1; 0 for kept
+    ones."""
+
+
+class PartPairs(NamedTuple):
+    """The near-duplicate pairs of a part, sorted by (left, right)."""
+
+    left: NDArray[np.int64]
+    """int64 (m,): numbers, left < right."""
+    right: NDArray[np.int64]
+    """int64 (m,)."""
+    similarity: NDArray[np.float64]
+    """float64 (m,)."""
+    estimate: NDArray[np.float64] | None = None
+    """float64 (m,): the share of equal minima, if it was asked for."""
+
+
+def decide_part(
+    texts: Any,
+    numbers: Any,
+    params: SearchParams,
+    *,
+    against: ArrayLike | None = None,
+    keep: str = "first",
+    priority: ArrayLike | None = None,
+    max_candidates: int = 1000,
+    within: Any = None,
+    batch: SignedBatch | None = None,
+    threads: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+) -> PartDecisions:
+    """Decide which documents of a part are kept, as `deduplicate` does for a collection.
+
+    Parameters
+    ----------
+    texts
+        The documents of whole families, as many families as you like, in any form that
+        `sign_batch` takes.
+    numbers
+        The numbers of the documents: integers (n,), ascending, from 0 to 2^63 - 1, as an array or
+        an Arrow column.
+    params
+        The parameters of the search, the same in every stage.
+    against
+        bool (n,): documents that are kept in any case, and have priority over all others. Their
+        rows of the answer show them as kept. None: there are none.
+    keep
+        "first", "last" or "longest".
+    priority
+        Instead of `keep`: a number or a date for each document of the part, as in `deduplicate`.
+        Those of documents of `against` are ignored.
+    max_candidates, threads
+        As in `deduplicate`.
+    within
+        A value for each document of the part, also for those of `against`: only documents with
+        equal values are compared. None: all are.
+    batch
+        The result of `sign_batch` for these documents, with signatures, so that they are not
+        signed again. None: they are signed again.
+    scratch
+        A folder for the arrays that have values for each document and band, as memory-mapped files
+        without a name, for a part that may be larger than memory. None: they are in memory.
+
+    Returns
+    -------
+    PartDecisions
+        The same, to the bit, as the answer of `deduplicate` for these documents, if the part
+        contains all documents of each of its families.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is unsuitable, the numbers do not ascend, or a text differs from the one that
+        was signed in `batch`; the message names the row.
+
+    Notes
+    -----
+    Memory besides the texts: 4 * num_perm + 8 * min(bands, 16) bytes per document, less than 256
+    bytes per document more, and about 64 MB (more only if two documents alone need it). With
+    `scratch`, less than 200 bytes per document and about 100 MB. Time is linear in the number of
+    documents, however many are similar.
+
+    Examples
+    --------
+    >>> texts = ["the quick brown fox jumps", "the quick brown fox jumped"]
+    >>> part = decide_part(texts, [3, 2**40], SearchParams.of(0.7))
+    >>> part.kept_number.tolist(), part.similarity.round(3).tolist()
+    ([3, 3], [1.0, 0.842])
+    """
+    params, options = check_params(params), part_options(threads, scratch)
+    max_candidates = check_integer(max_candidates, "max_candidates")
+    collection, number = check_part(texts, numbers)
+    n = len(collection)
+    fixed = _check_against(against, n)
+    check_keep(keep, with_priority=priority is not None)
+    priorities = None
+    if priority is not None:
+        priorities = check_priority(priority, n)[~fixed]
+    signed = _signed(collection, batch, params, options)
+    signed.groups = groups_of(within, n)
+    order = priority_order(keep, priorities, collection, signed.lengths, fixed, params)
+    kept, similarity, limited = decide(
+        collection, signed, order, fixed, max_candidates, params, options
+    )
+    kept[fixed], similarity[fixed] = np.flatnonzero(fixed), 1.0  # a copy of another one, too
+    unsure = np.zeros(n, np.bool_)
+    unsure[limited] = True
+    copies, removed = np.zeros(n, np.int64), order[kept[order] != order]
+    copies[removed] = 1 + cumcount(kept[removed])
+    return PartDecisions(number, number[kept], similarity, unsure, copies)
+
+
+def find_pairs_of_part(
+    texts: Any,
+    numbers: Any,
+    params: SearchParams,
+    *,
+    max_pairs: int = 100_000_000,
+    within: Any = None,
+    batch: SignedBatch | None = None,
+    estimates: bool = False,
+    threads: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+) -> PartPairs:
+    """Find all near-duplicate pairs of a part, as `near_duplicates` does for a collection.
+
+    Parameters
+    ----------
+    texts, numbers, params, within, batch, threads, scratch
+        As in `decide_part`.
+    max_pairs
+        Raise instead of returning more pairs of this part.
+    estimates
+        Whether to return the share of equal minima of each pair, too.
+
+    Returns
+    -------
+    PartPairs
+        The same, to the bit, as the pairs of `near_duplicates` among these documents, if the part
+        contains whole families.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `decide_part`.
+    TooManyPairsError
+        There are more pairs than `max_pairs`; they are counted before they take memory.
+
+    Notes
+    -----
+    Memory: as `decide_part`, and 24 bytes per pair (40 for a moment).
+
+    Examples
+    --------
+    >>> texts = ["the quick brown fox jumps", "the quick brown fox jumped"]
+    >>> pairs = find_pairs_of_part(texts, [3, 2**40], SearchParams.of(0.7))
+    >>> pairs.left.tolist(), pairs.right.tolist()
+    ([3], [1099511627776])
+    """
+    params, options = check_params(params), part_options(threads, scratch)
+    check_pair_params(params)
+    max_pairs = check_integer(max_pairs, "max_pairs")
+    collection, number = check_part(texts, numbers)
+    signed = _signed(collection, batch, params, options)
+    signed.groups = groups_of(within, len(collection))
+    try:
+        code, similarity = find_pairs(collection, signed, max_pairs, params, options)
+    except TooManyPairsError as error:
+        raise error.numbered(number) from None
+    left, right = split_codes(code)
+    estimate = None
+    if estimates:
+        estimate = estimate_jaccard(signed.signatures, (left, right), threads=options.threads)
+    return PartPairs(number[left], number[right], similarity, estimate)
+
+
+def part_options(threads: int | None, scratch: str | os.PathLike[str] | None) -> RunOptions:
+    """Return how a part is worked on."""
+    options = RunOptions.of(threads)
+    return options if scratch is None else replace(options, empty=mapped_in(scratch))
+
+
+def check_part(texts: Any, numbers: Any) -> tuple[Texts, NDArray[np.int64]]:
+    """Return the texts and their numbers, or raise."""
+    collection = as_texts(texts)
+    number = check_numbers(numbers, "numbers", len(collection))
+    check_ascending(number, "numbers")
+    return collection, number
+
+
+def _check_against(against: ArrayLike | None, n: int) -> NDArray[np.bool_]:
+    """Return which documents are kept in any case, or raise."""
+    if against is None:
+        return np.zeros(n, np.bool_)
+    fixed = np.asarray(against)
+    if fixed.shape != (n,) or (n and fixed.dtype != np.bool_):
+        raise ValueError(
+            f"against must hold True or False for each of the {n} documents, got "
+            f"{fixed.dtype} of shape {fixed.shape}"
+        )
+    return fixed.astype(np.bool_, copy=False)
+
+
+def _signed(
+    texts: Texts, batch: SignedBatch | None, params: SearchParams, options: RunOptions
+) -> Signed:
+    """Return the signatures, lengths and keys; sign the texts if there is no batch."""
+    if batch is None or params.finds_equal:  # a hash is made as quickly as it is checked
+        return sign(texts, params, options)
+    n = len(texts)
+    if batch.signatures is None or batch.text_hashes is None:
+        lacks = "signatures" if batch.signatures is None else "text_hashes"
+        raise ValueError(f"batch lacks {lacks}: call sign_batch with {lacks}=True")
+    signatures = check_signatures(batch.signatures)
+    keys, hashes = np.asarray(batch.keys), np.asarray(batch.text_hashes)
+    if keys.dtype != np.uint64 or hashes.dtype != np.uint64:
+        raise TypeError(
+            f"batch must have keys and text_hashes of uint64, got {keys.dtype} and {hashes.dtype}"
+        )
+    for name, found, expected in (
+        ("signatures", signatures.shape, (n, params.num_perm)),
+        ("keys", keys.shape, (params.n_keys, n)),
+        ("text_hashes", hashes.shape, (n,)),
+    ):
+        if found != expected:
+            raise ValueError(f"batch has {name} of shape {found}, expected {expected}")
+    lengths, seen = np.empty(n, np.int64), np.empty(n, np.uint64)
+
+    def work(start: int, stop: int) -> Iterator[None]:
+        gathered, plain = params.shingler.gather_with_texts(texts, start, stop)
+        lengths[start:stop] = gathered.lengths()
+        return hashing_steps(plain, seen[start:stop])
+
+    run(work, batches(n, batch_size(texts)), options.threads)
+    wrong = np.flatnonzero(seen != hashes)
+    if len(wrong):
+        raise ValueError(f"the text of row {wrong[0]} differs from that of the batch")
+    return Signed(signatures, lengths, np.require(keys, requirements=["C", "A"]))

@@ -11,11 +11,9 @@ from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import RunOptions, batches
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
-from fastlsh.stages.copies import first_copies, with_copies
-from fastlsh.stages.grouping import groups_of
-from fastlsh.stages.part_answers import PartPairs, check_part, part_options
-from fastlsh.stages.parts import part_of
-from fastlsh.stages.signing import Signed, sign
+from fastlsh.stages.answers import PartPairs, check_part, part_options
+from fastlsh.stages.copies import first_copies, groups_of, with_copies
+from fastlsh.stages.signing import Signed, part_of, sign
 from fastlsh.stages.verification import verified_pairs
 from fastlsh.texts import Texts
 

@@ -14,7 +14,7 @@ from fastlsh import _kernels
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import RunOptions, batches, batches_by_work
 from fastlsh.parameters import SearchParams
-from fastlsh.stages.parts import Part
+from fastlsh.stages.signing import Part
 from fastlsh.stages.verification import Compare, comparison
 
 ROOM = 1 << 16

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.parameters import SearchParams
 from fastlsh.signatures import batch_size
+from fastlsh.stages.answers import check_part, part_options
 from fastlsh.stages.copies import first_copies
 from fastlsh.stages.near_sets import find_near_sets
-from fastlsh.stages.part_answers import check_part, part_options
-from fastlsh.stages.parts import part_of
-from fastlsh.stages.signing import Signed, sign
+from fastlsh.stages.signing import Signed, part_of, sign
 from fastlsh.texts import Shingler, Texts
 
 Shared = np.dtype([

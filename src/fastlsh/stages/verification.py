@@ -10,7 +10,7 @@ from fastlsh.candidates import candidate_blocks, pair_codes
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
-from fastlsh.stages.parts import Part
+from fastlsh.stages.signing import Part
 
 Compare = Callable[
     [NDArray[Any], NDArray[Any]], tuple[NDArray[np.float64], NDArray[np.bool_]]

@@ -1,12 +1,13 @@
-"""Whether shingles are so short that unrelated documents look alike, or longer than documents."""
+"""Warnings of a search: needless comparisons, shingles and passages of an unsuitable length."""
 
 from collections.abc import Iterable
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.banding import LSHParams
+from fastlsh.banding import LSHParams, longer_signature
 from fastlsh.candidates import empty_documents
 from fastlsh.errors import RecallWarning, warn_caller
 from fastlsh.parallel import RunOptions, plural
@@ -15,10 +16,111 @@ from fastlsh.sets import estimate_jaccard
 from fastlsh.signatures import MinHasher
 from fastlsh.texts import UNIT, Shingler, Texts
 
+COMPARED_PAIRS = 4096
+"""Drawn at random: less than a millisecond."""
+
+MANY = 50
+"""Needless comparisons per document: longer signatures take less time than more of them."""
+
+
+def warn_of_needless_comparisons(
+    texts: Texts, signatures: NDArray[np.uint32], params: SearchParams, options: RunOptions
+) -> None:
+    """Warn if shingles are too short, or the signature for a low threshold, for these texts."""
+    if warn_of_short_shingles(texts, signatures, params, options):
+        return
+    threshold, lsh, n = params.threshold, params.lsh, len(texts)
+    if (n - 1) / 2 < MANY or params.bandings or not _is_by_recall(params):
+        return
+    pairs = random_pairs(signatures, COMPARED_PAIRS)
+    similarity = estimate_jaccard(signatures, pairs, threads=1)
+    equal = np.rint(similarity * params.num_perm)[similarity < threshold / 2]
+
+    def needless(bands: int, rows: int) -> float:
+        """Return how many comparisons each document takes part in, for nothing."""
+        share = _found(equal, params.num_perm, bands, rows).sum() / max(len(pairs), 1)
+        return float(share) * (n - 1) / 2
+
+    each = needless(lsh.bands, lsh.rows)
+    if each < MANY:
+        return
+    remedy = longer_signature(
+        threshold, lsh.rows, params.recall, lambda *choice: needless(*choice) < MANY
+    )
+    warn_caller(
+        f"about {each:,.0f} comparisons per document will be needless: {2 * each / (n - 1):.1%} of"
+        f" all pairs share a bucket and are less than half as similar as the threshold"
+        f" {threshold:g} ({lsh.bands} bands of {lsh.rows} rows); {remedy}",
+        RecallWarning,
+    )
+
+
+def _is_by_recall(params: SearchParams) -> bool:
+    """Whether bands and rows are those of the rule, and not chosen by the caller."""
+    try:
+        return params.lsh == LSHParams.for_threshold(
+            params.threshold, params.num_perm, recall=params.recall
+        )
+    except ValueError:
+        return False
+
+
+def _found(equal: NDArray[np.float64], k: int, bands: int, rows: int) -> NDArray[np.float64]:
+    """Return the chances of pairs with so many equal minima of k to become candidates.
+
+    The chance that a band agrees, s^rows, is estimated without bias by falling factorials; a power
+    of the estimate of s would be several times too large where s is small.
+    """
+    band = np.ones(len(equal))
+    for i in range(rows):
+        band *= np.maximum(equal - i, 0) / (k - i) if i < k else 0.0
+    return np.asarray(1 - (1 - band) ** bands)
+
+
+BITS = {"char": 1.0, "byte": 1.0, "word": 5.0}
+"""Bits of information of a unit of natural text, in the context of those before it."""
+
+PER_WORD = 6
+"""Characters of a word of natural text with the space behind it."""
+
+
+def warn_of_short_passages(min_length: int, characters: int, unit: str) -> None:
+    """Warn if passages of a collection are expected to be equal by accident.
+
+    Of n windows, n^2 / 2 pairs may be equal, each with probability 2^(-b * min_length) where a
+    unit carries b bits that those before it do not tell: about 1 for a character or a byte of
+    natural text (Shannon 1951: 0.6 to 1.3 for English), and 5 for a word. So
+    n^2 / 2 * 2^(-b * min_length) pairs are expected.
+
+    Parameters
+    ----------
+    min_length
+        Units of the shortest passage.
+    characters
+        How many all texts have together.
+    unit
+        Of a `Shingler`: what `min_length` counts.
+    """
+    units = characters // (PER_WORD if unit == "word" else 1)
+    bits = BITS[unit]
+    if units < 2:
+        return
+    expected = 2 * log2(units) - 1 - bits * min_length
+    if expected <= 0:
+        return
+    least = ceil((2 * log2(units) - 1) / bits)
+    warn_caller(
+        f"with min_length={min_length}, about {2.0 ** min(expected, 1000):.1e} pairs of passages"
+        " are expected to be equal by accident in texts of this size; give"
+        f" min_length={least} or more",
+        UserWarning,
+    )
+
+
 FEWEST = 16
 """Of fewer documents nothing can be said."""
 
-PAIRS = 256
+ESTIMATED_PAIRS = 256
 """Drawn at random."""
 
 CLOSER = 32
@@ -105,7 +207,7 @@ def warn_of_short_shingles(
     shingler, lsh = params.shingler, params.lsh
     if shingler.unit != "char" or shingler.size >= LONGER[-1] or len(texts) < FEWEST:
         return False
-    pairs = random_pairs(signatures, PAIRS)
+    pairs = random_pairs(signatures, ESTIMATED_PAIRS)
     if not _in_vain(estimate_jaccard(signatures, pairs, threads=1), lsh):
         return False
     pairs = pairs[:CLOSER]
