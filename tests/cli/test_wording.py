@@ -2,7 +2,7 @@
 
 import pytest
 
-from fastlsh.cli.wording import with_options
+from fastlsh.cli.messages import with_options
 
 
 @pytest.mark.parametrize(

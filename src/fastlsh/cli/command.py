@@ -18,7 +18,7 @@ from fastlsh.cli import (
     tune,
 )
 from fastlsh.cli.engines import is_above
-from fastlsh.cli.messages import say, warnings_as_lines
+from fastlsh.cli.messages import say, warnings_as_lines, with_options
 from fastlsh.cli.parser import parser_of
 from fastlsh.cli.process import (
     Ended,
@@ -29,7 +29,6 @@ from fastlsh.cli.process import (
     named_output,
     open_standard_streams,
 )
-from fastlsh.cli.wording import with_options
 from fastlsh.io import STANDARD, InputError
 
 COMMANDS = (pairs, dedup, overlap, decontaminate, index, tune, evaluate, explain, audit, completion)

@@ -10,12 +10,10 @@ from typing import Any
 
 from fastlsh._version import __version__
 from fastlsh.cli.job_plans import add_stage_options, is_checked
-from fastlsh.cli.log import Log
-from fastlsh.cli.messages import say
+from fastlsh.cli.messages import Log, say, with_options
 from fastlsh.cli.options import MESSAGES
 from fastlsh.cli.parser import group_of
 from fastlsh.cli.paths import check_paths
-from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
 from fastlsh.files import FileDecontamination, FileResult, record_of
 from fastlsh.io import check_target, recover_outputs, write_text

@@ -1,20 +1,148 @@
-"""Lines on the standard error."""
+"""Lines on the standard error and in the log, with the names that options have."""
 
 import argparse
+import json
+import os
+import re
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
 from typing import Any
 
 from fastlsh._kernels import REMEMBERED
 from fastlsh.banding import containment_bandings
 from fastlsh.cli.process import discard
-from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
 from fastlsh.files import FileDecontamination, FileResult
-from fastlsh.io import Collection
+from fastlsh.io import Collection, InputError
 from fastlsh.parallel import Display, finish_line, plural
+
+_UNMISTAKABLE = (
+    "num_perm", "max_pairs", "max_candidates", "convert_to", "on_error", "unicode_form",
+    "punctuation_characters", "strip_accents", "remove_whitespace", "collapse_whitespace",
+    "empty_words", "keep_work", "min_length", "drop_empty", "stop_words",
+    "min_share", "min_run", "max_items", "boilerplate_share", "boilerplate_documents", "min_piece",
+    "max_pieces", "item_id", "max_copies", "copies_per", "max_share", "merge_gap", "keep_least",
+    "join_with", "save_index", "against_text", "against_id", "one_to_one", "skip_unknown",
+)  # fmt: skip
+"""Names that are no words of English: options wherever they stand."""
+_WORDS = (
+    "threshold", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "threads",
+    "memory", "engine", "keep", "priority", "limit", "sample", "lowest", "weights", "delimiter",
+    "encoding", "split", "words", "numbers", "punctuation", "lowercase", "vocabulary", "text", "id",
+    "step", "around", "join", "measure",
+    "stage", "part", "roles",
+)  # fmt: skip
+"""Names that are options as the subject of a message, and with an equals sign."""
+_WITH_EQUALS = (
+    "format", "work", "restart", "recursive", "key", "quotes", "header", "on_known", "steepest",
+    "against", "best", "exact", "estimates", "report", "annotate",
+    "source", "count", "clusters", "columns", "components", "most", "within", "group", "search",
+    "rule", "containment",
+)  # fmt: skip
+_OTHERS = {
+    "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",
+    "on_known=replace": "--replace", "split=lines": "--split lines",
+    "split=paragraphs": "--split paragraphs", "text=conversations": "--text conversations",
+    "text=messages": "--text messages", "text=conversation": "--text conversation",
+}  # fmt: skip
+
+_ENDS = r"(?![\w/\\-]|\.\w)"
+"""What stands behind a name that is not a part of the name of a file."""
+_SUBJECT = re.compile(
+    rf"^({'|'.join(_WORDS)})(?: and ({'|'.join((*_WORDS, *_UNMISTAKABLE))}))?"
+    r"(?= (?:must|is|needs|has|have)\b)"
+)
+_ARGUMENT = re.compile(
+    rf"(?<![\w/.-])({'|'.join((*_UNMISTAKABLE, *_WORDS, *_WITH_EQUALS))})="
+    rf"""(["']?)(\w*|[\d.]*\d)\2(?!=){_ENDS}"""
+)
+_WORD = re.compile(rf"(?<![\w/.-])({'|'.join(_UNMISTAKABLE)})(?!: ){_ENDS}")
+
+
+def with_options(message: str) -> str:
+    """Return a message of the library in which parameters are called as the options are."""
+    message = message.replace("deduplicate()", "fastlsh dedup")
+    message = _SUBJECT.sub(
+        lambda found: " and ".join(_option(name) for name in found.groups() if name), message
+    )
+    message = _ARGUMENT.sub(_argument, message)
+    return _WORD.sub(lambda found: _option(found[1]), message)
+
+
+def _argument(found: re.Match[str]) -> str:
+    name, value = found[1], found[3] or ""
+    if option := _OTHERS.get(f"{name}={value}"):
+        return option
+    if value == "False":  # of a flag, which is not given
+        return found[0]
+    return _option(name) if value in ("", "True") else f"{_option(name)}={value}"
+
+
+def _option(name: str) -> str:
+    return _OTHERS.get(name) or f"--{name.replace('_', '-')}"
+
+
+EVERY = 60.0
+"""Seconds between two lines about one stage; its begin and its end are always written."""
+
+
+class Log:
+    """Appends a line of JSON for each event: ``time``, ``event``, and what belongs to it.
+
+    Parameters
+    ----------
+    path : str
+        The file; lines are added to what is there.
+    clock : callable
+        Tells seconds.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+
+    def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = path
+        try:
+            self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115
+        except OSError as error:
+            raise InputError(path, error.strerror or str(error)) from error
+        self._clock = clock
+        self._stage = ""
+        self._start = self._told = clock()
+
+    def event(self, event: str, **more: Any) -> None:
+        """Write a line."""
+        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        line = {"time": now, "event": event, **more}
+        try:
+            self._file.write(json.dumps(line, default=os.fspath) + "\n")
+            self._file.flush()
+        except OSError as error:
+            self.close()
+            raise InputError(self._path, f"{error.strerror}: the log cannot be written") from error
+
+    def progress(self, stage: str, done: int, total: int) -> None:
+        """Write how far a stage is, if it is time for it; called as a `ProgressOption` is."""
+        now = self._clock()
+        began = stage != self._stage
+        if began:
+            self._stage, self._start = stage, now
+        if began or done >= total or now - self._told >= EVERY:
+            self._told = now
+            seconds = round(now - self._start, 3)
+            self.event("progress", stage=stage, done=done, total=total, seconds=seconds)
+
+    def close(self) -> None:
+        """End the log; what could not be written has been reported."""
+        with suppress(OSError):
+            self._file.close()
+
 
 Record = dict[str, Any]
 """What a run has found, by name."""
