@@ -15,8 +15,10 @@ from fastlsh.integrations.spark import (
     deduplicate,
     limited_documents,
     near_duplicates,
-    parts,
     proofs,
+)
+from fastlsh.integrations.spark import (
+    families as parts,
 )
 from spark_collections import expected_proofs, made, memory_proofs
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fastlsh.integrations.spark.worker_python import check_workers
+from fastlsh.integrations.spark.workers import check_workers
 
 
 def frame(master, python):

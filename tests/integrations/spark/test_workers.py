@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fastlsh import stages
-from fastlsh.integrations.spark import parts, workers
+from fastlsh.integrations.spark import families, workers
 from fastlsh.integrations.spark.columns import BAD_TEXT, NOT_EMPTY, NULL_ID, REPEATED, SHORT
 
 pa = pytest.importorskip("pyarrow")
@@ -90,7 +90,7 @@ def test_whole_families(seed):
     cuts = [draw.randrange(41) for _ in range(draw.randrange(8))]
     part, spill = draw.choice([1, 300, 10**9]), draw.choice([1, 500, 10**9])
     found = []
-    for table in parts.whole_families(batches(rows, cuts), part, spill):
+    for table in families.whole_families(batches(rows, cuts), part, spill):
         assert not found or found[-1]["family"] != table["family"][0].as_py()
         found += table.to_pylist()
     expected = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
@@ -103,7 +103,7 @@ def test_a_large_family_is_in_a_file_for_as_long_as_it_is_needed(monkeypatch, tm
     before = pa.total_allocated_bytes()
     given = (batch for batch in batches(rows, range(10, 100, 10)))
     with caplog.at_level(logging.WARNING):
-        tables = parts.whole_families(given, 100, 500)
+        tables = families.whole_families(given, 100, 500)
         first = next(tables)
         assert len(first) == 90
         assert len(list(Path(tmp_path).rglob("rows.arrow"))) == 1

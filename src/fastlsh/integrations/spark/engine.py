@@ -7,7 +7,8 @@ from typing import Any
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.files import Removal
 from fastlsh.integrations.spark import families as finding
-from fastlsh.integrations.spark import parts, workers
+from fastlsh.integrations.spark import families as parts
+from fastlsh.integrations.spark import workers
 from fastlsh.integrations.spark.columns import (
     NOT_EMPTY,
     SHORT,
@@ -17,7 +18,7 @@ from fastlsh.integrations.spark.columns import (
     raise_problem,
     rows_of,
 )
-from fastlsh.integrations.spark.worker_python import check_workers
+from fastlsh.integrations.spark.workers import check_workers
 from fastlsh.parameters import SearchParams, check_params
 from fastlsh.search import warn_of_long_shingles
 from fastlsh.stages import check_keep

@@ -8,7 +8,7 @@ from fastlsh.files import Removal
 from fastlsh.integrations.spark import workers
 from fastlsh.integrations.spark.columns import FRACTIONS, Columns, check_frame, quoted
 from fastlsh.integrations.spark.engine import family_rows, search, work
-from fastlsh.integrations.spark.worker_python import check_workers
+from fastlsh.integrations.spark.workers import check_workers
 from fastlsh.keywords import made, shares
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 

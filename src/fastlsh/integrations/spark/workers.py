@@ -1,10 +1,10 @@
-"""What runs in the Python workers of Spark: functions from Arrow batches to Arrow batches.
+"""Whether the Python of the workers has fastlsh, where that can be asked."""
 
-They are made on the driver, with everything they need, and sent to the executors.
-"""
-
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +22,39 @@ from fastlsh.integrations.spark.columns import (
     SHORT,
     Columns,
 )
-from fastlsh.integrations.spark.parts import whole_families
+from fastlsh.integrations.spark.families import whole_families
 from fastlsh.io import label_hashes
 from fastlsh.parameters import SearchParams
 from fastlsh.priorities import read_priorities
 from fastlsh.results import Removals
+
+
+def check_workers(df: Any) -> None:
+    """Raise ImportError if workers on this machine run a Python without fastlsh.
+
+    They run ``PYSPARK_PYTHON``, or else the first ``python3`` of their ``PATH``, as the session was
+    created. On a cluster, and over Spark Connect, this machine cannot tell.
+    """
+    try:
+        context = df.sparkSession.sparkContext
+        local, python = context.master.startswith("local"), context.pythonExec
+    except Exception:  # Spark Connect has no context, and says so by an error of its own
+        return
+    if local and python != sys.executable and not _has_fastlsh(python):
+        raise ImportError(
+            f"the workers of Spark run {python}, which cannot import fastlsh: set"
+            f" PYSPARK_PYTHON={sys.executable} before the session is created"
+        )
+
+
+@cache
+def _has_fastlsh(python: str) -> bool:
+    command = [python, "-c", "import fastlsh"]
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
 
 Worker = Callable[[Iterable[Any]], Iterator[Any]]
 
