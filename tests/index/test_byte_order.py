@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from fastlsh import Index, Shingler
-from fastlsh.index import layout
+from fastlsh.index import storage
 
 TEXTS = [
     "", "one byte for each", "ā two for each, all of them are", "ten characters", "\0" * 30,
@@ -87,11 +87,11 @@ def test_an_index_of_the_other_byte_order_is_refused(kind, there, request, tmp_p
     if kind == "redis":
         place = f"{request.getfixturevalue('redis_address').removesuffix('/0')}#saved-{order}"
     index = made("texts")
-    monkeypatch.setattr(layout, "BYTE_ORDER", order)
+    monkeypatch.setattr(storage, "BYTE_ORDER", order)
     (index.save if kind in ("loaded", "mapped") else index.copy_to)(place)
     mapped = partial(Index.load, mmap=True)
     opened = {"loaded": Index.load, "mapped": mapped}.get(kind, Index.open)
-    monkeypatch.setattr(layout, "BYTE_ORDER", own)
+    monkeypatch.setattr(storage, "BYTE_ORDER", own)
     said = f"the numbers of the index are {order}-endian, and those of this machine {own}-endian: "
     with pytest.raises(ValueError, match=f"{said}build the index anew on this machine") as error:
         opened(place)

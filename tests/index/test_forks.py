@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from fastlsh import Index
-from fastlsh.index import guard
+from fastlsh.index import checks
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork"),
@@ -155,7 +155,7 @@ def test_while_another_thread_waits_for_the_batch(stored):
 
 
 def test_calls_that_use_several_indexes_in_any_order(tmp_path, monkeypatch):
-    monkeypatch.setattr(guard, "AT_A_TIME", 0.01)
+    monkeypatch.setattr(checks, "AT_A_TIME", 0.01)
     first, second = (Index.open(tmp_path / name, 0.8, **OPTIONS) for name in "ab")
     holds, forks = threading.Event(), threading.Event()
 
@@ -174,8 +174,8 @@ def test_calls_that_use_several_indexes_in_any_order(tmp_path, monkeypatch):
 
 def test_a_call_that_does_not_end(stored, monkeypatch):
     """The process forks in the end, and the child knows what it cannot use."""
-    monkeypatch.setattr(guard, "AT_A_TIME", 0.01)
-    monkeypatch.setattr(guard, "PATIENCE", 0.05)
+    monkeypatch.setattr(checks, "AT_A_TIME", 0.01)
+    monkeypatch.setattr(checks, "PATIENCE", 0.05)
     index, another = stored(0.8, **OPTIONS), stored(0.8, **OPTIONS)
     holds, over = threading.Event(), threading.Event()
 

@@ -80,7 +80,7 @@ def assert_like_the_model(make, n, num_perm, bands, rows):
 
 
 def test_every_instruction_set_gives_the_same(isa, monkeypatch):
-    monkeypatch.setattr("fastlsh.index.memory.arrays.BandTables", isa.BandTables)
+    monkeypatch.setattr("fastlsh.index.memory.documents.BandTables", isa.BandTables)
     for k in (15, 16, 17, 128, 129):
         signatures = signatures_alike(80, k, 4)
         index = Index(0.4, num_perm=k, bands=k // 3, rows=3, verify="signature")

@@ -12,7 +12,7 @@ import pytest
 
 from fastlsh import Index, _kernels
 from fastlsh._kernels import Hold
-from fastlsh.index import guard
+from fastlsh.index import checks
 from running import threads as running_threads
 
 ROWS = np.arange(512, dtype=np.uint32).reshape(4, 128)
@@ -274,12 +274,12 @@ def test_only_locks_that_know_their_owner_are_held(lock):
 
 def test_guards_are_forgotten():
     gc.collect()
-    before = len(guard._guards)
+    before = len(checks._guards)
     indexes = [small() for _ in range(10)]
-    assert len(guard._guards) == before + 10
+    assert len(checks._guards) == before + 10
     del indexes
     gc.collect()
-    assert len(guard._guards) == before
+    assert len(checks._guards) == before
 
 
 # ---- Ctrl-C is answered in the middle of a question

@@ -110,7 +110,7 @@ def test_a_reader_sees_only_whole_batches(server):
 
 def test_the_sources_of_a_document_are_sent_in_parts(server, monkeypatch):
     """A command of Redis has at most 1,048,576 arguments."""
-    monkeypatch.setattr("fastlsh.index.redis.records.TOGETHER", 5)
+    monkeypatch.setattr("fastlsh.index.redis.changes.TOGETHER", 5)
     location, _ = server
     with Index.open(location, 0.8) as index:
         index.insert("a", TEXTS[0])

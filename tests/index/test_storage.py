@@ -17,7 +17,7 @@ import pytest
 from combinations import every
 from fastlsh import Index, Shingler
 from fastlsh.index import storage
-from fastlsh.index.memory import arrays
+from fastlsh.index.memory import documents as arrays
 
 KINDS = {
     "str": lambda d: ["", "\0", "ü", "\ud800", "id"][d] if d < 5 else f"document {d}",

@@ -13,7 +13,7 @@ import oracle
 import strategies
 from combinations import covering, every
 from fastlsh import Index, Shingler, deduplicate
-from fastlsh.index.memory import arrays, queries
+from fastlsh.index.memory import documents, queries
 from index_model import KINDS, Model
 
 pytestmark = strategies.few_letters
@@ -104,7 +104,7 @@ def test_more_documents_than_a_bucket_offers(backend, most, how):
 
 @pytest.mark.parametrize(("verify", "most"), covering(VERIFY, [1, 3, 1000]))
 def test_the_slow_model_says_the_same(isa, verify, most, monkeypatch):
-    monkeypatch.setattr(arrays, "BandTables", isa.BandTables)
+    monkeypatch.setattr(documents, "BandTables", isa.BandTables)
     monkeypatch.setattr(queries, "TextReader", isa.TextReader)
     texts = crowd(160, 1)
     truth = oracle.Oracle(texts, size=4, num_perm=8)

@@ -16,7 +16,12 @@ import pytest
 
 from combinations import covering
 from fastlsh import Index, MinHasher, Shingler
-from fastlsh.index import api, arguments, in_memory, memory
+from fastlsh.index import (
+    api,
+    checks,
+    in_memory,
+    memory,
+)
 from fastlsh.index.in_memory import Memory
 from index_model import KINDS, Model, same
 
@@ -211,7 +216,7 @@ def test_every_array_of_numpy_fails_once(name, monkeypatch):
     for nth in range(1, 1000):
         index = case.again()
         with monkeypatch.context() as patch:
-            for module in (in_memory, memory.arrays, memory.documents, memory.queries):
+            for module in (in_memory, memory.documents, memory.queries):
                 patch.setattr(module, "np", fake)
             left = nth
             with suppress(MemoryError):
@@ -231,7 +236,7 @@ def signed_before(monkeypatch):
     def signed(settings, texts, signatures, *, one=False):
         key = (settings.keeps, texts if one else tuple(texts))
         if key not in known:
-            known[key] = arguments.read_documents(settings, texts, signatures, one=one)
+            known[key] = checks.read_documents(settings, texts, signatures, one=one)
         return known[key]
 
     monkeypatch.setattr(api, "read_documents", signed)

@@ -1,10 +1,9 @@
 """`Index`: documents can be added, removed and looked up at any time."""
 
 from fastlsh.index.api import Index, found_texts, known_documents
-from fastlsh.index.building import NewIndex as NewIndex
-from fastlsh.index.building import check_kept_texts, check_new_index, new_index
-from fastlsh.index.identity import refusal_of_id
 from fastlsh.index.memory import IndexDocuments, PackedTexts, packed
+from fastlsh.index.opening import NewIndex as NewIndex
+from fastlsh.index.opening import check_kept_texts, check_new_index, new_index
 from fastlsh.index.publishing import (
     check_counted,
     count_of_names,
@@ -16,6 +15,7 @@ from fastlsh.index.publishing import (
     shown,
 )
 from fastlsh.index.redis import is_address
+from fastlsh.index.settings import refusal_of_id
 from fastlsh.index.stored_counts import Arrivals, Counted
 
 __all__ = [

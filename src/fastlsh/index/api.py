@@ -15,7 +15,10 @@ from fastlsh._kernels import NOT_VERIFIED, Transaction, answer_lists
 from fastlsh.arguments import check_integer, check_wait
 from fastlsh.arrays import plain_value
 from fastlsh.banding import LSHParams
-from fastlsh.index.arguments import (
+from fastlsh.index.backend import Backend, at_least
+from fastlsh.index.checks import (
+    Guard,
+    GuardedBatch,
     check_expected,
     check_limit,
     check_mergeable,
@@ -24,13 +27,11 @@ from fastlsh.index.arguments import (
     names_of,
     read_documents,
 )
-from fastlsh.index.backend import Backend, at_least
 from fastlsh.index.database import DatabaseBackend
-from fastlsh.index.guard import Guard, GuardedBatch
 from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.memory import IndexDocuments, StoredIds, joined_documents
-from fastlsh.index.memory.texts import check_texts_kept, texts_of
-from fastlsh.index.pickling import recipe_of
+from fastlsh.index.memory.documents import check_texts_kept, texts_of
+from fastlsh.index.opening import recipe_of
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.storage import map_index, read_index, write_index
 from fastlsh.index.store import T, retry_until_consistent, when_free

@@ -1,11 +1,14 @@
-"""Writing an index into one file, and reading or mapping it: docs/index-format.md."""
+"""The header of an index file: parameters, sizes, and the position of each array."""
 
 import json
+import math
 import mmap as mapping
 import os
 import struct
-from binascii import crc32  # the same numbers as zlib.crc32, which some builds of Python lack
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from binascii import crc32
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from io import FileIO
 from typing import Any, NamedTuple, NoReturn
 
@@ -13,18 +16,249 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._version import __version__
+from fastlsh.banding import LSHParams
+from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.layout import (
-    ALIGNED,
-    Entry,
-    Sizes,
-    entries_of,
-    parameters_of,
-    settings_of,
-    sizes_of,
-)
-from fastlsh.index.memory import StoredIds, filled_tables, mapped_tables
+from fastlsh.index.memory import KINDS, StoredIds, filled_tables, mapped_tables
 from fastlsh.index.settings import Settings
+from fastlsh.keyed import Key, check_key
+from fastlsh.texts import Shingler, with_key
+
+ALIGNED = 64
+RULE = {"rule": "jaccard", "containment": 1.0, "search": "jaccard"}
+"""The parameters that are written unless the rule is "jaccard", and what they are then."""
+BYTE_ORDER = sys.byteorder
+"""Of the numbers in what this machine saves, and in all that it reads."""
+CUSTOM = "custom"
+"""Written instead of a function, which cannot be stored."""
+
+
+class Sizes(NamedTuple):
+    """The sizes that do not follow from the parameters."""
+
+    documents: int
+    slots: tuple[int, ...]
+    """The number of slots of each band's table."""
+    words: int
+    """Words of 8 bytes of the texts or sets that are kept for exact verification."""
+    ids: str
+    """ "str", "bytes" or "int"."""
+    id_bytes: int
+    id_table: int
+
+
+class Entry(NamedTuple):
+    """One array of the file."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+    """Bytes from the end of the header."""
+    size: int
+    """Size in bytes."""
+
+    @property
+    def width(self) -> int:
+        """Bytes of a number."""
+        return int(self.dtype[2:])
+
+
+def parameters_of(settings: Settings) -> dict[str, Any]:
+    """Return the parameters of an index as values for JSON."""
+    search = settings.search
+    shingler = _shingler_as_json(search.shingler)
+    saved = {"threshold": search.threshold, **search.keywords, "shingler": shingler}
+    if search.rule != "jaccard":
+        saved.update({name: getattr(search, name) for name in RULE})
+    if search.bandings:
+        saved.update(recall=search.recall, bandings=_pairs(search.bandings))
+    if BYTE_ORDER != "little":
+        saved["byte_order"] = BYTE_ORDER
+    return saved
+
+
+def _pairs(bandings: Sequence[LSHParams]) -> list[list[int]]:
+    return [[each.bands, each.rows] for each in bandings]
+
+
+def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
+    values = {field.name: getattr(shingler, field.name) for field in fields(shingler)}
+    key = values.pop("key")
+    if key is not None:
+        values["key"] = key.fingerprint
+    for name in ("stop_words", "vocabulary"):
+        words = values.pop(name)
+        if words is not None:
+            values[name] = list(words)
+    return {name: CUSTOM if callable(value) else value for name, value in values.items()}
+
+
+def _check_byte_order(saved: str) -> None:
+    """Raise ValueError if the numbers of an index are not as those of this machine."""
+    if saved != BYTE_ORDER:
+        raise ValueError(
+            f"the numbers of the index are {saved}-endian, and those of this machine"
+            f" {BYTE_ORDER}-endian: build the index anew on this machine, or save it on another"
+            " machine of this byte order"
+        )
+
+
+def _check_key(saved: str | None, key: Key | None) -> None:
+    """Raise ValueError if the key is missing, or is not the key that the index was saved with."""
+    if key is None and saved is not None:
+        raise ValueError(f"the index was saved with a key, whose fingerprint is {saved}: give key=")
+    if key is not None and saved is None:
+        raise ValueError("the index was saved without a key, and cannot be used with one")
+    if key is not None and saved != key.fingerprint:
+        raise ValueError(
+            f"the index was saved with another key: its fingerprint is {saved}, not"
+            f" {key.fingerprint}"
+        )
+
+
+def _differences(saved: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """Return the parameters of two shinglers that differ; lists of words are not repeated."""
+    differing = [name for name in {**saved, **expected} if saved.get(name) != expected.get(name)]
+    return ", ".join(
+        f"other {name}"
+        if isinstance(saved.get(name, expected.get(name)), list)
+        else f"{name}={saved.get(name)!r}, not {expected.get(name)!r}"
+        for name in differing
+    )
+
+
+def settings_of(
+    saved: Mapping[str, Any], expected: Mapping[str, Any], threads: int | None
+) -> Settings:
+    """Return the settings that were saved.
+
+    Raises
+    ------
+    ValueError
+        They are not what is expected, or no settings at all; or the index was saved on a machine
+        of the other byte order.
+    """
+    expected = {name: value for name, value in expected.items() if value is not None}
+    shingler, key = expected.pop("shingler", None), expected.pop("key", None)
+    saved = {**RULE, **saved}
+    _check_byte_order(saved.get("byte_order", "little"))
+    if shingler is not None:
+        shingler = with_key(shingler, key)
+        key = shingler.key
+    for name, value in expected.items():
+        if saved[name] != value:
+            raise ValueError(f"the index was saved with {name}={saved[name]!r}, not {value!r}")
+    described = _strict(saved["shingler"], dict)
+    _check_key(described.get("key"), check_key(key))
+    if shingler is None:
+        functions = [name for name, value in described.items() if value == CUSTOM]
+        if functions:
+            raise ValueError(
+                f"the shingler of the index has a function ({', '.join(functions)}), which cannot "
+                "be saved: give shingler="
+            )
+        shingler = Shingler(**{**described, "key": key})
+    elif differences := _differences(described, _shingler_as_json(shingler)):
+        raise ValueError(f"the index was saved with another shingler: {differences}")
+    if saved["search"] == "containment":
+        banding = {"recall": float(_strict(saved["recall"], float))}
+    else:
+        banding = {name: _strict(saved[name], int) for name in ("bands", "rows")}
+    settings = Settings.of(
+        float(_strict(saved["threshold"], float, int)),
+        shingler=shingler,
+        num_perm=_strict(saved["num_perm"], int),
+        seed=_strict(saved["seed"], int),
+        scheme=_strict(saved["scheme"], str),
+        verify=_strict(saved["verify"], str),
+        rule=_strict(saved["rule"], str),
+        containment=float(_strict(saved["containment"], float)),
+        search=_strict(saved["search"], str),
+        threads=threads,
+        **banding,
+    )
+    chosen = _pairs(settings.search.bandings)
+    if chosen != saved.get("bandings", []):
+        raise ValueError(
+            f"the index was saved with the bands {saved.get('bandings')}, not {chosen}"
+        )
+    return settings
+
+
+def saved_settings(
+    code: str | bytes,
+    address: str,
+    expected: Mapping[str, Any],
+    threads: int | None,
+    version: int | None = None,
+) -> Settings:
+    """Return the settings in the parameters of a database, in which they may have a version."""
+    try:
+        saved = json.loads(code)
+        if version is not None and saved["version"] != version:
+            found = saved["version"]
+            raise ValueError(f"format version {found} is unknown, version {version} is read")
+        return settings_of(saved, expected, threads)
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"{address}: the index is damaged: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{address}: {error}") from None
+
+
+def sizes_of(saved: Mapping[str, Any], settings: Settings) -> Sizes:
+    """Return the sizes that were saved; ValueError if they cannot be."""
+    sizes = Sizes(**saved)
+    n = _within(sizes.documents, 0, MAX_DOCUMENTS)
+    slots = tuple(_within(size, 1, 2**32 - 1) for size in _strict(sizes.slots, list))
+    if len(slots) != settings.bands:
+        raise ValueError(f"{len(slots)} tables for {settings.bands} bands")
+    if _strict(sizes.ids, str) not in KINDS:
+        raise ValueError(f"unknown kind of ids {sizes.ids!r}")
+    _within(sizes.id_bytes, *((8 * n, 8 * n) if sizes.ids == "int" else (0, 2**62)))
+    _within(sizes.words, 0, 2**59 if settings.keeps else 0)
+    _within(sizes.id_table, n + 1, 2**32 - 1)
+    return sizes._replace(slots=slots)
+
+
+def entries_of(settings: Settings, sizes: Sizes) -> list[Entry]:
+    """Return every array of a file with these parameters and sizes, in order."""
+    entries: list[Entry] = []
+    end = 0
+    for name, dtype, shape in _arrays(settings, sizes):
+        size = math.prod(shape) * int(dtype[2:])
+        entries.append(Entry(name, dtype, shape, end, size))
+        end += -(-size // ALIGNED) * ALIGNED
+    return entries
+
+
+def _arrays(settings: Settings, sizes: Sizes) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    n, order = sizes.documents, "<" if BYTE_ORDER == "little" else ">"
+    yield "signatures", f"{order}u4", (n, settings.width)
+    yield "links", f"{order}u4", (settings.bands, n)
+    yield "slots", f"{order}u8", (sum(sizes.slots),)
+    if settings.keeps:
+        yield "offsets", f"{order}i8", (n + 1,)
+        yield "contents", f"{order}u8", (sizes.words,)
+    if sizes.ids != "int":
+        yield "id_offsets", f"{order}i8", (n + 1,)
+    yield "id_bytes", "|u1", (sizes.id_bytes,)
+    yield "id_table", f"{order}u8", (sizes.id_table,)
+
+
+def _within(value: Any, lowest: int, highest: int) -> int:
+    number = int(_strict(value, int))
+    if not lowest <= number <= highest:
+        raise ValueError(f"{number} is not between {lowest} and {highest}")
+    return number
+
+
+def _strict(value: Any, *types: type) -> Any:
+    """Return a value from JSON if it has one of these types; True is not an int here."""
+    if type(value) not in types:
+        raise ValueError(f"{value!r} where {' or '.join(t.__name__ for t in types)} is needed")
+    return value
+
 
 MAGIC = b"\x89fastlsh"
 DATABASE = b"SQLite format 3\0"

@@ -1,17 +1,22 @@
 """The parts of an index in memory: documents, their ids, arrays of tables, queries."""
 
-from fastlsh.index.memory.arrays import (
+from fastlsh.index.memory.documents import (
+    KINDS,
     Bytes,
+    Ids,
+    IndexDocuments,
+    PackedTexts,
+    StoredIds,
     array_pieces,
+    check_contents,
     contents_of,
     filled_tables,
+    joined_documents,
     mapped_tables,
     new_tables,
+    packed,
 )
-from fastlsh.index.memory.documents import IndexDocuments, check_contents, joined_documents
-from fastlsh.index.memory.ids import KINDS, Ids, StoredIds
 from fastlsh.index.memory.queries import QueryThreads
-from fastlsh.index.memory.texts import PackedTexts, packed
 
 __all__ = [
     "KINDS",

@@ -1,18 +1,169 @@
-"""The changes that a batch collects, and the commands that make them on the server."""
+"""Changes of an index on Redis, in transactions; and the records of its documents."""
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NoReturn
 
 import numpy as np
 
+from fastlsh.arrays import offsets_of
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
-from fastlsh.index.redis.records import documents_of, key_of, parts_of, record_of, tag_bytes
-from fastlsh.index.redis.scripts import ADD, COUNTED, DROP, LARGE
-from fastlsh.index.redis.server import TOGETHER, Server
-from fastlsh.index.settings import Settings
-from fastlsh.index.store import Sources
+from fastlsh.index.redis.server import ADD, COUNTED, DROP, LARGE, NEW_SOURCES, TOGETHER, Server
+from fastlsh.index.settings import Settings, encoded
+from fastlsh.index.store import BusyError, ChangedError, Sources, Within
+
+
+class Reading(Within):
+    """A query that sees one state of the index."""
+
+    def begin(self) -> None:
+        """Read the state of the index."""
+        store = self._store
+        store._state = store._look()
+
+    def commit(self) -> None:
+        """Raise ChangedError if a document was removed meanwhile."""
+        store = self._store
+        if store._look().changes != store._state.changes:
+            raise ChangedError
+
+
+class Change(Within):
+    """One of the changes of a batch."""
+
+    _before: Any = None
+
+    def begin(self) -> None:
+        """Remember the changes so far."""
+        self._store._collected.begin()
+        self._before = self._store._state
+
+    def rollback(self, error: BaseException) -> None:
+        """Drop the changes that were collected since then; may be called again."""
+        store = self._store
+        if self._before is not None:
+            store._collected.undo(self._before.upcoming)
+            store._state = self._before
+
+
+class Batch(Within):
+    """A transaction: it has the lock, collects changes, and sends them at its end."""
+
+    def begin(self) -> None:
+        """Become the only writer."""
+        store = self._store
+        store._state = store._state_of(store._server.lock())
+        state = store._state[:2]
+        store._seen = [None if store._new is not None else b"%d" % each for each in state]
+        store._clear()
+        store._depth = 1
+
+    def commit(self) -> None:
+        """Send the collected changes, which also releases the lock."""
+        store = self._store
+        store._commit()
+        store._new = store._server.token = None
+        store._depth = 0
+        store._clear()
+
+    def rollback(self, error: BaseException) -> None:
+        """Drop the collected changes, and release the lock; may be called again."""
+        store = self._store
+        store._depth = 0
+        store._clear()
+        if not isinstance(error, BusyError):
+            store._server.disconnect()  # the answer to an interrupted command may still arrive
+            store._server.unlock()
+
+
+def decoded(code: bytes) -> Any:
+    """Return the id from the bytes that `encoded` returned."""
+    kind, value = code[:1], code[1:]
+    if kind == b"i":
+        return int(value)
+    return value.decode() if kind == b"s" else value
+
+
+def record_of(name: Any, documents: IndexDocuments, row: int) -> bytes:
+    """Return the record of a document: length of the id, id, signature, content."""
+    code = encoded(name)
+    content = b""
+    if documents.contents is not None and documents.offsets is not None:
+        bounds = documents.offsets[row : row + 2]
+        content = documents.contents[bounds[0] : bounds[1]].tobytes()
+    signature = documents.signatures[row].astype("<u4", copy=False).tobytes()
+    return b"".join((len(code).to_bytes(4, "little"), code, signature, content))
+
+
+def tag_bytes(settings: Settings) -> int:
+    """Return how many bytes name a bucket: a band, which has two if there are many, and a tag."""
+    return 5 if settings.bands <= 256 else 6
+
+
+def parts_of(record: bytes, settings: Settings) -> tuple[bytes, bytes, bytes]:
+    """Return the encoded id, the signature and the content of a record."""
+    width = 4 * settings.width
+    start = 4 + int.from_bytes(record[:4], "little")
+    return record[4:start], record[start : start + width], record[start + width :]
+
+
+def documents_of(records: list[bytes], settings: Settings) -> IndexDocuments:
+    """Return the documents of some records."""
+    parts = [parts_of(record, settings) for record in records]
+    numbers = np.frombuffer(b"".join(part[1] for part in parts), "<u4")
+    signatures = numbers.astype(np.uint32, copy=False).reshape(-1, settings.width)
+    if not settings.keeps:
+        return IndexDocuments(signatures)
+    words = np.frombuffer(b"".join(part[2] for part in parts), np.uint64)
+    offsets = offsets_of(np.array([len(part[2]) >> 3 for part in parts], np.int64))
+    return IndexDocuments(signatures, words, offsets)
+
+
+def key_of(server: Server, number: int) -> bytes:
+    """Return the key of the sources of a document."""
+    return server.key(f"s:{number}")
+
+
+def sources_of(server: Server, numbers: list[int], added: Mapping[int, set[int]]) -> Sources:
+    """Return the sources of those documents that have some, with those that a batch adds."""
+    with server.client.pipeline(transaction=False) as pipe:
+        for number in numbers:
+            pipe.smembers(key_of(server, number))
+        held = zip(numbers, pipe.execute(), strict=True)
+    found = {n: sorted({*map(int, some), *added.get(n, ())}) for n, some in held}
+    return {number: some for number, some in found.items() if some}
+
+
+def unknown_sources(
+    server: Server,
+    given: Sources,
+    held: Mapping[int, int],
+    added: Mapping[int, set[int]],
+    lacks: Callable[[str], NoReturn],
+) -> Sources:
+    """Return which of the given sources documents do not have.
+
+    `held` says how many each document has, with those that a batch adds; `lacks` is called if the
+    server has another number.
+    """
+    blocks = [
+        (number, some[first : first + TOGETHER])
+        for number, some in given.items()
+        for first in range(0, max(len(some), 1), TOGETHER)
+    ]
+    with server.client.pipeline(transaction=False) as pipe:
+        for number, some in blocks:
+            pipe.eval(NEW_SOURCES, 1, key_of(server, number), *some)
+        answers = pipe.execute()
+    new: Sources = {number: [] for number in given}
+    for (number, some), (count, *places) in zip(blocks, answers, strict=True):
+        mine = added.get(number, set())
+        if count + len(mine) != held[number]:
+            lacks(f"sources of document {number}")
+        unknown = (some[place - 1] for place in places)
+        new[number] += [source for source in unknown if source not in mine]
+    return new
 
 
 class Changes:

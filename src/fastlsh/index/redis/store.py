@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing, nullcontext
 from socket import gethostname
 from typing import Any, NamedTuple, NoReturn
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
 from fastlsh.arrays import unique
-from fastlsh.index.identity import encoded, ids_in_database
 from fastlsh.index.memory import IndexDocuments
-from fastlsh.index.redis.changes import Changes
-from fastlsh.index.redis.records import (
+from fastlsh.index.redis.changes import (
+    Batch,
+    Change,
+    Changes,
+    Reading,
     decoded,
     documents_of,
     parts_of,
@@ -23,18 +25,10 @@ from fastlsh.index.redis.records import (
     tag_bytes,
     unknown_sources,
 )
-from fastlsh.index.redis.scripts import CHECK, LARGE, NUMBERS, UNLOCK
-from fastlsh.index.redis.server import TOGETHER, Server
-from fastlsh.index.redis.transactions import Batch, Change, Reading
-from fastlsh.index.settings import Settings
-from fastlsh.index.store import (
-    ALL,
-    ChangedError,
-    Sources,
-    Within,
-    transaction,
-    wanted_tags,
-)
+from fastlsh.index.redis.server import CHECK, CREATE, LARGE, NUMBERS, TOGETHER, UNLOCK, Server
+from fastlsh.index.settings import Settings, encoded, ids_in_database
+from fastlsh.index.storage import parameters_of, saved_settings
+from fastlsh.index.store import ALL, ChangedError, Sources, Within, transaction, wanted_tags
 
 SCANNED = 20_000
 """Numbers that the server looks up at a time, which takes a few milliseconds."""
@@ -348,3 +342,60 @@ class RedisStore:
     def close(self) -> None:
         """Close the connections."""
         self._server.close()
+
+
+VERSION = 2
+
+LOST = "its key `parameters` is lost"
+
+
+def create(location: str, settings: Settings, wait: float) -> bool:
+    """Make an empty index; return whether there was none."""
+    server = Server(location, wait)
+    with server.errors():
+        server.check_policy()
+        made = server.client.eval(CREATE, 4, *_keys(server), _code_of(settings))
+    if made < 0:
+        raise server.damaged(LOST)
+    return bool(made)
+
+
+def _code_of(settings: Settings) -> str:
+    return json.dumps({**parameters_of(settings), "version": VERSION})
+
+
+def open_new(location: str, settings: Settings, wait: float) -> RedisStore:
+    """Return an index that its first change will make; FileExistsError if there is one."""
+    server = Server(location, wait)
+    with server.errors():
+        server.check_policy()
+        if server.client.exists(*_keys(server)):
+            raise server.exists()
+    return RedisStore(server, settings, False, _code_of(settings))
+
+
+def _keys(server: Server) -> list[bytes]:
+    return [server.key(name) for name in ("parameters", "state", "documents", "ids")]
+
+
+def exists(location: str) -> bool:
+    """Whether there is an index."""
+    server = Server(location, 10.0)
+    with server.errors():
+        return bool(server.client.exists(server.key("parameters")))
+
+
+def open_existing(
+    location: str, expected: Mapping[str, Any], threads: int | None, *, read_only: bool, wait: float
+) -> RedisStore | None:
+    """Open an index that was made with what is expected; None if there is none."""
+    server = Server(location, wait)
+    with server.errors():
+        code = server.client.get(server.key("parameters"))
+        if code is None:
+            if server.client.exists(*_keys(server)[1:]) and not exists(location):
+                raise server.damaged(LOST)
+            return None
+        server.check_policy()
+    settings = saved_settings(code, server.address, expected, threads, VERSION)
+    return RedisStore(server, settings, read_only)

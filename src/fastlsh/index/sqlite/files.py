@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fastlsh.index.layout import parameters_of, saved_settings
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import (
     APPLICATION,
@@ -25,7 +24,7 @@ from fastlsh.index.sqlite.connection import (
 from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
 from fastlsh.index.sqlite.rows import check_row, checksum_of, refuse
 from fastlsh.index.sqlite.store import SqliteStore
-from fastlsh.index.storage import DATABASE, MAGIC
+from fastlsh.index.storage import DATABASE, MAGIC, parameters_of, saved_settings
 
 PAGE_SIZES = {FULL: 8192, COMPRESSED: 65536}
 """In small pages, compressed texts of a few hundred bytes or more leave much room unused."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
-from fastlsh.index.identity import encoded
+from fastlsh.index.settings import encoded
 
 TOGETHER = 512
 """Rows that one statement selects."""

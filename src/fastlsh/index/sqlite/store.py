@@ -10,11 +10,17 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
 from fastlsh.arrays import unique
-from fastlsh.index.identity import ids_in_database
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
-from fastlsh.index.sqlite.connection import Connection, is_of_sqlite, named_error, named_errors
-from fastlsh.index.sqlite.levels import Levels
+from fastlsh.index.settings import ids_in_database
+from fastlsh.index.sqlite.connection import (
+    Connection,
+    Reading,
+    Writing,
+    is_of_sqlite,
+    named_error,
+    named_errors,
+)
 from fastlsh.index.sqlite.records import FULL, Records
 from fastlsh.index.sqlite.rows import (
     check_documents,
@@ -32,7 +38,7 @@ from fastlsh.index.sqlite.rows import (
     without_known,
     write_counts,
 )
-from fastlsh.index.sqlite.transactions import Reading, Writing
+from fastlsh.index.sqlite.runs import Levels
 from fastlsh.index.store import Sources, Within, transaction, wanted_tags
 
 RECENT = 1 << 13
