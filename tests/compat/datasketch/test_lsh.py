@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from combinations import first
 from fastlsh.compat import datasketch
-from fastlsh.compat.datasketch.engines import Storages, Tables
+from fastlsh.compat.datasketch.index import Storages, Tables
 from fastlsh.compat.datasketch.lsh import MinHashLSH
 from fastlsh.compat.datasketch.params import optimal_containment_param, optimal_param
 from fastlsh.compat.datasketch.storage import (

@@ -13,8 +13,8 @@ import fastlsh
 import sketches
 from fastlsh.compat.datasketch import MinHash, sha1_hash32, sha1_hash64
 from fastlsh.compat.datasketch import minhash as module
-from fastlsh.compat.datasketch.elements import is_identity
-from fastlsh.compat.datasketch.schemes import SCHEMES, draw
+from fastlsh.compat.datasketch.params import SCHEMES, draw
+from fastlsh.compat.datasketch.sketch import is_identity
 
 # Made with datasketch 2.0.0: MinHash(4, seed, scheme=...).update_batch([b"hello", b"world"]).
 GOLDEN = {

@@ -15,9 +15,11 @@ from fastlsh.compat.datasketch import (
     WeightedMinHash,
     WeightedMinHashGenerator,
     bBitMinHash,
-    pickles,
 )
-from fastlsh.compat.datasketch.schemes import SCHEMES
+from fastlsh.compat.datasketch import (
+    state as pickles,
+)
+from fastlsh.compat.datasketch.params import SCHEMES
 
 ORDERS = "@=<>!"
 

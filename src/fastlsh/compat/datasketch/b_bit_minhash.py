@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.compat.datasketch.minhash import MinHash
-from fastlsh.compat.datasketch.schemes import SCHEMES, check_scheme, scheme_of_code
+from fastlsh.compat.datasketch.params import SCHEMES, checked_scheme, scheme_of_code
 
 HEAD = "<qBdi"  # seed, b, r, number of hash values; negative if the code of a scheme follows
 BLOCK_BITS = 64
@@ -51,7 +51,7 @@ class bBitMinHash:  # noqa: N801  (datasketch's name)
             raise ValueError(f"r must be at most 1.0, got {r}")
         self.hashvalues: NDArray[np.uint32]
         self.hashvalues = (minhash.hashvalues & ((1 << bits) - 1)).astype(np.uint32)
-        self.scheme = check_scheme(minhash.scheme)
+        self.scheme = checked_scheme(minhash.scheme)
         self.seed = minhash.seed
 
     def __eq__(self, other: object) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.compat.datasketch import state
 from fastlsh.compat.datasketch.minhash import MinHash
-from fastlsh.compat.datasketch.schemes import SCHEMES, check_scheme, scheme_of_code
+from fastlsh.compat.datasketch.params import SCHEMES, checked_scheme, scheme_of_code
 
 HEAD = "qi"  # seed, number of hash values; negative if the code of a scheme follows
 
@@ -70,7 +70,7 @@ class LeanMinHash(MinHash):
             self._fill(seed, hashvalues, scheme)
 
     def _fill(self, seed: Any, hashvalues: ArrayLike, scheme: str) -> None:
-        self.scheme = check_scheme(scheme)
+        self.scheme = checked_scheme(scheme)
         self.seed = seed
         self.hashvalues = state.hash_values(hashvalues, scheme)
         if scheme != "legacy" and not len(self.hashvalues):

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.compat.datasketch.bands import band_key
-from fastlsh.compat.datasketch.params import Sketch, check_scheme
+from fastlsh.compat.datasketch.params import Sketch, band_key, check_scheme
 
 
 class MinHashLSHForest:

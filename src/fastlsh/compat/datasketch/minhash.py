@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels import Permutations
-from fastlsh.compat.datasketch import elements, state
-from fastlsh.compat.datasketch.growing import STEP, GrowingSketch
+from fastlsh.compat.datasketch import sketch as elements
+from fastlsh.compat.datasketch import state
 from fastlsh.compat.datasketch.hashfunc import DEFAULT_HASHFUNC, HashFunction
 from fastlsh.compat.datasketch.hashfunc import fmix as _fmix  # noqa: F401  (as it is there)
-from fastlsh.compat.datasketch.schemes import check_scheme, draw
-from fastlsh.compat.datasketch.sketch import no_hash_values
+from fastlsh.compat.datasketch.params import checked_scheme, draw
+from fastlsh.compat.datasketch.sketch import STEP, GrowingSketch, no_hash_values
 
 GpuMode = Literal["disable", "detect", "always"]
 SchemeName = Literal["affine32", "affine64", "legacy"]
@@ -80,7 +80,7 @@ class MinHash(GrowingSketch):
                     "they are from, 'legacy' if that was made by datasketch before 2.0"
                 )
             scheme = "affine32"
-        self.scheme = check_scheme(scheme)
+        self.scheme = checked_scheme(scheme)
         if hashvalues is not None:
             num_perm = len(hashvalues)  # type: ignore[arg-type]
         if not 1 <= num_perm <= MAX_NUM_PERM:
