@@ -25,8 +25,8 @@ import numpy as np
 
 import fastlsh
 from bench import common
+from fastlsh.evaluation.data import Share
 from fastlsh.evaluation.injection import WAYS, inject
-from fastlsh.evaluation.shares import Share
 from fastlsh.io import ReadOptions, read_files
 
 Item = dict[str, str]

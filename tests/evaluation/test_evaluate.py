@@ -229,7 +229,7 @@ def test_missed_pairs_of_a_sample_are_named():
 
 
 def test_a_large_collection_is_sampled(monkeypatch):
-    monkeypatch.setattr("fastlsh.evaluation.sample.MOST", 10)
+    monkeypatch.setattr("fastlsh.evaluation.count.MOST", 10)
     assert evaluate(made(30), 0.8).documents == 10
     assert evaluate(made(30), 0.8, sample=20).documents == 20
 

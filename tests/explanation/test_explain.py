@@ -20,9 +20,8 @@ from fastlsh import (
     explain,
     jaccard,
 )
-from fastlsh.explanation.matching import Pairing
+from fastlsh.explanation.matching import Pairing, unit_numbers, window_numbers
 from fastlsh.explanation.units import units_of
-from fastlsh.explanation.windows import unit_numbers, window_numbers
 from strategies import any_text, narrow, shinglers, wide
 
 SMALL = {"threshold": 0.5, "bands": 10, "rows": 2, "num_perm": 20}

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import Shingler, explain
-from fastlsh.explanation.segments import segments_of
-from fastlsh.explanation.words import share
+from fastlsh.explanation.result import share
+from fastlsh.explanation.spans import segments_of
 from fastlsh.html import escaped, escaped_attribute, marked
-from fastlsh.html.page import STYLE
-from fastlsh.html.visible import ACTING
+from fastlsh.html.page import ACTING, STYLE
 from report_page import NASTY
 
 nasty_text = st.lists(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import Shingler, evaluate
-from fastlsh.evaluation.examples import EXAMPLES, example_rows, similarity_steps
+from fastlsh.evaluation.count import EXAMPLES, example_rows, similarity_steps
 from report_page import NASTY, family, words
 
 WORDS = Shingler("word", 1)

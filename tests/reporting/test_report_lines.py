@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import LineDeduplication, Shingler, deduplicate_lines
-from fastlsh.reporting.repeated import NAMED, SHOWN, VARIANTS
-from fastlsh.reporting.sharing import LISTED, sharing
+from fastlsh.reporting.clusters import LISTED, sharing
+from fastlsh.reporting.lines import NAMED, SHOWN, VARIANTS
 from report_page import NASTY, family, words
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds

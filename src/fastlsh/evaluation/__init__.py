@@ -4,13 +4,12 @@ from fastlsh.evaluation.audit import Precision, threshold_for
 from fastlsh.evaluation.audit import Removals as Removals
 from fastlsh.evaluation.audit import threshold_text as threshold_text
 from fastlsh.evaluation.bandings import BandingComparison, compare_bandings
-from fastlsh.evaluation.data import SimilarityBin
-from fastlsh.evaluation.examples import similarity_steps as similarity_steps
+from fastlsh.evaluation.count import similarity_steps as similarity_steps
+from fastlsh.evaluation.data import EstimatorError, Share, SimilarityBin
 from fastlsh.evaluation.injection import ContaminationRecall, evaluate_decontamination
 from fastlsh.evaluation.injection import recall_of_items as recall_of_items
 from fastlsh.evaluation.measure import evaluate
 from fastlsh.evaluation.result import Evaluation
-from fastlsh.evaluation.shares import EstimatorError, Share
 
 __all__ = [
     "BandingComparison",

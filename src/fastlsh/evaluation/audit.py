@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_share
-from fastlsh.evaluation.shares import wilson
+from fastlsh.evaluation.data import wilson
 
 STEP = 20
 """Similarities below 1 are cut into so many steps."""

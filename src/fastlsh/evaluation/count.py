@@ -1,13 +1,80 @@
-"""Counting: candidates and answer against the truth, per similarity."""
+"""Counting: candidates and answer against the truth, by similarity, and of samples."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.evaluation.data import SimilarityBin
-from fastlsh.evaluation.shares import EstimatorError, Share
+from fastlsh._kernels import Spans
+from fastlsh.evaluation.data import EstimatorError, Share, SimilarityBin
 from fastlsh.parameters import SearchParams
+from fastlsh.texts import Texts
+
+MOST = 20_000
+"""A larger collection is evaluated by a sample of so many, unless asked otherwise."""
+
+
+class SomeTexts:
+    """The given documents of a collection, in their order."""
+
+    def __init__(self, texts: Texts, documents: NDArray[np.int64]) -> None:
+        self._texts = texts
+        self._documents = documents
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the documents start ... stop - 1."""
+        return self._texts.take(self._documents[start:stop], as_bytes)
+
+    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+        """Gather the given documents."""
+        return self._texts.take(self._documents[documents], as_bytes)
+
+
+def sampled(texts: Texts, sample: int | None, seed: int) -> tuple[Texts, NDArray[np.int64]]:
+    """Return the texts to evaluate and their numbers: all, or `sample` of them (None: `MOST`).
+
+    Every set of so many documents is equally likely; the same seed draws the same one.
+    """
+    n, size = len(texts), MOST if sample is None else sample
+    if size >= n:
+        return texts, np.arange(n)
+    # The stream of RandomState is frozen by numpy's policy (NEP 19).
+    documents = np.random.RandomState(seed).permutation(n)[:size].astype(np.int64)
+    documents.sort()
+    return SomeTexts(texts, documents), documents
+
+
+EXAMPLES = 4
+"""Of each step, at most."""
+
+
+def similarity_steps(lowest: float) -> list[float]:
+    """Return where each step begins: `lowest`, each tenth above it, and 1.
+
+    Examples
+    --------
+    >>> similarity_steps(0.75)
+    [0.75, 0.8, 0.9, 1.0]
+    """
+    return [lowest, *(n / 10 for n in range(1, 11) if n / 10 > lowest + 1e-9)]
+
+
+def example_rows(similarity: NDArray[np.float64], lowest: float) -> NDArray[np.int64]:
+    """Return the numbers of some pairs of each step, evenly spread over their similarities."""
+    order = np.argsort(similarity, kind="stable")
+    starts = np.searchsorted(similarity[order], similarity_steps(lowest)).tolist()
+    chosen = [
+        np.unique(np.linspace(start, stop - 1, EXAMPLES).round().astype(np.int64))
+        for start, stop in pairwise([*starts, len(order)])
+        if stop > start
+    ]
+    rows: NDArray[np.int64] = order[np.concatenate([np.empty(0, np.int64), *chosen])]
+    return rows
+
 
 WIDTH = 0.05
 """Of a bin, but where the threshold or the lowest similarity cuts."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastlsh.arguments import check_ids, check_integer
-from fastlsh.evaluation.shares import Share
+from fastlsh.evaluation.data import Share
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions, plural
 from fastlsh.results import NotSearched

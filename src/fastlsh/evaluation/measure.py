@@ -10,10 +10,8 @@ from fastlsh.arguments import check_ids, check_integer, check_number
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import RowBlocks, empty_documents, split_codes
 from fastlsh.errors import TooManyPairsError
-from fastlsh.evaluation.count import Answer, Truth, counted
-from fastlsh.evaluation.examples import example_rows
+from fastlsh.evaluation.count import Answer, Truth, counted, example_rows, sampled
 from fastlsh.evaluation.result import Evaluation
-from fastlsh.evaluation.sample import sampled
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams

@@ -2,10 +2,9 @@
 
 from fastlsh.explanation.compare import explain
 from fastlsh.explanation.data import MatchingSpan
-from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.result import Explanation, shingles_text, steps
 from fastlsh.explanation.spans import covered
 from fastlsh.explanation.units import Units, units_of
-from fastlsh.explanation.words import shingles_text, steps
 
 __all__ = [
     "Explanation",

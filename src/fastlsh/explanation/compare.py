@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastlsh.candidates import band_keys
-from fastlsh.explanation.matching import Pairing
+from fastlsh.explanation.matching import Pairing, unit_numbers, window_numbers
 from fastlsh.explanation.result import Explanation
 from fastlsh.explanation.spans import covered, matching_spans
 from fastlsh.explanation.units import units_of
-from fastlsh.explanation.windows import unit_numbers, window_numbers
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams

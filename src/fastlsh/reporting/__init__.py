@@ -1,13 +1,11 @@
 """What a deduplication did, as one page."""
 
 from fastlsh.reporting.audit import audit_page
-from fastlsh.reporting.counts import RunCounts
-from fastlsh.reporting.documents import ReportedDocuments
-from fastlsh.reporting.lines import LineRun, line_run, lines_page
+from fastlsh.reporting.documents import ReportedDocuments, RunCounts
+from fastlsh.reporting.lines import LineRun, Passage, line_run, lines_page, removals
 from fastlsh.reporting.overlap import overlap_page
 from fastlsh.reporting.pairs import PairFiles, pairs_page
 from fastlsh.reporting.passages import Excerpt, PassageRun, passages_page
-from fastlsh.reporting.repeated import Passage, removals
 from fastlsh.reporting.write import check_report, largest_clusters_page, report, report_page
 
 __all__ = [

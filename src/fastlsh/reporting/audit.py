@@ -8,7 +8,7 @@ from typing import Any
 from fastlsh.html import escaped, shortened, whole_page
 from fastlsh.reporting.differences import beside
 from fastlsh.reporting.documents import MOST_ID
-from fastlsh.reporting.style import PAGE
+from fastlsh.reporting.frame import PAGE
 from fastlsh.texts import Shingler
 
 STYLE = """

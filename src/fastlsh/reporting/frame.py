@@ -1,9 +1,144 @@
-"""The frame of a report: heading, summary, notes, sections."""
+"""The frame of a report: its style, heading, summary, sections and charts."""
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from fastlsh.banding import LSHParams
 from fastlsh.html import described, escaped, shortened, whole_page
-from fastlsh.reporting.style import PAGE
+
+
+def bars(heading: tuple[str, str], rows: Sequence[tuple[str, float, str]]) -> str:
+    """Return a table with a bar in each row.
+
+    Parameters
+    ----------
+    heading
+        What the labels and the values are.
+    rows
+        (label, value, value as text): a label is HTML, values are at least 0.
+    """
+    largest = max((value for _, value, _ in rows), default=0.0) or 1.0
+    lines = [
+        f'<tr><th>{label}</th><td class="bar">{_bar(value / largest)}</td><td>{text}</td></tr>'
+        for label, value, text in rows
+    ]
+    return (
+        f'<table class="bars"><thead><tr><th>{heading[0]}</th><td></td><td>{heading[1]}</td></tr>'
+        f"</thead><tbody>\n{chr(10).join(lines)}\n</tbody></table>"
+    )
+
+
+def _bar(share: float) -> str:
+    width = 100 * share
+    if 0 < width < 0.5:
+        width = 0.5  # something is not nothing
+    return (
+        '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{width:.1f}" height="10"/></svg>'
+    )
+
+
+def curve(params: LSHParams, threshold: float) -> str:
+    """Return the S-curve with the threshold marked."""
+    similarity = np.linspace(0, 1, 101)
+    found = params.probability(similarity)
+    across, down = 40 + 340 * similarity, 190 - 170 * found
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
+    at = f"{40 + 340 * threshold:.1f}"
+    anchor = "start" if threshold < 0.2 else "end" if threshold > 0.8 else "middle"
+    ticks = "".join(
+        f'<text x="{40 + 34 * n}" y="206" text-anchor="middle">{n / 10:g}</text>'
+        f'<line class="grid" x1="{40 + 34 * n}" x2="{40 + 34 * n}" y1="20" y2="190"/>'
+        f'<text x="34" y="{194 - 17 * n}" text-anchor="end">{n / 10:g}</text>'
+        f'<line class="grid" x1="40" x2="380" y1="{190 - 17 * n}" y2="{190 - 17 * n}"/>'
+        for n in range(0, 11, 2)
+    )
+    return f"""<svg class="curve" viewBox="0 0 400 235" role="img">
+<title>The probability that a pair is found, by its similarity</title>
+{ticks}
+<line class="threshold" x1="{at}" x2="{at}" y1="20" y2="190"/>
+<text x="{at}" y="13" text-anchor="{anchor}">threshold {threshold:g}</text>
+<polyline points="{line}"/>
+<text x="210" y="228" text-anchor="middle">similarity</text>
+</svg>"""
+
+
+PAGE = """
+:root { --bar: #4464c8; --line: #d5dae0; --soft: #f4f6f8; --mark: var(--only); }
+@media (prefers-color-scheme: dark) {
+  :root { --bar: #8ea6f5; --line: #3a424b; --soft: #1c2127; }
+}
+* { box-sizing: border-box; }
+body { max-width: 60rem; padding: 1rem clamp(.75rem, 4vw, 2.5rem) 4rem; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 1rem 0; }
+h2 { border-top: 1px solid var(--line); font-size: 1.15rem; margin: 2.5rem 0 .75rem;
+  padding-top: 1rem; }
+p { margin: .5rem 0; max-width: 42rem; }
+bdi { white-space: normal; }
+.id { font-weight: 600; }
+dl { gap: .2rem 1.5rem; grid-template-columns: fit-content(45%) 1fr; margin: 1rem 0; }
+dt, summary span, li > span, small, .gap, .same { color: var(--faint); }
+.tiles { display: grid; gap: .75rem; grid-template-columns: repeat(4, 1fr); }
+@media (max-width: 34rem) { .tiles { grid-template-columns: 1fr 1fr; } }
+.tiles div { background: var(--soft); border-radius: 8px; color: var(--faint);
+  padding: .75rem 1rem; }
+.tiles b { color: CanvasText; display: block; font-size: 1.5rem; font-weight: 600;
+  line-height: 1.2; }
+.tiles b, dd, td, li > span, summary span { font-variant-numeric: tabular-nums; }
+.pair { align-items: start; display: grid; gap: 1rem 2rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
+.bars { border-collapse: collapse; width: 100%; }
+.bars th { font-weight: normal; max-width: 11rem; overflow: hidden; padding: .15rem 0;
+  text-align: left; text-overflow: ellipsis; }
+.bars thead { color: var(--faint); font-size: .85rem; }
+.bars td { padding: .15rem 0; text-align: right; width: 1%; }
+.bars th, .bars th bdi, .bars td:last-child { white-space: nowrap; }
+.bars td.bar { padding: .15rem .75rem; width: 99%; }
+.bars svg { display: block; height: .9rem; width: 100%; }
+rect { fill: var(--bar); }
+.shares { border-collapse: collapse; }
+.shares th, .shares td { font-weight: normal; padding: .15rem 1.5rem .15rem 0; text-align: left; }
+.shares th { color: var(--faint); font-size: .85rem; }
+.shares td:nth-child(n + 3), .shares th:nth-child(n + 3) { text-align: right; }
+.wide { overflow-x: auto; }
+.matrix { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.matrix th { font-weight: normal; padding: .15rem .5rem; text-align: right; }
+.matrix th:first-child { max-width: 22rem; min-width: 8rem; padding-left: 0; text-align: left; }
+.matrix td { border: 1px solid var(--line); padding: .3rem .5rem; text-align: right;
+  white-space: nowrap; }
+.matrix small { color: inherit; display: block; }
+.matrix thead { color: var(--faint); font-size: .85rem; }
+.shade1 { background: color-mix(in srgb, var(--bar) 6%, transparent); }
+.shade2 { background: color-mix(in srgb, var(--bar) 12%, transparent); }
+.shade3 { background: color-mix(in srgb, var(--bar) 18%, transparent); }
+.shade4 { background: color-mix(in srgb, var(--bar) 24%, transparent); }
+.shade5 { background: color-mix(in srgb, var(--bar) 30%, transparent); }
+.shade6 { background: color-mix(in srgb, var(--bar) 36%, transparent); }
+.shade7 { background: color-mix(in srgb, var(--bar) 42%, transparent); }
+.shade8 { background: color-mix(in srgb, var(--bar) 48%, transparent); }
+.shade9 { background: color-mix(in srgb, var(--bar) 54%, transparent); }
+.shade10 { background: color-mix(in srgb, var(--bar) 60%, transparent); }
+.curve { height: auto; max-width: 30rem; width: 100%; }
+.curve text { fill: var(--faint); font-size: 12px; }
+.curve polyline { fill: none; stroke: var(--bar); stroke-width: 2.5; }
+.grid { stroke: var(--line); }
+.threshold { stroke: CanvasText; stroke-dasharray: 4 3; }
+details { border: 1px solid var(--line); border-radius: 8px; margin: .75rem 0;
+  padding: .6rem 1rem; }
+summary { cursor: pointer; }
+details ul { padding-left: 0; }
+details li { border-top: 1px solid var(--line); list-style: none; padding: .5rem 0 0; }
+li mark { white-space: pre-wrap; }  /* a changed line end is to be seen */
+li p, .kept { font-size: .92rem; max-width: none; }
+.there { border-left: 3px solid var(--line); padding-left: .75rem; }
+@media print {
+  details::details-content { block-size: auto; content-visibility: visible; }
+  li { break-inside: avoid; }
+  h2, summary { break-after: avoid; }
+}
+""".strip()
+
 
 MOST_TITLE = 200
 

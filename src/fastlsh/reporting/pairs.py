@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.reporting import sections
+from fastlsh.reporting.clusters import shares_table, sharing
 from fastlsh.reporting.differences import AROUND_SHARED, around_shared, beginning, compared
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.frame import MOST_NOTE, bounded, page
-from fastlsh.reporting.sharing import shares_table, sharing
 from fastlsh.results import Matches, Pairs
 
 AT_ONCE = 50

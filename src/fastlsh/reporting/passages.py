@@ -11,10 +11,10 @@ from fastlsh.explanation import steps
 from fastlsh.html import described, escaped, shortened
 from fastlsh.parallel import plural
 from fastlsh.reporting import sections
+from fastlsh.reporting.clusters import sharing, sharing_table
 from fastlsh.reporting.differences import beginning
 from fastlsh.reporting.documents import MOST_ID
 from fastlsh.reporting.frame import page
-from fastlsh.reporting.sharing import sharing, sharing_table
 from fastlsh.texts import Shingler
 
 SHOWN, NAMED = 50, 5

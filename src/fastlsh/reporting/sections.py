@@ -11,11 +11,9 @@ from fastlsh._kernels import REMEMBERED
 from fastlsh.banding import LSHParams, probability_text
 from fastlsh.explanation import shingles_text, steps
 from fastlsh.html import described, escaped
-from fastlsh.reporting.charts import bars, curve
-from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.differences import beginning
-from fastlsh.reporting.documents import ReportedDocuments
-from fastlsh.reporting.frame import MOST_LABEL, bounded
+from fastlsh.reporting.documents import ReportedDocuments, RunCounts
+from fastlsh.reporting.frame import MOST_LABEL, bars, bounded, curve
 from fastlsh.results import Deduplication
 from fastlsh.search import long_shingles
 from fastlsh.texts import UNIT, Shingler

@@ -11,8 +11,7 @@ from fastlsh.evaluation import Evaluation
 from fastlsh.io import InputError, check_target, write_text
 from fastlsh.reporting import sections
 from fastlsh.reporting.clusters import Clusters, largest
-from fastlsh.reporting.counts import RunCounts
-from fastlsh.reporting.documents import ReportedDocuments, check_collections
+from fastlsh.reporting.documents import ReportedDocuments, RunCounts, check_collections
 from fastlsh.reporting.evaluation import evaluation_page
 from fastlsh.reporting.frame import page
 from fastlsh.reporting.lines import line_run, lines_page

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.parallel import plural
-from fastlsh.results.arrow import Column
-from fastlsh.results.proofs import named
-from fastlsh.results.table import Table
+from fastlsh.results.deduplication import named
+from fastlsh.results.table import Column, Table
 
 
 class NotSearched(NamedTuple):

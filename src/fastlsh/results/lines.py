@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from fastlsh.banding import LSHParams
 from fastlsh.parallel import plural
-from fastlsh.results.arrow import Column
-from fastlsh.results.proofs import kept_names, named
-from fastlsh.results.table import Removal, Table
+from fastlsh.results.deduplication import kept_names, named
+from fastlsh.results.table import Column, Removal, Table
 
 
 class CutTexts(Table):

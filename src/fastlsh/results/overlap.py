@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import LSHParams
-from fastlsh.results.arrow import Column
-from fastlsh.results.table import Table
+from fastlsh.results.table import Column, Table
 
 
 class Overlap(Table):
