@@ -79,7 +79,7 @@ def collections(draw, texts=narrow, max_size=24):
 def little_room(batch, shingles=None):
     """Run with tiny batches, blocks and set storage: what is never met in small tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fastlsh.signatures.batches.MAX_BATCH", batch)
+        patch.setattr("fastlsh.signatures.steps.MAX_BATCH", batch)
         patch.setattr("fastlsh.stages.decisions.BLOCK", batch)
         patch.setattr("fastlsh.sets.shingle_sets.ROOM", shingles or 2 * batch)
         patch.setattr("fastlsh.sets.shingle_sets.BATCH", batch)
@@ -93,10 +93,10 @@ def little_room(batch, shingles=None):
 def _little_steps(patch, size):
     """Cut everything into steps as if it took long; kernels return as soon as they may."""
     for name in (
-        "candidates.sorting.PART", "candidates.sorting.CHUNK", "signatures.steps.STEP",
-        "stages.copies.CHARACTERS", "sets.shingle_sets.COMPARED", "sets.all_at_once.HASHED",
+        "candidates.keys.PART", "candidates.keys.CHUNK", "signatures.steps.STEP",
+        "stages.copies.CHARACTERS", "sets.shingle_sets.COMPARED", "sets.sorted_sets.HASHED",
         "sets.similarity.VALUES_BATCH", "candidates.keys.VALUES_BATCH", "stages.decisions.COMPARED",
-        "search.exact_join.HASHES", "texts.set_steps.STEP",
+        "search.exact_join.HASHES", "texts.steps.STEP",
     ):  # fmt: skip
         patch.setattr(f"fastlsh.{name}", size)
     patch.setattr(_kernels, "emit_pairs", partial(_kernels.emit_pairs, steps=1))

@@ -45,7 +45,7 @@ def test_a_bare_string_is_told_to_be_wrapped():
     "bad", [7, 1.5, float("nan"), ["a"], ("a",), bytearray(b"a"), object(), True]
 )
 def test_an_element_of_another_type_is_named(monkeypatch, call, bad, batch, threads):
-    monkeypatch.setattr("fastlsh.signatures.batches.MAX_BATCH", batch)
+    monkeypatch.setattr("fastlsh.signatures.steps.MAX_BATCH", batch)
     texts = ["a text"] * 20
     texts[13] = bad
     with pytest.raises(TypeError, match=f"document 13 is of type {type(bad).__name__}"):
@@ -57,7 +57,7 @@ def test_an_element_of_another_type_is_named(monkeypatch, call, bad, batch, thre
     "bad", [b"\xff", b"ok \xc3", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"]
 )
 def test_invalid_utf8_is_named(monkeypatch, call, bad, batch):
-    monkeypatch.setattr("fastlsh.signatures.batches.MAX_BATCH", batch)
+    monkeypatch.setattr("fastlsh.signatures.steps.MAX_BATCH", batch)
     with pytest.raises(ValueError, match="document 3 is not valid UTF-8"):
         call(["a", b"b", None, bad, "c"])
 

@@ -146,7 +146,7 @@ def test_anything_that_yields_tokens():
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("batch", [1, 10, 10_000])
 def test_batches_of_tokens(monkeypatch, batch, threads):
-    monkeypatch.setattr("fastlsh.texts.gathered.BATCH_TOKENS", batch)
+    monkeypatch.setattr("fastlsh.texts.forms.BATCH_TOKENS", batch)
     documents = [[f"word{i % 17} {j}" for j in range(i % 9)] for i in range(60)]
     expected = [
         oracle.signature([oracle.words_hash((t,)) for t in document], 8) for document in documents

@@ -33,7 +33,7 @@ def threads(request):
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
-    monkeypatch.setattr("fastlsh.signatures.batches.MAX_BATCH", 3)
+    monkeypatch.setattr("fastlsh.signatures.steps.MAX_BATCH", 3)
 
 
 def test_a_generator_that_raises(function):

@@ -73,7 +73,7 @@ def test_batches_and_threads_are_irrelevant(texts, options, scheme):
 @pytest.mark.parametrize("batch", [1, 2, 7, 1000])
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_many_batches(monkeypatch, batch, threads):
-    monkeypatch.setattr("fastlsh.signatures.batches.MAX_BATCH", batch)
+    monkeypatch.setattr("fastlsh.signatures.steps.MAX_BATCH", batch)
     texts = [f"text number {i} of many" * (i % 5) for i in range(50)]
     expected = oracle.Oracle(texts, num_perm=8).signatures
     assert MinHasher(8, threads=threads).signatures(texts).tolist() == expected

@@ -94,7 +94,7 @@ def test_batches_are_irrelevant():
 
 
 def test_signatures_that_are_not_wanted_take_no_memory(monkeypatch):
-    monkeypatch.setattr("fastlsh.signatures.batches.MAX_BATCH", 256)
+    monkeypatch.setattr("fastlsh.signatures.steps.MAX_BATCH", 256)
     n = 20_000
     texts = [f"a short text {i}" for i in range(n)]
     params = SearchParams.of(0.8, num_perm=512, bands=4, rows=8)

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import Key, Shingler, _kernels
-from fastlsh.texts import as_texts, set_steps, shingle_set_steps
+from fastlsh.texts import as_texts, shingle_set_steps
+from fastlsh.texts import steps as set_steps
 
 SHINGLERS = [
     Shingler(size=1),

@@ -1,22 +1,29 @@
 """From signatures to band keys, buckets, families and candidate pairs."""
 
-from fastlsh.candidates.by_size import find_families_by_size, keys_by_size, keys_of_one_band
-from fastlsh.candidates.codes import (
-    CodedPairs,
-    pair_codes,
-    split_codes,
+from fastlsh.candidates.families import (
+    Families,
+    between,
+    find_families,
+    find_families_by_size,
+    keys_by_size,
+    keys_of_one_band,
 )
-from fastlsh.candidates.families import Families, between, find_families
 from fastlsh.candidates.keys import (
     MAX_DOCUMENTS,
+    RowBlocks,
     band_keys,
     check_bands,
     check_signatures,
     empty_documents,
 )
 from fastlsh.candidates.links import Linker, Links, keys_apart, link_bands, repeated
-from fastlsh.candidates.pairs import candidate_blocks, candidate_pairs
-from fastlsh.candidates.sorting import RowBlocks
+from fastlsh.candidates.pairs import (
+    CodedPairs,
+    candidate_blocks,
+    candidate_pairs,
+    pair_codes,
+    split_codes,
+)
 
 __all__ = [
     "MAX_DOCUMENTS",

@@ -1,4 +1,4 @@
-"""From find_families to candidate pairs."""
+"""From families to candidate pairs, and pairs as numbers by which they sort."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,25 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.candidates.codes import pair_codes, split_codes
 from fastlsh.candidates.families import Families, find_families
-from fastlsh.candidates.keys import check_bands, check_signatures
-from fastlsh.candidates.sorting import RowBlocks
+from fastlsh.candidates.keys import RowBlocks, check_bands, check_signatures
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import batches, run, thread_count
 from fastlsh.results import Pairs
+
+CodedPairs = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Pairs as numbers, and their similarity."""
+
+
+def pair_codes(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return each pair as one number, by which pairs sort: lesser * 2^32 + greater."""
+    return (np.minimum(a, b) << 32) | np.maximum(a, b)
+
+
+def split_codes(code: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pairs of `pair_codes`: (lesser, greater)."""
+    return code >> 32, code & 0xFFFFFFFF
+
 
 DOCUMENTS_AT_A_TIME = 1 << 14
 """Documents whose pairs one thread writes at a time."""

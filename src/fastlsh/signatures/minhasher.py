@@ -10,9 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh._kernels import WORDS
 from fastlsh.keyed import Key
 from fastlsh.parallel import Progress, batches, run, thread_count
-from fastlsh.signatures.batches import BandKeys, batch_size
 from fastlsh.signatures.schemes import Scheme, draw_scheme
-from fastlsh.signatures.steps import of_hashes, of_texts, of_tokens, signing_steps
+from fastlsh.signatures.steps import (
+    BandKeys,
+    batch_size,
+    of_hashes,
+    of_texts,
+    of_tokens,
+    signing_steps,
+)
 from fastlsh.texts import (
     Gathered,
     Hashing,

@@ -1,4 +1,4 @@
-"""Signing in steps: each call of a kernel is short enough for Ctrl-C, however long a text is."""
+"""What is signed at a time: how many documents, and which of their band keys are made with it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -9,7 +9,30 @@ from numpy.typing import NDArray
 from fastlsh import _kernels
 from fastlsh.parallel import batches, batches_by_work
 from fastlsh.signatures.schemes import Scheme
-from fastlsh.texts import Gathered, Hashing
+from fastlsh.texts import Gathered, Hashing, Texts
+
+BATCH_CHARACTERS = 1 << 19
+MAX_BATCH = 1 << 14
+
+
+class BandKeys(NamedTuple):
+    """Room for the keys of the first bands."""
+
+    rows: int
+    keys: NDArray[np.uint64]
+    """uint64 (bands, n)."""
+
+
+def batch_size(texts: Texts) -> int:
+    """Return how many documents make about half a million characters, by a sample."""
+    n = len(texts)
+    if n < 2:
+        return 1
+    sample = np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
+    lengths = np.empty(len(sample), np.int64)
+    texts.take(sample, True).lengths(lengths)
+    return int(np.clip(BATCH_CHARACTERS // (int(lengths.mean()) + 1), 1, MAX_BATCH))
+
 
 STEP = 1 << 31
 """Functions evaluated in one call: 0.1 s with AVX-512, 0.3 s with SSE4.2."""

@@ -1,8 +1,16 @@
 """Texts: the forms in which they come, behind one interface, and what a text is a set of."""
 
-from fastlsh.texts.arguments import check_shingler, with_key
-from fastlsh.texts.forms import Texts, as_texts, ids_of_words, joined, plain_strings
-from fastlsh.texts.gathered import Gathered, Hashing, gather_tokens, tokens_batch
+from fastlsh.texts.forms import (
+    Gathered,
+    Hashing,
+    Texts,
+    as_texts,
+    gather_tokens,
+    ids_of_words,
+    joined,
+    plain_strings,
+    tokens_batch,
+)
 from fastlsh.texts.origins import (
     check_traceable,
     counts_originals,
@@ -12,10 +20,9 @@ from fastlsh.texts.origins import (
     texts_without_spans,
 )
 from fastlsh.texts.pieces import Pieces, pieces_of, texts_without
-from fastlsh.texts.set_steps import shingle_set_steps
-from fastlsh.texts.shingler import UNIT, Shingler
-from fastlsh.texts.token_ids import TokenIds
-from fastlsh.texts.tokenizer_files import TokenizerFile
+from fastlsh.texts.shingler import UNIT, Shingler, check_shingler, with_key
+from fastlsh.texts.steps import shingle_set_steps
+from fastlsh.texts.token_ids import TokenIds, TokenizerFile
 from fastlsh.texts.word_units import (
     WordPieces,
     WordTexts,
