@@ -32,7 +32,7 @@ threading.Thread(target=later).start()
 
 DURING_A_CALL = """
 from contextlib import contextmanager
-from fastlsh.parallel import ordered as order
+from fastlsh.parallel import threads as order
 deep_stacks, main_ended = order.deep_stacks, threading.Event()
 @contextmanager
 def then_the_main_thread_ends():

@@ -185,7 +185,7 @@ class Recorder:
 def installed(recorder: Recorder) -> None:
     """Put the recorder in place of the functions wherever they have been imported."""
     from fastlsh import parallel
-    from fastlsh.parallel import ordered
+    from fastlsh.parallel import threads as ordered
 
     calls = ordered.BackgroundCalls
     original = calls.__call__

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 import fastlsh
-from fastlsh.parallel import Progress, notebook
-from fastlsh.parallel.notebook import NotebookLine, notebook_line
+from fastlsh.parallel import Progress, display
+from fastlsh.parallel.display import NotebookLine, notebook_line
 
 
 class Cell:
@@ -29,7 +29,7 @@ def cell(monkeypatch):
     found = Cell()
     shell = SimpleNamespace(kernel=object())
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    monkeypatch.setattr(notebook, "import_module", lambda name: found)
+    monkeypatch.setattr(display, "import_module", lambda name: found)
     return found
 
 

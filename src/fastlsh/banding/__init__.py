@@ -1,6 +1,11 @@
 """Bands and rows: the chance that a pair becomes a candidate, and choosing it."""
 
-from fastlsh.banding.choice import longer_signature, steepest_bands
+from fastlsh.banding.choice import (
+    least_error,
+    least_weighted_area,
+    longer_signature,
+    steepest_bands,
+)
 from fastlsh.banding.containment import (
     ASKS,
     BOTH,
@@ -14,9 +19,7 @@ from fastlsh.banding.containment import (
     steps_of,
 )
 from fastlsh.banding.curve import quadrature
-from fastlsh.banding.least import least_error, least_weighted_area
-from fastlsh.banding.params import LSHParams
-from fastlsh.banding.text import probability_text
+from fastlsh.banding.params import LSHParams, probability_text
 from fastlsh.banding.tuning import Tuning, tune
 
 __all__ = [

@@ -1,6 +1,7 @@
 """`LSHParams`: a signature cut into bands of rows."""
 
 import contextlib
+import math
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -272,3 +273,13 @@ class LSHParams:
         for params in cls.divisions(num_perm):
             result[f"division {params.bands}"] = params
         return result
+
+
+def probability_text(params: LSHParams, similarity: float) -> str:
+    """Return a probability with as many digits as tell it from 1."""
+    missed = params.missed(similarity)
+    if missed == 0.0:
+        return "1"
+    if missed < 1e-7:
+        return f"1 - {missed:.0e}"
+    return f"{1 - missed:.{max(3, math.ceil(-math.log10(missed)))}f}"

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fastlsh.arguments import check_integer
-from fastlsh.banding.params import LSHParams
-from fastlsh.banding.text import probability_text
+from fastlsh.banding.params import LSHParams, probability_text
 
 _BAR = 40
 

@@ -1,16 +1,25 @@
 """Threads, progress, times, and memory for large arrays."""
 
 from fastlsh._kernels import Hold
-from fastlsh.parallel.display import Display, Size, amount, finish_line, plural
+from fastlsh.parallel.display import (
+    Display,
+    Progress,
+    ProgressOption,
+    Size,
+    Stopwatch,
+    amount,
+    finish_line,
+    plural,
+)
 from fastlsh.parallel.options import RunKeywords, RunOptions
-from fastlsh.parallel.ordered import background_calls, ordered_map
-from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
 from fastlsh.parallel.scratch import Empty, Write, mapped_file, mapped_in
 from fastlsh.parallel.threads import (
     Batch,
+    background_calls,
     batches,
     batches_by_work,
     ending_ignored,
+    ordered_map,
     run,
     thread_count,
     wait_for,

@@ -1,12 +1,49 @@
-"""A progress line: percent, rate, time left."""
+"""A progress line in a terminal or a notebook, and the times of the stages of a run."""
 
 import math
 import sys
-from collections.abc import Callable
-from time import monotonic
-from typing import ClassVar, TextIO
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from time import monotonic, perf_counter
+from typing import Any, ClassVar, TextIO
 
-from fastlsh.parallel.notebook import NotebookLine
+
+class NotebookLine:
+    """Takes what `Display` writes to a terminal.
+
+    Parameters
+    ----------
+    show
+        IPython's function `display`.
+    """
+
+    def __init__(self, show: Callable[..., Any]) -> None:
+        self._show = show
+        self._handle: Any = None
+
+    def write(self, text: str) -> None:
+        """Replace the line by a new one; after a line feed, begin another line."""
+        line = {"text/plain": text.strip("\r\n").rstrip()}
+        if self._handle is None:
+            self._handle = self._show(line, raw=True, display_id=True)
+        else:
+            self._handle.update(line, raw=True)
+        if text.endswith("\n"):
+            self._handle = None
+
+    def flush(self) -> None:
+        """Do nothing: everything is shown at once."""
+
+
+def notebook_line() -> NotebookLine | None:
+    """Return the stream for progress if this process is a notebook's kernel, otherwise None."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if not hasattr(shell, "kernel"):  # a terminal, or none of it
+        return None
+    return NotebookLine(import_module("IPython.display").display)
+
 
 BYTES = frozenset({"reading", "signing", "gathering", "writing"})
 """Stages that count bytes of files. The others count documents or steps."""
@@ -143,3 +180,47 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s" if seconds >= 9.95 else f"{seconds:.1f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+ProgressOption = bool | Callable[[str, int, int], None]
+"""False, True (a line on stderr; in a notebook, below the cell), or a function of
+(stage, done, total)."""
+
+
+class Progress:
+    """Reports the progress of a run to the user.
+
+    Parameters
+    ----------
+    option
+        See `ProgressOption`. A function is called in the calling thread, after each of its batches.
+    """
+
+    def __init__(self, option: ProgressOption = False) -> None:
+        if not (option is None or isinstance(option, bool) or callable(option)):
+            raise TypeError(f"progress must be True, False or a function, got {option!r}")
+        self.function = Display(notebook_line(), live=True) if option is True else option or None
+        """The function that is called, if any."""
+
+    def stage(self, name: str, total: int) -> Callable[[int], None]:
+        """Begin a stage of `total` documents; call the result with each number that is done."""
+        done = 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            if self.function:
+                self.function(name, done, total)
+
+        return advance
+
+
+class Stopwatch(dict[str, float]):
+    """Seconds by stage."""
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        """Add the time that the block takes to a stage."""
+        start = perf_counter()
+        yield
+        self[stage] = self.get(stage, 0.0) + perf_counter() - start

@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from fastlsh.parallel.progress import Progress, ProgressOption
+from fastlsh.parallel.display import Progress, ProgressOption
 from fastlsh.parallel.scratch import Empty
 from fastlsh.parallel.threads import thread_count
 
