@@ -128,7 +128,7 @@ def test_find_plagiarism(tmp_path, monkeypatch, vocabulary):
     for number, paragraphs in enumerate(essays):
         path = tmp_path / "essays" / f"{number:02}.txt"
         path.write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
-    words, quotations, build, query = commands("find-plagiarism")
+    words, without_sheet, answers, quotations, build, query = commands("find-plagiarism")
     jaccard, threshold = similarity(words)
     findable = [
         tuple(f"essays/{essay:02}.txt:{2 * paragraph + 1}" for essay, paragraph in pair)
@@ -141,6 +141,25 @@ def test_find_plagiarism(tmp_path, monkeypatch, vocabulary):
         rows = csv.DictReader(file, delimiter="\t")
         found = {(row["id_a"].replace("\\", "/"), row["id_b"].replace("\\", "/")) for row in rows}
     assert len(found & set(findable)) >= FOUND * len(findable)
+    sheet = [" ".join(draw.choices(vocabulary, k=20)) for _ in range(6)]
+    (tmp_path / "sheet.txt").write_text("\n\n".join(sheet), encoding="utf-8")
+    (tmp_path / "exam").mkdir()
+    for number, paragraphs in enumerate(essays):
+        answered = [text for both in zip(sheet, paragraphs, strict=True) for text in both]
+        path = tmp_path / "exam" / f"{number:02}.txt"
+        path.write_text("\n\n".join(answered) + "\n", encoding="utf-8")
+    assert main([*without_sheet, "-q"]) == 0
+    assert main([*answers, "-q"]) == 0
+    copied_answers = {  # a first paragraph has the number 1, with the blank lines before it
+        tuple(
+            f"own-words/{essay:02}.txt:{4 * answer + 3 if answer else 1}" for essay, answer in pair
+        )
+        for pair in planted
+    }
+    found = {tuple(row[name].replace("\\", "/") for name in ("id_a", "id_b"))
+             for row in rows_of("exam.tsv")}  # fmt: skip
+    assert found <= copied_answers  # and no question of the sheet
+    assert len(found) >= FOUND * len(findable)
     books = [[draw.choices(vocabulary, k=300) for _ in range(20)] for _ in range(3)]
     owners = {}
     for folder in ("books", "quotations"):
@@ -704,7 +723,8 @@ def test_alpaca_and_sharegpt(tmp_path, monkeypatch, vocabulary):
     ]  # fmt: skip
     for name, given in (("alpaca", rows), ("sharegpt", chats)):
         Path(f"{name}.json").write_text(json.dumps(given, indent=1), encoding="utf-8")
-    for words in commands("alpaca-and-sharegpt"):
+    *whole, newest, without_items = commands("alpaca-and-sharegpt")
+    for words in whole:
         assert main(words) == 0
     for name, given in (("alpaca", rows), ("sharegpt", chats)):
         kept = json.loads(Path(f"{name}-clean.json").read_text(encoding="utf-8"))
@@ -714,6 +734,17 @@ def test_alpaca_and_sharegpt(tmp_path, monkeypatch, vocabulary):
         assert [each for each in names if "again" not in each] == [f"{n}" for n in range(60)]
         assert len([each for each in names if "again" in each]) <= (1 - FOUND) * 30
     assert len(rows_of("removed.tsv")) >= FOUND * 30
+    for row in rows:  # of each pair, the copy is newer
+        row["updated"] = "2024-01-31" if "again" in row["id"] else "2023-03-13"
+    items = [{"question": rows[-number]["output"]} for number in (1, 2, 3)]
+    for name, given in (("dated", rows), ("quiz", items)):
+        Path(f"{name}.json").write_text(json.dumps(given), encoding="utf-8")
+    assert main(newest) == main(without_items) == 0
+    names = [row["id"] for row in json.loads(Path("newest.json").read_text(encoding="utf-8"))]
+    assert len([name for name in names if "again" in name]) == 30
+    assert len([name for name in names if "again" not in name]) <= 30 + (1 - FOUND) * 30
+    clean = [row["id"] for row in json.loads(Path("train.json").read_text(encoding="utf-8"))]
+    assert [name for name in names if name not in clean] == ["57", "58", "59"]
 
 
 def test_choose_a_threshold(tmp_path, monkeypatch, vocabulary):

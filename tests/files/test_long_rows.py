@@ -107,7 +107,7 @@ def endless_pipe(path, pieces=()):
 @pytest.mark.parametrize("suffix", every(3, ["jsonl", "csv", "txt"], 1))
 def test_an_endless_row_of_a_pipe_is_refused(tmp_path, monkeypatch, suffix, job):
     limited(monkeypatch, row=20_000)
-    for module in ("plan", "reading", "estimate"):
+    for module in ("plan", "requests", "estimate"):
         monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 20_000)
     with endless_pipe(tmp_path / f"in.{suffix}") as path:
         said = r"row has at least [\d.]+ KB, and with 300M .* may have 20 KB: give at least"
@@ -137,9 +137,9 @@ def endless_rows():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
-@pytest.mark.filterwarnings("ignore:.*in.txt is one document of")
+@pytest.mark.filterwarnings("ignore:.*in.txt is read as one document")
 def test_an_endless_row_with_line_ends_is_not_copied(tmp_path, monkeypatch):
-    for module in ("plan", "reading", "estimate"):
+    for module in ("plan", "requests", "estimate"):
         monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 100_000)
     for suffix, pieces in endless_rows():
         with (
@@ -184,7 +184,7 @@ def test_rows_that_become_objects_of_python_are_named(tmp_path, monkeypatch, eng
     )
     with monkeypatch.context() as patch:
         limited(patch, row=30_000)
-        for module in ("plan", "reading"):
+        for module in ("plan", "requests"):
             patch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 30_000)
         with pytest.raises(InputError, match=said) as caught:
             deduplicate_files(tmp_path / name, out, **keywords, **more)
@@ -205,7 +205,7 @@ def test_a_header_and_columns_that_become_objects_of_python_are_named(tmp_path, 
     rows = (tmp_path / "many.jsonl").read_text(encoding="utf-8") * 2
     (tmp_path / "two.jsonl").write_text(rows, encoding="utf-8")
     limited(monkeypatch, row=30_000)
-    for module in ("plan", "reading", "memory.pairs"):
+    for module in ("plan", "requests", "memory.pairs"):
         monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 30_000)
     monkeypatch.setattr("fastlsh.io.arrays.PER_VALUE", 200)
     for engine in ("memory", "disk"):

@@ -260,7 +260,7 @@ def has_long_rows(source: Source, size: int) -> bool:
     if source.format == "arrow":
         return largest_batch(source)[0] > size
     with reading(source.path):
-        file = ParquetSource(source)
+        file = ParquetSource(own_columns(source))
         try:
             for group in range(len(file.sizes)):
                 file.check_lengths(group, file.head.layout.names, size)
