@@ -1,4 +1,4 @@
-"""Numbers for the shingles of two documents: equal ones for equal shingles, and for no others."""
+"""Which shingles of two documents stand for each other, and the runs that they make."""
 
 from array import array
 from collections.abc import Callable, Sequence

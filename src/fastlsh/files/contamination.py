@@ -1,4 +1,4 @@
-"""What documents of files contain of evaluation items, block by block and file by file."""
+"""What documents of files contain of evaluation items, and what is left of them."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing

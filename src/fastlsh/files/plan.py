@@ -1,4 +1,4 @@
-"""Which documents of a cluster are written, and what is counted of it."""
+"""What a run on files reads, writes and takes, checked before any work."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""How files are read: within the memory, and with their paths checked against the outputs."""
+"""A request: what a public function on files was asked for, checked once and passed on whole."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

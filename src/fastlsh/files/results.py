@@ -1,4 +1,4 @@
-"""The fields of results that all functions on files fill alike."""
+"""What the functions on files return: counts, times and paths, not millions of rows."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar

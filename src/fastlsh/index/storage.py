@@ -1,4 +1,4 @@
-"""The header of an index file: parameters, sizes, and the position of each array."""
+"""Writing an index into one file, and reading or mapping it: docs/index-format.md."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Rows as Python has them: a dictionary each, of small files."""
+"""What was read: documents, where their rows are, and rows as Python has them."""
 
 import csv
 from collections.abc import Iterator

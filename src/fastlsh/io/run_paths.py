@@ -1,4 +1,4 @@
-"""Whether an output can be written, asked before the work whose result it takes."""
+"""All paths of a run, compared before any of them is opened, and whether outputs can be written."""
 
 import os
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Batches of documents on threads; Ctrl-C stops them soon."""
+"""Batches of documents on threads, with their results in order; Ctrl-C stops them soon."""
 
 import os
 import sys

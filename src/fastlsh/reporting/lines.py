@@ -1,4 +1,4 @@
-"""The lines or paragraphs that were removed most often, with the variants that were removed."""
+"""The page about a removal of repeated lines or paragraphs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice

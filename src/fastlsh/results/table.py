@@ -1,4 +1,4 @@
-"""Columns of a result as Arrow, without pyarrow."""
+"""Results as tables: for Arrow (without pyarrow), for pandas, and in a notebook."""
 
 from collections.abc import Iterator, Sequence
 from copy import copy

@@ -1,4 +1,4 @@
-"""Evaluation items: one text or several named fields each."""
+"""Which evaluation items training documents contain, in memory."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Documents that are kept and signed already: those of an index."""
+"""A collection without near-duplicates, and the proof for each document that goes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace

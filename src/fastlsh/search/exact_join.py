@@ -1,4 +1,4 @@
-"""The shingle sets of a whole collection, and their elements as numbers by rarity."""
+"""All pairs that reach a threshold, none missed: the truth that LSH is measured against."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

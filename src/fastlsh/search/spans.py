@@ -1,4 +1,4 @@
-"""The texts from which lines or passages are removed, and the reference collection."""
+"""Texts without the passages that occurred before, in another text or in the same one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict

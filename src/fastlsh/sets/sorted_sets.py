@@ -1,4 +1,4 @@
-"""The shingle sets of all documents at once, as sorted hashes."""
+"""The similarity of any pairs of documents, by sorted sets within bounded memory."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

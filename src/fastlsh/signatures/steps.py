@@ -1,4 +1,4 @@
-"""What is signed at a time: how many documents, and which of their band keys are made with it."""
+"""Signing in steps: each call of a kernel is short enough for Ctrl-C, however long a text is."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple

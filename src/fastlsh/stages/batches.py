@@ -1,4 +1,4 @@
-"""Columns of integers that engines hand in: arrays, or Arrow columns."""
+"""Sign a batch for an engine: keys, lengths and text hashes, in one pass over the texts."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple

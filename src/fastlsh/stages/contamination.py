@@ -1,4 +1,4 @@
-"""What is cut out of contaminated documents, and which of these go as a whole."""
+"""Which items are in which documents, found in a table and compared as text; and what is cut."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

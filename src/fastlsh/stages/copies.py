@@ -1,4 +1,4 @@
-"""Groups: documents of different ones are not compared."""
+"""Copies: documents that are identical, the pairs that they add, and groups that are kept apart."""
 
 from collections.abc import Iterator
 from typing import Any

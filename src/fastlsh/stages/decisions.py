@@ -1,4 +1,4 @@
-"""Priority: which of several near-duplicates is kept."""
+"""The keep-or-drop step: documents in priority order against the kept ones of their buckets."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""A batch of texts or tokens, ready for a kernel."""
+"""A list, an array, an Arrow column: each gives the spans of a batch of its texts, for a kernel."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol

@@ -1,4 +1,4 @@
-"""Stop words and vocabularies: which words are left out before shingles form."""
+"""What a document is a set of: shingles of characters, words or bytes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace

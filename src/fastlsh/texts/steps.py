@@ -1,4 +1,4 @@
-"""The steps of a normalisation: what contradicts itself, and the kernel that does them."""
+"""Normalisation and shingle sets in steps, each short enough for Ctrl-C, however long a text is."""
 
 from collections.abc import Generator, Iterator
 from functools import lru_cache

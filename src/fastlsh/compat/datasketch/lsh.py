@@ -1,4 +1,4 @@
-"""Context managers that insert or remove many keys."""
+"""MinHashLSH: keys of sketches that are probably similar to a query."""
 
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar

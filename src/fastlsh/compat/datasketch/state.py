@@ -1,4 +1,4 @@
-"""Checks of hash values and permutations that users give."""
+"""Checks of hash values and permutations that users give, and pickles of datasketch."""
 
 import importlib
 import io

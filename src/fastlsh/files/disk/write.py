@@ -1,4 +1,4 @@
-"""Texts that are too long to be compared in the memory: which row, and how much would do."""
+"""Write: the kept rows, read a last time from the inputs, file by file."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

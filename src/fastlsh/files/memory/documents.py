@@ -1,4 +1,4 @@
-"""The engine in memory: read everything, search, write."""
+"""The engine in memory: read everything, search, write; also of rows in groups."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

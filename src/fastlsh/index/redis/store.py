@@ -1,4 +1,4 @@
-"""An index on a Redis server: its documents and its transactions."""
+"""An index on a Redis server: how it is made, opened, asked and changed."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The transactions of a `SqliteStore`."""
+"""A connection to SQLite, its transactions, and its errors with the file's name."""
 
 import errno
 import os

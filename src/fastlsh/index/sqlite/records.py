@@ -1,4 +1,4 @@
-"""Dictionaries of zlib, each for texts of one kind: a language, a script, code."""
+"""How the table of documents holds signatures and texts: as they are, or compressed."""
 
 import sqlite3
 import sys

@@ -1,4 +1,4 @@
-"""Runs: the buckets of many documents, sorted, in pages that never change.
+"""Runs: the buckets of many documents, sorted, in pages that never change; and their levels.
 
 An entry is ``tag << 32 | number``, the tag being the upper half of a band key. A run has the
 entries of each band in ascending order. To find a bucket, the list of the first entry of each

@@ -1,4 +1,4 @@
-"""Whether the Python of the workers has fastlsh, where that can be asked."""
+"""What runs in the Python workers of Spark: functions from Arrow batches to Arrow batches."""
 
 import subprocess
 import sys

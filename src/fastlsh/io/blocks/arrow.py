@@ -1,4 +1,4 @@
-"""How much memory each batch of an Arrow file takes, without reading it."""
+"""Arrow IPC, file or stream, by record batches; large ones in parts."""
 
 import struct
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Blocks of files whose paths have columns: see `io.partitions`."""
+"""One face for all formats; and the columns of paths beside those of files."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress

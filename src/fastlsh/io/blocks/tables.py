@@ -1,4 +1,4 @@
-"""Which columns of a table are the texts, the ids, numbers and labels, and of which types."""
+"""Parts of Parquet and Arrow files: their columns, with texts and ids in Arrow's memory."""
 
 from collections.abc import Container, Iterator
 from copy import copy

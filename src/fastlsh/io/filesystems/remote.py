@@ -1,4 +1,4 @@
-"""A file on its way to a URL, where it appears whole or not at all."""
+"""Files behind a URL (``s3://``, ``hf://``...), opened by fsspec; uploads appear whole."""
 
 import binascii
 import io
