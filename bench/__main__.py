@@ -1,6 +1,6 @@
 """Runs benchmarks: all, those that are named, or one with its own options.
 
-    python -m bench [--quick] [NAME ...]   these (default: all), then tables and figures
+    python -m bench [--quick] [NAME ...]   these (default: all), then the tables
     python -m bench NAME [OPTION ...]      one; --help says which options it has
 
 Each writes bench/results/NAME.json, of which the report is made. With --quick everything is small,

@@ -1,5 +1,4 @@
-"""Tables and figures, made of nothing but the JSON files of the benchmarks.
+"""Tables, made of nothing but the JSON files of the benchmarks.
 
-``python -m bench report`` writes them into README.md, docs/benchmarks.md and docs/figures;
-``--check`` only compares.
+``python -m bench report`` writes them into README.md and pages of docs; ``--check`` only compares.
 """

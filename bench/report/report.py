@@ -1,4 +1,4 @@
-"""Writes the tables and figures from the results: python -m bench report [--check].
+"""Writes the tables from the results: python -m bench report [--check].
 
 A table stands in README.md or in a page of docs, between <!-- bench NAME --> and <!-- /bench -->;
 what is outside of such lines is written by hand.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import RESULTS, ROOT
-from bench.report import answers, conformance, cost, dropin, figures, sizes, speed
+from bench.report import answers, conformance, cost, dropin, sizes, speed
 from bench.report.records import Records, load
 
 README = ROOT / "README.md"
@@ -25,19 +25,6 @@ PARAMETERS = ROOT / "docs" / "parameters.md"
 COST = ROOT / "docs" / "cost.md"
 PAGES = (README, PAGE, MIGRATING, CONFORMANCE, ENGINES, PARAMETERS, COST)
 BLOCK = re.compile(r"(<!-- bench ([\w -]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
-
-
-def picture(name: str, records: Records) -> Iterator[str]:
-    """Yield a figure for light and for dark pages."""
-    figure = figures.FIGURES[name]
-    if figure.data(records):
-        yield "<picture>"
-        yield (
-            f'<source media="(prefers-color-scheme: dark)" srcset="figures/{name}-dark.svg">'
-            f'<img alt="{figure.title}" src="figures/{name}-light.svg">'
-        )
-        yield "</picture>"
-        yield ""
 
 
 def place(record: dict[str, Any]) -> str:
@@ -126,7 +113,6 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "width": cost.width,
     "spans": cost.spans,
     "steps": speed.steps,
-    **{f"figure {name}": partial(picture, name) for name in figures.FIGURES},
     **{name: partial(speed.other, name=name, heading=head) for name, head in OTHERS.items()},
 }
 
@@ -162,10 +148,8 @@ def main(arguments: Sequence[str]) -> None:
     options = parser.parse_args(arguments)
     records = load(options.results or RESULTS, quick=options.results is not None)
     pages = {path: filled(path.read_text(encoding="utf-8"), records) for path in PAGES}
-    folder = (options.to or PAGE.parent) / "figures"
     if options.check:
         old = [p.name for p, new in pages.items() if p.read_text(encoding="utf-8") != new]
-        old += figures.outdated(records, folder)
         if old:
             print(f"not of bench/results: {', '.join(old)}; run python -m bench report",
                   file=sys.stderr)  # fmt: skip
@@ -173,7 +157,3 @@ def main(arguments: Sequence[str]) -> None:
         return
     for path, text in pages.items():
         (options.to / path.name if options.to else path).write_text(text, encoding="utf-8")
-    try:
-        figures.draw_all(records, folder)
-    except ImportError:
-        print("matplotlib is not installed: no figures", file=sys.stderr)

@@ -6,13 +6,18 @@ from typing import Any
 
 from bench.common.timing import number, spread
 from bench.report.records import Records, is_ours, medians, named, results, table
-from bench.report.shown import OF_LIMIT, PEAK
 
 INPUTS = {
     "raw texts, characters": ("documents of", "characters"),
     "raw texts, words": ("words per shingle:", ""),
     "ready hashes": ("hashes per document:", ""),
 }
+OF_LIMIT = {
+    "ready hashes": "from_hashes / limit",
+    "raw texts": "raw text / limit",
+    "raw texts, fss": "raw text, fss / limit",
+}
+PEAK = "peak bytes a document above the texts"
 
 
 def throughput(records: Records, part: str) -> Iterator[str]:

@@ -1,22 +1,21 @@
-"""Tables and figures are those of the results."""
+"""The tables are those of the results."""
 
 import importlib.util
 import shlex
 import subprocess
 import sys
-from xml.etree import ElementTree
 
 import pytest
 
 from bench import ROOT
 from bench.__main__ import ROOMS
-from bench.report import figures, shown, speed
+from bench.report import speed
 from bench.report.records import load
 from bench.report.report import BLOCK, BLOCKS, PAGES, filled
 from bench.report.speed import losses
 
 
-def test_pages_and_figures_are_those_of_the_results():
+def test_pages_are_those_of_the_results():
     command = [sys.executable, "-m", "bench", "report", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -52,10 +51,9 @@ def test_nothing_is_shown_of_no_results():
             assert list(block({})) == [], name
 
 
-def test_every_block_and_every_figure_has_its_place():
+def test_every_block_has_its_place():
     placed = {m[2] for path in PAGES for m in BLOCK.finditer(path.read_text("utf-8"))}
     assert placed == set(BLOCKS)
-    assert {f"figure {name}" for name in figures.FIGURES} <= placed
 
 
 def test_results_of_a_quick_run_are_refused(tmp_path):
@@ -92,40 +90,5 @@ def test_growth_is_shown_by_size():
         "time of 2 times as many": value(2.1),
     }
     scale = {"results": {"doubling": {"deduplicate": {"20,000 documents": of_size}}}}
-    assert shown.growth({"scale": scale}) == {"deduplicate": [[20_000, 2.0, 16.0]]}
     row = list(speed.doubling({"scale": scale}))[2]
     assert row == "| `deduplicate`, 20,000 documents | 2 | 2.1 (2.1 to 2.1) | 2.5 | 1.5 | 800 |"
-
-
-def figure_files():
-    return sorted((ROOT / "docs" / "figures").glob("*.svg"))
-
-
-@pytest.mark.parametrize("path", figure_files(), ids=lambda path: path.name)
-def test_figures_stand_alone_and_have_text(path):
-    root = ElementTree.parse(path).getroot()
-    space = "{http://www.w3.org/2000/svg}"
-    assert root.tag == f"{space}svg"
-    assert len(list(root.iter(f"{space}text"))) > 5
-    assert not list(root.iter(f"{space}image"))
-    for element in root.iter():
-        for key, value in element.attrib.items():
-            if key.endswith("href"):
-                assert value.startswith("#"), "a resource outside of the file"
-
-
-def test_figures_come_for_light_and_for_dark_pages():
-    names = [path.stem for path in figure_files()]
-    assert names
-    assert {n.removesuffix("-light") for n in names if n.endswith("-light")} == {
-        n.removesuffix("-dark") for n in names if n.endswith("-dark")
-    }
-
-
-def test_a_figure_of_other_data_is_outdated(tmp_path, records):
-    name, _, data = next(figures.shown(records))
-    for path in figures.paths(tmp_path, name):
-        path.write_text(figures.digest(data))
-    assert not set(figures.outdated(records, tmp_path)) & {f"{name}-light.svg", f"{name}-dark.svg"}
-    figures.paths(tmp_path, name)[0].write_text(figures.digest({}))
-    assert f"{name}-light.svg" in figures.outdated(records, tmp_path)
