@@ -20,20 +20,19 @@ from time import perf_counter
 from bench import ROOT
 
 BENCHMARKS = {
-    "kernels": "kernels", "throughput": "peers", "ways": "peers", "estimates": "peers",
+    "kernels": "kernels", "throughput": "peers", "estimates": "peers",
     "pure_python": "peers",
-    "peers": "peers", "candidates": "kernels", "index": "pipelines", "end_to_end": "pipelines",
+    "peers": "peers", "index": "pipelines", "end_to_end": "pipelines",
     "accuracy": "pipelines", "exact": "pipelines", "explain": "pipelines",
     "compat_datasketch": "peers", "datasketch_lsh": "peers", "scale": "pipelines",
     "files": "pipelines",
-    "normalisation": "kernels", "keyed": "kernels",
 }  # fmt: skip
 """What a full run consists of, and the room where each is."""
 OTHERS = {
     "compat_lsh": "peers", "conformance": "peers", "containment": "pipelines", "disk": "pipelines",
     "decontamination": "pipelines",
     "dropin": "peers",
-    "fineweb": "peers", "hostile": "pipelines", "index_forms": "pipelines",
+    "hostile": "pipelines", "index_forms": "pipelines",
     "instructions": "kernels", "integrations": "pipelines", "jobs": "pipelines",
     "keys": "pipelines",
     "lines": "pipelines", "lost_updates": "peers", "paired": "pipelines", "report": "report",

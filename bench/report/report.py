@@ -21,9 +21,8 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 MIGRATING = ROOT / "docs" / "migrating.md"
 CONFORMANCE = ROOT / "docs" / "conformance.md"
 ENGINES = ROOT / "docs" / "which-engine.md"
-PARAMETERS = ROOT / "docs" / "parameters.md"
 COST = ROOT / "docs" / "cost.md"
-PAGES = (README, PAGE, MIGRATING, CONFORMANCE, ENGINES, PARAMETERS, COST)
+PAGES = (README, PAGE, MIGRATING, CONFORMANCE, ENGINES, COST)
 BLOCK = re.compile(r"(<!-- bench ([\w -]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
@@ -64,11 +63,6 @@ def summary(records: Records) -> Iterator[str]:
 
 
 OTHERS = {
-    "ways": "Precomputed tokens, words, columns",
-    "normalisation": "Steps of normalisation, UTF-8, token ids",
-    "keyed": "Keys: what they cost",
-    "fineweb": "The signature stage of FineWeb, by its own code",
-    "candidates": "From signatures to candidate pairs",
     "index": "Index: insert, query, memory",
     "exact-mixed": "Exact all-pairs join: mixed, 5 characters",
     "exact-descriptions": "Exact all-pairs join: descriptions, 5 characters",
@@ -112,7 +106,6 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "beyond signatures": cost.beyond,
     "width": cost.width,
     "spans": cost.spans,
-    "steps": speed.steps,
     **{name: partial(speed.other, name=name, heading=head) for name, head in OTHERS.items()},
 }
 

@@ -207,21 +207,3 @@ def fingerprints(records: Records) -> Iterator[str]:
     call = re.sub(r"(\w+(?:\([^)]*\))?)(, | and |$)", r"`\1`\2", name)
     yield f"{call}: {of_texts}. Here, four times as many identical texts take {more} times as long."
     yield ""
-
-
-def steps(records: Records) -> Iterator[str]:
-    """Yield the range of the speed with one step of normalisation, and with all of them."""
-    heads: dict[str, dict[str, float]] = {}
-    for key, found in results(records, "normalisation").items():
-        what, _, kind = key.partition(", ")
-        if what == "speed with steps / without":
-            for name, value in found.items():
-                shares = heads.setdefault(kind.rpartition(", ")[0], {})
-                shares[f"{name} {kind}"] = value["median"]
-    rows = []
-    for kind, shares in heads.items():
-        alone = [share for name, share in shares.items() if not name.startswith("all ")]
-        together = [share for name, share in shares.items() if name.startswith("all ")]
-        rows.append([kind, *(f"{min(s):.2f} to {max(s):.2f}" for s in (alone, together))])
-    if rows:
-        yield from table(["texts, shingles", "one step", "all steps"], rows)
