@@ -22,14 +22,14 @@ from bench import ROOT
 BENCHMARKS = {
     "kernels": "kernels", "throughput": "peers", "estimates": "peers",
     "pure_python": "peers",
-    "peers": "peers", "index": "pipelines", "end_to_end": "pipelines",
-    "accuracy": "pipelines", "exact": "pipelines", "explain": "pipelines",
-    "compat_datasketch": "peers", "datasketch_lsh": "peers", "scale": "pipelines",
+    "peers": "peers", "index": "pipelines",
+    "accuracy": "pipelines",
+    "compat_datasketch": "peers", "datasketch_lsh": "peers",
     "files": "pipelines",
 }  # fmt: skip
 """What a full run consists of, and the room where each is."""
 OTHERS = {
-    "compat_lsh": "peers", "conformance": "peers", "containment": "pipelines", "disk": "pipelines",
+    "compat_lsh": "peers", "conformance": "peers", "disk": "pipelines",
     "decontamination": "pipelines",
     "dropin": "peers",
     "hostile": "pipelines", "index_forms": "pipelines",
@@ -41,7 +41,7 @@ OTHERS = {
 }  # fmt: skip
 """What is only run by its name."""
 ROOMS = BENCHMARKS | OTHERS
-WITH_TEXTS = ("peers", "end_to_end")
+WITH_TEXTS = ("peers",)
 """Those that also take real texts."""
 REAL = {
     "peers": ["--documents=50000", "--repeats=3", "--only", "fastlsh, fss", "datasketch", "rensa",
@@ -57,7 +57,7 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
         yield name, []
         if options.corpus and name in WITH_TEXTS:
             yield name, ["--corpus", str(options.corpus.resolve()), *REAL.get(name, [])]
-        if options.truth and name in ("accuracy", "exact"):
+        if options.truth and name == "accuracy":
             for truth in sorted(options.truth.resolve().glob("*.truth-char5-*.tsv.gz")):
                 texts = truth.with_name(truth.name.partition(".")[0] + ".jsonl.zst")
                 yield name, [f"--corpus={texts}", f"--truth={truth}", "--size=5"]
@@ -92,7 +92,7 @@ def several(arguments: Sequence[str]) -> None:
     )
     parser.add_argument(
         "--truth", type=Path, metavar="FOLDER",
-        help="NAME.jsonl.zst and NAME.truth-char5-*.tsv.gz, for accuracy and exact",
+        help="NAME.jsonl.zst and NAME.truth-char5-*.tsv.gz, for accuracy",
     )  # fmt: skip
     options = parser.parse_args(arguments)
     for name in options.names:

@@ -64,9 +64,6 @@ def summary(records: Records) -> Iterator[str]:
 
 OTHERS = {
     "index": "Index: insert, query, memory",
-    "exact-mixed": "Exact all-pairs join: mixed, 5 characters",
-    "exact-descriptions": "Exact all-pairs join: descriptions, 5 characters",
-    "explain": "Explaining a pair",
     "compat_datasketch": "Drop-in for datasketch: sketches",
     "datasketch_lsh": "Drop-in for datasketch: LSH",
     "compat_lsh": "Drop-in for lsh",
@@ -80,12 +77,8 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "words": partial(speed.throughput, part="raw texts, words"),
     "hashes": partial(speed.throughput, part="ready hashes"),
     "forms": speed.forms,
-    "containment": partial(speed.forms, name="containment"),
     "losses": speed.losses,
     "limit": speed.limit,
-    "alone": speed.alone,
-    "linear": speed.linear,
-    "doubling": speed.doubling,
     "estimates": answers.estimates,
     "peers": answers.peers,
     "pure python": answers.pure_python,

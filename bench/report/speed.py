@@ -17,7 +17,6 @@ OF_LIMIT = {
     "raw texts": "raw text / limit",
     "raw texts, fss": "raw text, fss / limit",
 }
-PEAK = "peak bytes a document above the texts"
 
 
 def throughput(records: Records, part: str) -> Iterator[str]:
@@ -83,75 +82,6 @@ def limit(records: Records) -> Iterator[str]:
           number(found["raw text, M characters/s"]["median"])]
          for name, found in shown.items()),
     )  # fmt: skip
-
-
-def alone(records: Records) -> Iterator[str]:
-    """Yield what fastlsh is measured by alone."""
-    rows = list(own_rows(records))
-    if rows:
-        yield from table(["", "median (range)"], rows)
-
-
-def own_rows(records: Records) -> Iterator[list[str]]:
-    """Yield the rows of that table."""
-    kernels = results(records, "kernels")
-    if kernels:
-        rate = kernels["rate per character, short / long"]["50 / 1,100"]
-        yield ["Rate per character, documents of 50 / of 1,100", spread(rate)]
-        for form, found in kernels["time of other forms / ASCII str"].items():
-            yield [f"Signatures: time of {form} / of ASCII `str`", spread(found)]
-        speed = kernels["threads"].get("speed of two / one")
-        if speed:
-            yield ["Signatures: speed of two threads / one", spread(speed)]
-            loop = kernels["threads"].get("the limit's loop")
-            if loop:
-                yield ["The same of the bare loop, in the same rounds", spread(loop)]
-    for name, kind in (("end_to_end", "made texts"), ("end_to_end-file", "real texts")):
-        for collection, found in results(records, name).items():
-            for function in ("near_duplicates", "deduplicate"):
-                part = found[f"{function}, 1 thread"]["everything else / signatures"]
-                yield [f"`{function}`: everything else / signatures, {kind}, {collection}",
-                       spread(part)]  # fmt: skip
-
-
-def linear(records: Records) -> Iterator[str]:
-    """Yield how time grows where documents are alike, and the memory a document."""
-    rows = [
-        [f"`deduplicate`: time of ten times as many, {found['documents']} documents, {kind}",
-         spread(found["time of ten times as many"])]
-        for kind, found in results(records, "scale", "linear").items()
-    ]  # fmt: skip
-    lean = results(records, "scale", "lean")
-    if lean:
-        rows.append([
-            "`near_duplicates`: bytes per document besides texts, signatures and pairs, "
-            f"{lean['documents']:,} documents",
-            spread(lean["bytes a document besides signatures and 24 a pair"]),
-        ])  # fmt: skip
-    if rows:
-        yield from table(["", "median (range)"], rows)
-
-
-def doubling(records: Records) -> Iterator[str]:
-    """Yield time and memory by the number of documents."""
-    rows = []
-    for job, sizes in results(records, "scale", "doubling").items():
-        for size, found in sizes.items():
-            more = [spread(value) for key, value in found.items() if key.startswith("time of")]
-            rows.append([
-                f"`{job}`, {size}",
-                number(found["processor seconds, one thread"]["median"]),
-                *(more or [""]),
-                number(found["seconds, one thread"]["median"]),
-                number(found["seconds, two threads"]["median"]),
-                number(found[PEAK]["median"]),
-            ])  # fmt: skip
-    if rows:
-        yield from table(
-            ["", "processor seconds, one thread", "times the one before",
-             "wall seconds, one thread", "wall seconds, two threads", "peak bytes per document"],
-            rows,
-        )  # fmt: skip
 
 
 def other(records: Records, name: str, heading: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ import pytest
 from bench import ROOT
 from bench import __main__ as whole
 from bench.__main__ import BENCHMARKS, ROOMS, runs
-from bench.pipelines import explain
+from bench.pipelines import index
 
 
 def test_real_texts_and_truth_are_further_runs(tmp_path):
@@ -38,17 +38,17 @@ def test_unknown_names_are_refused(arguments, capsys):
 
 def test_one_name_runs_that_benchmark_with_its_options(monkeypatch):
     seen = []
-    monkeypatch.setattr(explain, "main", seen.append)
-    whole.main(["explain", "--quick", "--repeats", "3"])
+    monkeypatch.setattr(index, "main", seen.append)
+    whole.main(["index", "--quick", "--repeats", "3"])
     assert seen == [["--quick", "--repeats", "3"]]
 
 
 def test_several_names_run_one_after_the_other_and_then_the_report(monkeypatch):
     seen = []
     monkeypatch.setattr(whole, "run_all", seen.extend)
-    for arguments in (["index", "scale", "--quick"], ["--quick", "index", "scale"]):
+    for arguments in (["index", "files", "--quick"], ["--quick", "index", "files"]):
         whole.main(arguments)
-        assert [name for name, _ in seen] == ["index", "scale", "report"]
+        assert [name for name, _ in seen] == ["index", "files", "report"]
         assert all("--quick" in arguments for _, arguments in seen[:2])
         seen.clear()
     whole.main([])

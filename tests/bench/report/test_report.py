@@ -9,7 +9,6 @@ import pytest
 
 from bench import ROOT
 from bench.__main__ import ROOMS
-from bench.report import speed
 from bench.report.records import load
 from bench.report.report import BLOCK, BLOCKS, PAGES, filled
 from bench.report.speed import losses
@@ -76,19 +75,3 @@ def test_cases_in_which_another_library_is_faster_are_listed():
     lines = list(losses({"throughput": {"results": {"ready hashes": sizes}}}))
     assert len(lines) == 2
     assert "quick one takes 0.5" in lines[0]
-
-
-def test_growth_is_shown_by_size():
-    def value(median):
-        return {"median": median, "min": median, "max": median, "runs": 1}
-
-    of_size = {
-        "processor seconds, one thread": value(2.0),
-        "seconds, one thread": value(2.5),
-        "seconds, two threads": value(1.5),
-        "peak bytes a document above the texts": value(800.0),
-        "time of 2 times as many": value(2.1),
-    }
-    scale = {"results": {"doubling": {"deduplicate": {"20,000 documents": of_size}}}}
-    row = list(speed.doubling({"scale": scale}))[2]
-    assert row == "| `deduplicate`, 20,000 documents | 2 | 2.1 (2.1 to 2.1) | 2.5 | 1.5 | 800 |"
