@@ -20,24 +20,16 @@ from time import perf_counter
 from bench import ROOT
 
 BENCHMARKS = {
-    "kernels": "kernels", "throughput": "peers", "estimates": "peers",
-    "pure_python": "peers",
-    "peers": "peers", "index": "pipelines",
-    "accuracy": "pipelines",
+    "kernels": "kernels", "throughput": "peers", "estimates": "peers", "pure_python": "peers",
+    "peers": "peers", "index": "pipelines", "accuracy": "pipelines",
     "compat_datasketch": "peers", "datasketch_lsh": "peers",
-    "files": "pipelines",
 }  # fmt: skip
 """What a full run consists of, and the room where each is."""
 OTHERS = {
-    "compat_lsh": "peers", "conformance": "peers", "disk": "pipelines",
-    "decontamination": "pipelines",
-    "dropin": "peers",
-    "hostile": "pipelines", "index_forms": "pipelines",
-    "instructions": "kernels", "integrations": "pipelines", "jobs": "pipelines",
-    "keys": "pipelines",
-    "lines": "pipelines", "lost_updates": "peers", "paired": "pipelines", "report": "report",
-    "span_definition": "pipelines", "spans": "pipelines", "width": "pipelines",
-    "spark": "pipelines", "tools": "pipelines",
+    "compat_lsh": "peers", "conformance": "peers", "decontamination": "pipelines",
+    "disk": "pipelines", "dropin": "peers", "instructions": "kernels", "jobs": "pipelines",
+    "lost_updates": "peers", "paired": "pipelines", "report": "report", "spans": "pipelines",
+    "width": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""
 ROOMS = BENCHMARKS | OTHERS

@@ -141,23 +141,6 @@ def beside(records: Records, name: str) -> Iterator[str]:
     yield ""
 
 
-def from_files(records: Records, name: str) -> Iterator[str]:
-    """Yield a paragraph about one tool that works from files to files."""
-    tools = results(records, "tools")
-    if name not in tools:
-        return
-    found, ours = tools[name], tools["fastlsh, disk"]
-    yield (
-        f"**Measured**: from JSON lines to JSON lines, {tools['documents']:,} generated documents "
-        f"of 1 KB took {number(found['processor s']['median'])} s of processor time, fastlsh on "
-        f"disk {number(ours['processor s']['median'])} s. Of the {found['removed']:,} documents "
-        f"that the tool removed, {found['removed without a kept near-duplicate']} have no kept "
-        f"one that is similar by 9 characters, the measure of this check ([all "
-        "tools](large-collections.md#beside-other-tools))."
-    )
-    yield ""
-
-
 def median(found: dict[str, Any]) -> str:
     """Return a multiple of fastlsh's time."""
     return f"{number(found['time / fastlsh']['median'])}x"

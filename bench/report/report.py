@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from bench import RESULTS, ROOT
-from bench.report import answers, conformance, cost, dropin, sizes, speed
+from bench.report import answers, conformance, cost, dropin, speed
 from bench.report.records import Records, load
 
 README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "benchmarks.md"
 MIGRATING = ROOT / "docs" / "migrating.md"
 CONFORMANCE = ROOT / "docs" / "conformance.md"
-ENGINES = ROOT / "docs" / "which-engine.md"
 COST = ROOT / "docs" / "cost.md"
-PAGES = (README, PAGE, MIGRATING, CONFORMANCE, ENGINES, COST)
+PAGES = (README, PAGE, MIGRATING, CONFORMANCE, COST)
 BLOCK = re.compile(r"(<!-- bench ([\w -]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
@@ -76,7 +75,6 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "characters": partial(speed.throughput, part="raw texts, characters"),
     "words": partial(speed.throughput, part="raw texts, words"),
     "hashes": partial(speed.throughput, part="ready hashes"),
-    "forms": speed.forms,
     "losses": speed.losses,
     "limit": speed.limit,
     "estimates": answers.estimates,
@@ -90,11 +88,7 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "migrating datasketch": partial(answers.beside, name="datasketch"),
     "migrating rensa": partial(answers.beside, name="rensa"),
     "migrating lsh": speed.fingerprints,
-    "migrating text-dedup": partial(answers.from_files, name="text-dedup"),
-    "migrating datatrove": partial(answers.from_files, name="datatrove"),
     "dropin": dropin.by_class,
-    "sizes": sizes.needs,
-    "sizes example": sizes.example,
     "cost": cost.cost,
     "beyond signatures": cost.beyond,
     "width": cost.width,

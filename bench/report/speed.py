@@ -100,19 +100,6 @@ def other(records: Records, name: str, heading: str) -> Iterator[str]:
                 yield from table(["", "median (range)"], map(list, medians(part)))
 
 
-def forms(records: Records, name: str = "index_forms") -> Iterator[str]:
-    """Yield a line for each form of an index, or way of a search; figures that all have or some."""
-    found = results(records, name)
-    rows = {key: value for key, value in (found or {}).items() if isinstance(value, dict)}
-    if not rows:
-        return
-    columns = list(dict.fromkeys(column for row in rows.values() for column in row))
-    yield from table(
-        [f"{found['documents']:,} documents", *columns],
-        ([row, *(number(of[c]) if c in of else "" for c in columns)] for row, of in rows.items()),
-    )
-
-
 def fingerprints(records: Records) -> Iterator[str]:
     """Yield the times of lsh beside those of its drop-in, by instruction set."""
     sets = [records[name] for name in ("compat_lsh", "compat_lsh-avx2") if name in records]

@@ -46,9 +46,9 @@ def test_one_name_runs_that_benchmark_with_its_options(monkeypatch):
 def test_several_names_run_one_after_the_other_and_then_the_report(monkeypatch):
     seen = []
     monkeypatch.setattr(whole, "run_all", seen.extend)
-    for arguments in (["index", "files", "--quick"], ["--quick", "index", "files"]):
+    for arguments in (["index", "kernels", "--quick"], ["--quick", "index", "kernels"]):
         whole.main(arguments)
-        assert [name for name, _ in seen] == ["index", "files", "report"]
+        assert [name for name, _ in seen] == ["index", "kernels", "report"]
         assert all("--quick" in arguments for _, arguments in seen[:2])
         seen.clear()
     whole.main([])

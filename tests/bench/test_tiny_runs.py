@@ -17,18 +17,20 @@ NEEDED = {
     "dropin": "datasketch",
     "compat_lsh": "lsh",
     "lost_updates": "FastSketchLSH",
-    "spark": "pyspark",
-    "integrations": "pyarrow",
     "jobs": "msgspec",
-    "span_definition": "pydivsufsort",
 }
 # All are tried by .ci/run and the job "benchmarks"; the default run tries these.
 QUICK = {"accuracy", "throughput"}
 MORE = {
-    "compat_lsh", "decontamination", "disk", "dropin", "hostile", "index_forms",
-    "integrations", "jobs", "keys", "lines", "lost_updates", "span_definition", "spans",
-    "spark", "tools", "width",
-}  # fmt: skip
+    "compat_lsh",
+    "decontamination",
+    "disk",
+    "dropin",
+    "jobs",
+    "lost_updates",
+    "spans",
+    "width",
+}
 ALL = sorted({*BENCHMARKS, *MORE})
 
 
@@ -66,16 +68,3 @@ def test_it_runs_on_the_texts_of_a_file(name, tmp_path):
     done = run(name, "--quick", "--repeats=1", f"--results={tmp_path}", f"--corpus={texts}", *more)
     assert done.returncode == 0, done.stderr
     assert list(load(tmp_path, quick=True)) == [f"{name}-file"]
-
-
-@pytest.mark.slow
-def test_forms_of_an_index_one_after_the_other(tmp_path):
-    """What was measured before is not measured again."""
-    seen = []
-    for only in ("memory", "sqlite"):
-        done = run("index_forms", "--quick", f"--results={tmp_path}", "--only", only)
-        assert done.returncode == 0, done.stderr
-        seen.append(load(tmp_path, quick=True)["index_forms"]["results"])
-    assert "sqlite" not in seen[0]
-    assert seen[1]["memory"] == seen[0]["memory"]
-    assert seen[1]["sqlite"]["queries/s in batches"] > 0
