@@ -22,12 +22,11 @@ from bench import ROOT
 BENCHMARKS = {
     "kernels": "kernels", "throughput": "peers", "estimates": "peers", "pure_python": "peers",
     "peers": "peers", "index": "pipelines", "accuracy": "pipelines",
-    "compat_datasketch": "peers", "datasketch_lsh": "peers",
 }  # fmt: skip
 """What a full run consists of, and the room where each is."""
 OTHERS = {
-    "compat_lsh": "peers", "conformance": "peers", "decontamination": "pipelines",
-    "disk": "pipelines", "dropin": "peers", "instructions": "kernels", "jobs": "pipelines",
+    "conformance": "peers", "decontamination": "pipelines",
+    "disk": "pipelines", "instructions": "kernels", "jobs": "pipelines",
     "lost_updates": "peers", "paired": "pipelines", "report": "report", "spans": "pipelines",
     "width": "pipelines",
 }  # fmt: skip

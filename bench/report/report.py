@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import RESULTS, ROOT
-from bench.report import answers, conformance, cost, dropin, speed
+from bench.report import answers, conformance, cost, speed
 from bench.report.records import Records, load
 
 README = ROOT / "README.md"
@@ -61,12 +61,7 @@ def summary(records: Records) -> Iterator[str]:
         yield ""
 
 
-OTHERS = {
-    "index": "Index: insert, query, memory",
-    "compat_datasketch": "Drop-in for datasketch: sketches",
-    "datasketch_lsh": "Drop-in for datasketch: LSH",
-    "compat_lsh": "Drop-in for lsh",
-}
+OTHERS = {"index": "Index: insert, query, memory"}
 """Benchmarks of which all numbers are shown as they are."""
 
 BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
@@ -87,8 +82,6 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "lost updates": conformance.lost_updates,
     "migrating datasketch": partial(answers.beside, name="datasketch"),
     "migrating rensa": partial(answers.beside, name="rensa"),
-    "migrating lsh": speed.fingerprints,
-    "dropin": dropin.by_class,
     "cost": cost.cost,
     "beyond signatures": cost.beyond,
     "width": cost.width,

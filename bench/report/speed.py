@@ -1,6 +1,5 @@
 """The sections on speed and memory."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -98,29 +97,3 @@ def other(records: Records, name: str, heading: str) -> Iterator[str]:
             if part:
                 yield from [f"**{title}**", ""] if title else []
                 yield from table(["", "median (range)"], map(list, medians(part)))
-
-
-def fingerprints(records: Records) -> Iterator[str]:
-    """Yield the times of lsh beside those of its drop-in, by instruction set."""
-    sets = [records[name] for name in ("compat_lsh", "compat_lsh-avx2") if name in records]
-    if not sets:
-        return
-    first = sets[0]["results"]
-    ratio = "time of lsh / fastlsh"
-    yield "`fingerprint`, texts of 1,600 characters, processor time:"
-    yield ""
-    yield from table(
-        ["", *(record["machine"]["instruction_set"] for record in sets)],
-        [[case, *(spread(record["results"]["fingerprint"][case][ratio], "x") for record in sets)]
-         for case in first["fingerprint"]],
-    )  # fmt: skip
-    name, cases = next(item for item in first.items() if item[0].startswith("Cache"))
-    of_texts = ", ".join(
-        f"{spread(found[ratio], 'x')} for {texts}"
-        for texts, found in cases.items()
-        if ratio in found
-    )
-    more = number(cases["fastlsh, time of 4 n identical texts / of n"]["median"])
-    call = re.sub(r"(\w+(?:\([^)]*\))?)(, | and |$)", r"`\1`\2", name)
-    yield f"{call}: {of_texts}. Here, four times as many identical texts take {more} times as long."
-    yield ""

@@ -12,25 +12,12 @@ from bench.report.records import load
 from bench.report.report import BLOCKS
 
 NEEDED = {
-    "compat_datasketch": "datasketch",
-    "datasketch_lsh": "datasketch",
-    "dropin": "datasketch",
-    "compat_lsh": "lsh",
     "lost_updates": "FastSketchLSH",
     "jobs": "msgspec",
 }
 # All are tried by .ci/run and the job "benchmarks"; the default run tries these.
 QUICK = {"accuracy", "throughput"}
-MORE = {
-    "compat_lsh",
-    "decontamination",
-    "disk",
-    "dropin",
-    "jobs",
-    "lost_updates",
-    "spans",
-    "width",
-}
+MORE = {"decontamination", "disk", "jobs", "lost_updates", "spans", "width"}
 ALL = sorted({*BENCHMARKS, *MORE})
 
 
