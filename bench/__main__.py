@@ -25,9 +25,9 @@ BENCHMARKS = {
 }  # fmt: skip
 """What a full run consists of, and the room where each is."""
 OTHERS = {
-    "conformance": "peers", "decontamination": "pipelines",
+    "decontamination": "pipelines",
     "disk": "pipelines", "instructions": "kernels", "jobs": "pipelines",
-    "lost_updates": "peers", "paired": "pipelines", "report": "report", "spans": "pipelines",
+    "paired": "pipelines", "report": "report", "spans": "pipelines",
     "width": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""

@@ -18,7 +18,7 @@ from fastlsh import _kernels
 
 PACKAGES = (
     "numpy", "pyarrow", "datasketch", "rensa", "gaoya", "fastsketchlsh", "scipy", "datatrove",
-    "spacy", "minhashlib", "lsh",
+    "spacy",
 )  # fmt: skip
 
 

@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from bench import RESULTS, ROOT
-from bench.report import answers, conformance, cost, speed
+from bench.report import answers, cost, speed
 from bench.report.records import Records, load
 
 README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "benchmarks.md"
 MIGRATING = ROOT / "docs" / "migrating.md"
-CONFORMANCE = ROOT / "docs" / "conformance.md"
 COST = ROOT / "docs" / "cost.md"
-PAGES = (README, PAGE, MIGRATING, CONFORMANCE, COST)
+PAGES = (README, PAGE, MIGRATING, COST)
 BLOCK = re.compile(r"(<!-- bench ([\w -]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
@@ -77,9 +76,6 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "pure python": answers.pure_python,
     "real texts": answers.real_texts,
     "recall": answers.recall,
-    "conformance": conformance.verdicts,
-    "conformance facts": conformance.facts,
-    "lost updates": conformance.lost_updates,
     "migrating datasketch": partial(answers.beside, name="datasketch"),
     "migrating rensa": partial(answers.beside, name="rensa"),
     "cost": cost.cost,

@@ -11,13 +11,10 @@ from bench.__main__ import BENCHMARKS
 from bench.report.records import load
 from bench.report.report import BLOCKS
 
-NEEDED = {
-    "lost_updates": "FastSketchLSH",
-    "jobs": "msgspec",
-}
+NEEDED = {"jobs": "msgspec"}
 # All are tried by .ci/run and the job "benchmarks"; the default run tries these.
 QUICK = {"accuracy", "throughput"}
-MORE = {"decontamination", "disk", "jobs", "lost_updates", "spans", "width"}
+MORE = {"decontamination", "disk", "jobs", "spans", "width"}
 ALL = sorted({*BENCHMARKS, *MORE})
 
 
