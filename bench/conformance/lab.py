@@ -1,35 +1,36 @@
-"""The workbench of the checks: a library behind a guard, and what several checks measure."""
+"""A library on the workbench: its answers as arrays, and what several checks measure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.conformance.adapter import parts_of
-from bench.conformance.answers import as_estimates, as_flags, as_keys, as_signatures
 from bench.conformance.documents import DocumentPairs, Maker, exact
-from bench.conformance.guard import AdapterError, call
+
+PARTS = ("signatures", "estimates", "band_keys", "candidates", "filtered")
+Pairs = tuple[Sequence[Any], Sequence[Any]]
 
 
-class Cell(NamedTuple):
-    """Pairs of sets of this size and exact similarity."""
-
-    size: int
-    similarity: float
-
-    def __str__(self) -> str:
-        return f"similarity {self.similarity:g}, sets of {self.size:,}"
+class AnswerError(Exception):
+    """An answer of the wrong shape or type, in words for the report."""
 
 
 class Measured(NamedTuple):
-    """What a library makes of the pairs of a cell."""
+    """What a library makes of pairs of sets of this size and exact similarity."""
 
+    size: int
+    similarity: float
     estimates: NDArray[np.float64]
     """(trials,)"""
-    equal: NDArray[np.bool_] | None
-    """(trials, k): which values of the two signatures are equal; None without signatures."""
+    equal: NDArray[np.bool_]
+    """(trials, k): which values of the two signatures are equal; (trials, 0) without signatures."""
     num_perm: int
+
+    @property
+    def cell(self) -> str:
+        """Return what was measured, in words."""
+        return f"similarity {self.similarity:g}, sets of {self.size:,}"
 
 
 class Lab:
@@ -38,121 +39,92 @@ class Lab:
     Parameters
     ----------
     adapter
-        Any `Adapter`.
-    trials, seed, timeout
+        As `bench.conformance` describes it.
+    trials, seed
         As in `check`.
-
-    Raises
-    ------
-    TypeError
-        The adapter has no name, or nothing to check.
     """
 
-    def __init__(self, adapter: Any, trials: int, seed: int, timeout: float) -> None:
-        self.parts = parts_of(adapter)
-        self.adapter = adapter
-        self.trials = trials
-        self.timeout = timeout
-        self._seed = seed
-        self._width = 0
-        self._measured: dict[Cell, Measured] = {}
-
-    # As int, whatever kind of integer the adapter has.
-
-    @property
-    def bands(self) -> int:
-        """Return how many bands the library has."""
-        return int(self.adapter.bands)
-
-    @property
-    def rows(self) -> int:
-        """Return how many values a band has."""
-        return int(self.adapter.rows)
+    def __init__(self, adapter: Any, trials: int, seed: int) -> None:
+        if not isinstance(getattr(adapter, "name", None), str) or not hasattr(
+            adapter, "shingle_size"
+        ):
+            raise TypeError(f"an adapter is an object with a name and a shingle_size: {adapter!r}")
+        self.parts = {part for part in PARTS if callable(getattr(adapter, part, None))}
+        if not self.parts & {"signatures", "estimates"}:
+            raise TypeError(f"adapter {adapter.name} has neither signatures nor estimates")
+        self.adapter, self.trials, self._seed = adapter, trials, seed
+        if self.parts & {"band_keys", "candidates"}:
+            self.bands, self.rows = int(adapter.bands), int(adapter.rows)
+        self._measured: dict[tuple[int, float], Measured] = {}
 
     def maker(self, what: str) -> Maker:
         """Return a source of documents that depends on nothing but the seed and this name."""
         size = self.adapter.shingle_size
         return Maker(size and int(size), [self._seed, *what.encode()])
 
-    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call something that calls the library."""
-        return call(function, *arguments, timeout=self.timeout)
-
     def signatures(self, documents: Sequence[Any]) -> NDArray[Any]:
-        """Return the signatures, integers (n, k), or raise AdapterError."""
-        found: NDArray[Any] = self.run(self.unguarded_signatures, list(documents))
-        return found
-
-    def unguarded_signatures(self, documents: list[Any]) -> NDArray[Any]:
-        """Return the same, for threads that `run` watches."""
-        found = as_signatures(self.adapter.signatures(documents), len(documents))
-        self._width = self._width or found.shape[1]
-        if found.shape[1] != self._width:
-            raise AdapterError(
-                f"signatures have {self._width} and {found.shape[1]} values by turns"
+        """Return the signatures, integers (n, k)."""
+        found = np.asarray(self.adapter.signatures(list(documents)))
+        if found.ndim != 2 or len(found) != len(documents) or found.dtype.kind not in "iu":
+            raise AnswerError(
+                f"signatures of {len(documents)} documents are {found.dtype} of the shape "
+                f"{found.shape}, expected integers ({len(documents)}, k)"
             )
         return found
 
-    # What the library returns may raise, too: it becomes an array inside the guard.
-
     def estimates(self, left: Sequence[Any], right: Sequence[Any]) -> NDArray[np.float64]:
-        """Return the estimates of the library, or the share of equal values."""
-        if "estimates" not in self.parts:
-            share = (self.signatures(left) == self.signatures(right)).mean(axis=1)
-            return np.asarray(share, np.float64)
-        ask = self.adapter.estimates
-        found: NDArray[np.float64] = self.run(
-            lambda: as_estimates(ask(list(left), list(right)), len(left))
-        )
-        return found
+        """Return the estimates of the library, or the shares of equal values."""
+        if "estimates" in self.parts:
+            answer = self.adapter.estimates(list(left), list(right))
+            found = _column(answer, len(left)).astype(np.float64)
+            if not np.isfinite(found).all():
+                raise AnswerError("estimates that are no finite numbers")
+            return found
+        share = (self.signatures(left) == self.signatures(right)).mean(axis=1)
+        return np.asarray(share, np.float64)
 
-    def candidates(self, left: Sequence[Any], right: Sequence[Any]) -> NDArray[np.bool_]:
-        """Return which pairs become candidates."""
-        ask = self.adapter.candidates
-        found: NDArray[np.bool_] = self.run(
-            lambda: as_flags(ask(list(left), list(right)), "candidates", len(left))
-        )
-        return found
-
-    def filtered(
-        self, left: Sequence[Any], right: Sequence[Any], minimum: float
-    ) -> NDArray[np.bool_]:
-        """Return which pairs are candidates that reach the minimum."""
-        ask = self.adapter.filtered
-        found: NDArray[np.bool_] = self.run(
-            lambda: as_flags(ask(list(left), list(right), minimum), "filtered", len(left))
-        )
-        return found
+    def flags(self, part: str, pairs: Pairs, *more: float) -> NDArray[np.bool_]:
+        """Return which pairs are candidates, or pass the filter."""
+        left, right = map(list, pairs)
+        return _column(getattr(self.adapter, part)(left, right, *more), len(left)).astype(bool)
 
     def band_keys(self, signatures: NDArray[Any]) -> list[list[Any]]:
         """Return the band keys, int or bytes, for each signature."""
-        ask, bands = self.adapter.band_keys, self.bands
-        found: list[list[Any]] = self.run(lambda: as_keys(ask(signatures), len(signatures), bands))
-        return found
+        answer = self.adapter.band_keys(signatures)
+        keys = [list(row) for row in (answer.tolist() if hasattr(answer, "tolist") else answer)]
+        if len(keys) != len(signatures) or any(len(row) != self.bands for row in keys):
+            raise AnswerError(f"band keys are not of the shape ({len(signatures)}, {self.bands})")
+        if {type(key) for row in keys for key in row} == {bytes}:
+            return keys
+        if not all(isinstance(key, int) and 0 <= key < 2**64 for row in keys for key in row):
+            raise AnswerError("band keys are neither bytes nor integers of 64 bits")
+        return keys
 
-    def measured(self, size: int, similarity: float) -> tuple[Cell, Measured]:
+    def measured(self, size: int, similarity: float) -> Measured:
         """Return what the library makes of `trials` pairs; measured once."""
-        cell = Cell(size, exact(size, similarity))
-        if cell not in self._measured:
-            blocks = self.maker(f"pairs {cell}").pairs(size, similarity, self.trials)
-            self._measured[cell] = _joined([self._block(pairs) for pairs in blocks])
-        return cell, self._measured[cell]
+        place = size, exact(size, similarity)
+        if place not in self._measured:
+            name = f"pairs similarity {place[1]:g}, sets of {size:,}"
+            blocks = list(self.maker(name).pairs(size, similarity, self.trials))
+            estimates, equal = zip(*map(self._block, blocks), strict=True)
+            k = self.adapter.num_perm if "estimates" in self.parts else equal[0].shape[1]
+            self._measured[place] = Measured(
+                *place, np.concatenate(estimates), np.concatenate(equal), int(k)
+            )
+        return self._measured[place]
 
-    def _block(self, pairs: DocumentPairs) -> Measured:
-        equal = None
-        if "signatures" in self.parts:
-            equal = self.signatures(pairs.left) == self.signatures(pairs.right)
+    def _block(self, pairs: DocumentPairs) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        if "signatures" not in self.parts:
+            none = np.empty((len(pairs.left), 0), np.bool_)
+            return self.estimates(pairs.left, pairs.right), none
+        equal = self.signatures(pairs.left) == self.signatures(pairs.right)
         if "estimates" in self.parts:
-            estimates = self.estimates(pairs.left, pairs.right)
-            return Measured(estimates, equal, int(self.adapter.num_perm))
-        assert equal is not None
-        return Measured(equal.mean(axis=1), equal, equal.shape[1])
+            return self.estimates(pairs.left, pairs.right), equal
+        return equal.mean(axis=1), equal
 
 
-def _joined(parts: list[Measured]) -> Measured:
-    equal = [part.equal for part in parts if part.equal is not None]
-    return Measured(
-        np.concatenate([part.estimates for part in parts]),
-        np.concatenate(equal) if equal else None,
-        parts[0].num_perm,
-    )
+def _column(answer: Any, n: int) -> NDArray[Any]:
+    found = np.asarray(answer)
+    if found.shape != (n,) or found.dtype.kind not in "biuf":
+        raise AnswerError(f"the answer for {n} pairs is {found.dtype} of the shape {found.shape}")
+    return found
