@@ -13,6 +13,6 @@ collect_ignore_glob = [] if (ROOT / "bench" / "__main__.py").exists() else ["*"]
 @pytest.fixture
 def records():
     from bench import RESULTS
-    from bench.report.records import load
+    from bench.tables import load
 
     return load(RESULTS)

@@ -1,1 +1,0 @@
-"""The kernels, each alone, and how many instructions they take."""

@@ -1,1 +1,0 @@
-"""fastlsh beside other libraries."""

@@ -1,1 +1,0 @@
-"""From texts to answers: where time and memory go, and how right the answers are."""
