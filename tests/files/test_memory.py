@@ -3,13 +3,17 @@
 import csv
 import gzip
 import json
+import os
 import random
 import subprocess
 import sys
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import families
 from shards import WORDS
 
 pa = pytest.importorskip("pyarrow")
@@ -392,3 +396,56 @@ def test_long_rows_of_parquet_are_worked_on_one_after_the_other(tmp_path, to):
     status, megabytes, said = peak(*command, threads=4)
     assert status == 0, said
     assert megabytes < LIMIT + 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("memory", [4_000, 1_000, 300])
+def test_many_documents_stay_in_their_memory(tmp_path, memory):
+    path = families.write(tmp_path / "in.jsonl", families.half(200_000, 1_000))
+    out = tmp_path / "k.jsonl"
+    status, megabytes, _ = peak("dedup", path, "-o", out, "--engine", "disk", memory=memory)
+    assert status == 0
+    assert 0 < megabytes < memory
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("unit", "length"), [("char", 500), ("word", 100)])
+@pytest.mark.parametrize("share", [0.3, 0.99])
+def test_repeated_passages_stay_in_their_memory(tmp_path, unit, length, share):
+    """Of 300 MB of text, in which a half of a document is one of 1,000 passages by chance."""
+    write, draw = families.writer(5), random.Random(6)
+    passages = [write(1_500) for _ in range(1_000)]
+    halves = iter(lambda: draw.choice(passages) if draw.random() < share else write(1_500), None)
+    texts = ("\n".join(pair) for pair in islice(zip(halves, halves, strict=True), 100_000))
+    path = families.write(tmp_path / "in.jsonl", texts)
+    more = ("--by", "span", "--unit", unit, "--min-length", length, "--engine", "disk")
+    status, megabytes, _ = peak("dedup", path, "-o", tmp_path / "k.jsonl", *more)
+    assert status == 0
+    assert 0 < megabytes < LIMIT
+
+
+CGROUPS = Path("/sys/fs/cgroup/memory")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not os.access(CGROUPS / "cgroup.procs", os.W_OK),
+    reason="no memory cgroups (version 1): run as root where they are mounted",
+)
+def test_a_family_larger_than_its_container(tmp_path):
+    """A chain of 150 MB, whose texts, signatures and tables take more than 300 MB, files included.
+
+    The container kills what takes more than 420 MB, the Python that starts the run included.
+    """
+    path = families.write(tmp_path / "in.jsonl", families.chain(150_000, 1_000))
+    group = CGROUPS / f"fastlsh-{os.getpid()}"
+    group.mkdir()
+    try:
+        (group / "memory.limit_in_bytes").write_text("420M")
+        (group / "cgroup.procs").write_text(str(os.getpid()))
+        status, megabytes, _ = peak("dedup", path, "-o", tmp_path / "k.jsonl", "--engine", "disk")
+    finally:
+        (CGROUPS / "cgroup.procs").write_text(str(os.getpid()))
+        group.rmdir()
+    assert status == 0
+    assert megabytes < LIMIT
