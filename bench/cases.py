@@ -10,8 +10,7 @@ are left out.
 
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from functools import partial
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from bench import processes, records, sides
@@ -32,7 +31,7 @@ class Case(NamedTuple):
     unit: str
     beside: tuple[str, ...] = ("fastlsh", "fastlsh, fss")
     """The sides of whose time all others are a multiple."""
-    clock: Clock | None = None
+    clock: Clock = perf_counter
     every_set: bool = False
     """Whether each instruction set has rows of its own."""
 
@@ -74,7 +73,7 @@ def measured(name: str, quick: bool, count: int, redis: str | None) -> dict[str,
     for row in case.rows[:2] if few else case.rows:
         made = case.setup(row, options)
         calls = {side: each.call for side, each in made.items()}
-        times = interleave(calls, count, *([case.clock] if case.clock else []))
+        times = interleave(calls, count, case.clock)
         per_unit = {side: [t / made[side].units for t in found] for side, found in times.items()}
         results[case.label.format(row)] = {
             side: {
@@ -96,12 +95,12 @@ def main(name: str, arguments: Sequence[str]) -> None:
     parser = records.parser(__doc__)
     parser.add_argument("--redis", metavar="ADDRESS", help="redis://HOST:PORT, of a server to fill")
     options = parser.parse_args(arguments)
-    measure = partial(measured, name, options.quick, records.rounds(options), options.redis)
+    run = (name, options.quick, records.rounds(options), options.redis)
     results: dict[str, Any] = {}
     if CASES[name].every_set:
         for isa in _kernels.instruction_sets():
-            found = processes.call(measured, *measure.args, environment={"FASTLSH_ISA": isa})
+            found = processes.call(measured, *run, environment={"FASTLSH_ISA": isa})
             results |= {f"{isa}, {row}": values for row, values in found.items()}
     else:
-        results = measure()
+        results = measured(*run)
     records.write(name, options, results)

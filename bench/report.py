@@ -91,17 +91,9 @@ def filled(text: str, records: Records) -> str:
 
     def made(match: re.Match[str]) -> str:
         lines = "\n".join(BLOCKS[match[2]](records))
-        return f"{match[1]}\n{worded(lines)}\n{match[3]}"
+        return f"{match[1]}\n{lines}\n{match[3]}"
 
     return BLOCK.sub(made, text)
-
-
-def worded(text: str) -> str:
-    """Return names of results, which never change, in better words."""
-    text = re.sub(r"\b([0-9,]+|bytes|hashes) a (document|pair)\b", r"\1 per \2", text)
-    return text.replace("ready hashes", "precomputed hashes").replace(
-        "made texts", "generated texts"
-    )
 
 
 def main(arguments: Sequence[str]) -> None:
