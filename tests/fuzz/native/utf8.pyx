@@ -1,7 +1,10 @@
 """UTF-8 to code points, in memory of the size that is reckoned, against the obvious way."""
 
 include "fuzz/native/drive.pxi"
-include "text/utf8.pxi"
+
+from fastlsh._kernels.text._texts cimport Span
+from fastlsh._kernels.text.decoding cimport decode_span, width_of
+from fastlsh._kernels.text.squeeze cimport fill_squeezing
 
 cdef extern from *:
     """
@@ -51,7 +54,7 @@ cdef enum:
 
 
 def prepare():
-    pass
+    fill_squeezing()
 
 
 cdef Py_ssize_t write_bytes(Given* given, uint8_t* out) noexcept nogil:
