@@ -199,6 +199,7 @@ def check_optional_packages(path):
 
 
 def test_no_file_grows_too_long():
+    # A compiled module is a subject, however long: each costs a build 8,700 lines of C.
     paths = [path for kind in ("py", "pxi", "pxd") for path in SOURCE.rglob(f"*.{kind}")]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
     for path in map(SOURCE.joinpath, DOCUMENTED):

@@ -1,8 +1,8 @@
 """SHA-1 and MurmurHash3 of the drop-in modules, against one message and one window at a time."""
 
 include "fuzz/native/drive.pxi"
+include "compat/_compat.pyx"
 include "compat/murmur.pxi"
-include "compat/sha1.pxi"
 include "compat/sha1_rounds.pxi"
 
 from fastlsh._kernels.compat.murmur cimport arrays32, arrays64

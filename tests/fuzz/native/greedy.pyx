@@ -1,9 +1,9 @@
 """The keep-or-drop step in blocks of documents, against one document after the other."""
 
 include "fuzz/native/drive.pxi"
+include "greedy/_keeper.pyx"
 include "sets/blocks.pxi"
 include "sets/compare.pxi"
-include "greedy/keep.pxi"
 
 from fastlsh._kernels.greedy.ranks cimport Rank
 from fastlsh._kernels.sets.modes cimport NOT_VERIFIED

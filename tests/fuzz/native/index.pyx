@@ -4,19 +4,11 @@ Damaged ones give any answer, but they end, and touch no memory but their own.
 """
 
 include "fuzz/native/drive.pxi"
+include "index/_index.pyx"
 include "sets/blocks.pxi"
 include "sets/compare.pxi"
-include "index/answers.pxi"
-include "index/contents.pxi"
-include "index/lookups.pxi"
-include "index/slices.pxi"
-include "index/stored.pxi"
-include "index/tables.pxi"
-include "index/unique.pxi"
-include "index/walks.pxi"
 
 from fastlsh._kernels.greedy.ranks cimport Rank
-from fastlsh._kernels.index.tables cimport Answer, Answers, Sweep
 from fastlsh._kernels.sets.modes cimport NOT_VERIFIED
 
 cdef enum:

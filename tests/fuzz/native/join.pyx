@@ -1,8 +1,7 @@
 """The exact join: hashes to numbers, inverted lists, pairs; against all pairs one by one."""
 
 include "fuzz/native/drive.pxi"
-include "sets/inverted.pxi"
-include "sets/join.pxi"
+include "sets/_sets.pyx"
 
 cdef enum:
     MOST = 48                   # sets
@@ -147,7 +146,7 @@ cdef int64_t write_numbers(
     return stored
 
 
-cdef void check_pairs(
+cdef void check_join(
     Join* j, const uint64_t (*sets)[2], Py_ssize_t n, Py_ssize_t space, Py_ssize_t steps
 ) noexcept nogil:
     cdef uint8_t seen[MOST][MOST]
@@ -234,7 +233,7 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     j.total = total
     j.met = <int32_t*> room(4 * n)
     j.candidates = <int32_t*> room(4 * n)
-    check_pairs(&j, sets, n, space, steps)
+    check_join(&j, sets, n, space, steps)
     free(j.candidates)
     free(j.met)
     free(fill)

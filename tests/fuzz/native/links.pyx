@@ -1,9 +1,7 @@
 """From band keys to links, families and candidate pairs, against all pairs one by one."""
 
 include "fuzz/native/drive.pxi"
-include "candidates/emit.pxi"
-include "candidates/families.pxi"
-include "candidates/links.pxi"
+include "candidates/_candidates.pyx"
 
 cdef enum:
     MOST = 48                   # documents

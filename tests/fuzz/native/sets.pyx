@@ -2,10 +2,9 @@
 
 include "fuzz/native/drive.pxi"
 include "fuzz/native/sources.pxi"
-include "sets/bitmap.pxi"
+include "sets/_sets.pyx"
 include "sets/blocks.pxi"
 include "sets/compare.pxi"
-include "sets/numbered.pxi"
 include "sets/sets.pxi"
 
 cdef extern from *:

@@ -2,10 +2,10 @@
 
 include "fuzz/native/drive.pxi"
 include "fuzz/native/sources.pxi"
+include "minhash/_signatures.pyx"
 include "minhash/fss.pxi"
 include "minhash/minima.pxi"
 include "minhash/sign.pxi"
-include "candidates/bandkeys.pxi"
 
 from fastlsh._kernels.minhash.signer cimport AFFINE32
 from fastlsh._kernels.text.source cimport WORDS, make_plan, room_for_window

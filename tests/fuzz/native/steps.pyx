@@ -6,12 +6,8 @@ tracing takes code points one by one, and wider texts than need be take another 
 
 include "fuzz/native/drive.pxi"
 include "fuzz/native/texts.pxi"
-include "text/ascii.pxi"
-include "text/call_normal.pxi"
-include "text/changes.pxi"
-include "text/entries.pxi"
-include "text/forms.pxi"
-include "text/rewrite.pxi"
+include "text/_normal.pxd"
+include "text/_normal.pyx"
 
 cdef enum:
     MOST_PLANS = 40

@@ -1,5 +1,591 @@
 """Documents linked by their band keys, the pairs and the families that the links make."""
 
-include "candidates/emit.pxi"
-include "candidates/families.pxi"
-include "candidates/links.pxi"
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+import numpy as np
+
+from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_apart, check_band_rows, check_range, memory_of, memory_of_rows,
+)
+from fastlsh._kernels.common.debug cimport check
+from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
+
+
+# ---- Buckets: which earlier document has the same band key. No sort.
+
+cdef inline size_t scaled(uint64_t half, size_t size) noexcept nogil:
+    # Half a key, 32 bits, to a place in `size`.
+    return <size_t> ((half * <uint64_t> size) >> 32)
+
+
+cdef Py_ssize_t find_suspects(
+    const uint64_t* keys, Py_ssize_t n, uint8_t* seen, int32_t* suspects, Py_ssize_t* empty
+) noexcept nogil:
+    # Most keys are alone. Four counters for each document, of two bits (none, one, more), lie in
+    # the cache where a table of all documents does not; they leave a quarter of the lonely keys.
+    cdef size_t counters = 4 * <size_t> n
+    cdef size_t c
+    cdef Py_ssize_t i
+    cdef Py_ssize_t found = 0
+    cdef int shift
+    cdef uint8_t four
+    memset(seen, 0, n)
+    for i in range(n):
+        if i + AHEAD < n:
+            prefetch(&seen[scaled(keys[i + AHEAD] >> 32, counters) >> 2])
+        c = scaled(keys[i] >> 32, counters)
+        shift = 2 * <int> (c & 3)
+        four = seen[c >> 2]
+        seen[c >> 2] = <uint8_t> (four | (1 << shift) | (((four >> shift) & 1) << (shift + 1)))
+    for i in range(n):
+        if i + AHEAD < n:
+            prefetch(&seen[scaled(keys[i + AHEAD] >> 32, counters) >> 2])
+        c = scaled(keys[i] >> 32, counters)
+        check(found <= i and c < counters)
+        suspects[found] = <int32_t> i
+        found += (seen[c >> 2] >> (2 * <int> (c & 3) + 1)) & (keys[i] != 0)
+        empty[0] += keys[i] == 0
+    return found
+
+
+cdef Py_ssize_t link_suspects(
+    const uint64_t* keys, Py_ssize_t suspects, int32_t* table, int32_t* later, int32_t* earlier
+) noexcept nogil:
+    # Open addressing; a slot holds the latest document of its key. `later` holds the suspects.
+    cdef size_t slots = 2 * <size_t> suspects
+    cdef size_t slot
+    cdef Py_ssize_t s, i
+    cdef Py_ssize_t found = 0
+    cdef int32_t latest
+    memset(table, 0xFF, slots * sizeof(int32_t))
+    for s in range(suspects):
+        if s + AHEAD < suspects:
+            prefetch(&table[scaled(<uint32_t> keys[later[s + AHEAD]], slots)])
+        i = later[s]
+        slot = scaled(<uint32_t> keys[i], slots)
+        latest = table[slot]
+        while latest >= 0 and keys[latest] != keys[i]:
+            slot = slot + 1 if slot + 1 < slots else 0
+            latest = table[slot]
+        check(found <= s and latest < i and slot < slots)
+        table[slot] = <int32_t> i
+        later[found] = <int32_t> i              # found <= s
+        earlier[found] = latest
+        found += latest >= 0
+    return found
+
+
+def link(
+    const uint64_t[::1] keys not None, int32_t[::1] table not None,
+    int32_t[::1] later not None, int32_t[::1] earlier not None,
+):
+    """Link each document to the latest earlier one with the same key.
+
+    Parameters
+    ----------
+    keys
+        uint64 (n,); 0 = in no bucket. Even in all bits: made by a mixer.
+    table
+        int32 scratch, at least 2 n.
+    later, earlier
+        int32 (n,), their beginnings written: who has an earlier one, ascending, and which.
+
+    Returns
+    -------
+    tuple of int
+        How many links there are, and how many keys are 0.
+    """
+    cdef Memory parts[4]
+    cdef Py_ssize_t n = keys.shape[0]
+    cdef Py_ssize_t found = 0
+    cdef Py_ssize_t empty = 0
+    if n > 0x7FFFFFFF:
+        raise ValueError(f"{n} documents are too many")
+    if table.shape[0] // 2 < n:
+        raise ValueError(f"table of {table.shape[0]} slots does not suit {n} keys")
+    if later.shape[0] != n or earlier.shape[0] != n:
+        raise ValueError(f"later and earlier need {n} elements")
+    parts[0] = memory_of(table, "table")
+    parts[1] = memory_of(later, "later")
+    parts[2] = memory_of(earlier, "earlier")
+    parts[3] = memory_of(keys, "keys")
+    check_apart(parts, 4, 3, "keys, table, later and earlier")
+    if n:
+        with nogil:
+            found = find_suspects(&keys[0], n, <uint8_t*> &table[0], &later[0], &empty)
+            found = link_suspects(&keys[0], found, &table[0], &later[0], &earlier[0])
+    return found, empty
+
+
+cdef inline bint is_earlier(Py_ssize_t j, Py_ssize_t i) noexcept nogil:
+    return -1 <= j < i
+
+
+cdef bint count_chains(
+    const int32_t* previous, Py_ssize_t n, int32_t* depth, int64_t* totals
+) noexcept nogil:
+    # Pairs, largest bucket, its last document. False: a link does not point to an earlier one.
+    cdef Py_ssize_t i
+    totals[0] = 0
+    totals[1] = 1
+    totals[2] = -1
+    for i in range(n):
+        if not is_earlier(previous[i], i):
+            return False
+        depth[i] = depth[previous[i]] + 1 if previous[i] >= 0 else 0
+        totals[0] += depth[i]
+        check(0 <= depth[i] <= i)
+        if depth[i] >= totals[1]:
+            totals[1] = depth[i] + 1
+            totals[2] = i
+    return True
+
+
+cdef bint find_roots(
+    const int32_t* previous, Py_ssize_t n, Py_ssize_t bands, Py_ssize_t first, Py_ssize_t last,
+    int32_t* root
+) noexcept nogil:
+    cdef Py_ssize_t i, b
+    cdef int32_t before
+    for i in range(first, last):
+        for b in range(bands):
+            before = previous[b * n + i]
+            root[i * bands + b] = -1
+            if before == -1:
+                continue
+            if not first <= before < i:
+                return False
+            if root[before * bands + b] < 0:        # it has company now
+                root[before * bands + b] = before
+            root[i * bands + b] = root[before * bands + b]
+    return True
+
+
+def chain_depths(const int32_t[::1] previous not None, int64_t[::1] totals not None):
+    """Write (pairs, largest bucket, its last document) of a band into `totals`, int64 (3,)."""
+    cdef Py_ssize_t n = previous.shape[0]
+    cdef int32_t[::1] depth = np.empty(n, np.int32)
+    cdef int64_t found[3]
+    cdef bint sound
+    memory_of(previous, "previous")
+    memory_of(totals, "totals")
+    if totals.shape[0] != 3:
+        raise ValueError("totals needs three elements")
+    with nogil:
+        sound = count_chains(&previous[0] if n else NULL, n, &depth[0] if n else NULL, found)
+    if not sound:
+        raise ValueError("previous must point to earlier documents")
+    totals[0] = found[0]
+    totals[1] = found[1]
+    totals[2] = found[2]
+
+
+def roots(
+    const int32_t[:, ::1] previous not None, Py_ssize_t first, Py_ssize_t last,
+    int32_t[:, ::1] root not None,
+):
+    """Write the first document of each one's buckets into `root`; -1 where it is alone.
+
+    Parameters
+    ----------
+    previous
+        int32 (bands, n): the document before it in the same bucket, -1: none.
+    first, last
+        Only these documents, among which are the ones before them.
+    root
+        int32 (n, bands), written.
+    """
+    cdef Py_ssize_t bands = previous.shape[0], n = previous.shape[1]
+    cdef bint sound
+    cdef Memory parts[2]
+    parts[0] = memory_of_rows(root, "root")
+    parts[1] = memory_of_rows(previous, "previous")
+    check_apart(parts, 2, 1, "root and previous")
+    if root.shape[0] != n or root.shape[1] != bands:
+        raise ValueError(f"root has shape ({root.shape[0]}, {root.shape[1]}), not ({n}, {bands})")
+    check_range(first, last, n)
+    if first == last or bands == 0:
+        return
+    with nogil:
+        sound = find_roots(&previous[0, 0], n, bands, first, last, &root[0, 0])
+    if not sound:
+        raise ValueError("previous must point to earlier documents")
+
+
+# ---- Families: what is connected by shared buckets, by union and find.
+
+cdef inline int32_t find(int32_t* parent, int32_t i) noexcept nogil:
+    # The first document of the family; -1 where a parent is a later document.
+    cdef int32_t up = parent[i]
+    cdef int32_t top
+    while up != i:
+        if not 0 <= up < i:
+            return -1
+        top = parent[up]
+        if not 0 <= top <= up:
+            return -1
+        parent[i] = top                         # halve the path
+        i = top
+        up = parent[i]
+    return i
+
+
+cdef Py_ssize_t unite_pairs(
+    int32_t* parent, Py_ssize_t n, const int32_t* left, const int32_t* right, Py_ssize_t pairs
+) noexcept nogil:
+    # Returns how many pairs were united: all, unless one or a parent lies outside.
+    cdef Py_ssize_t i
+    cdef int32_t x, y, a, b
+    for i in range(pairs):
+        if i + AHEAD < pairs and 0 <= left[i + AHEAD] < n:
+            prefetch(parent + left[i + AHEAD])
+        x = left[i]
+        y = right[i]
+        if not (0 <= x < n and 0 <= y < n):
+            return i
+        a = find(parent, x)
+        b = find(parent, y)
+        if a < 0 or b < 0:
+            return i
+        check(a <= x and parent[a] == a and b <= y and parent[b] == b)
+        parent[max(a, b)] = min(a, b)
+    return pairs
+
+
+cdef Py_ssize_t find_all(int32_t* parent, Py_ssize_t n) noexcept nogil:
+    # Returns how many found their family: all, or the place of the first with a bad parent.
+    cdef Py_ssize_t i
+    cdef int32_t root
+    for i in range(n):
+        root = find(parent, <int32_t> i)
+        if root < 0:
+            return i
+        check(root <= i and parent[root] == root)
+        parent[i] = root
+    return n
+
+
+def unite(
+    int32_t[::1] parent not None, const int32_t[::1] left not None,
+    const int32_t[::1] right not None,
+):
+    """Join the families of each pair of documents.
+
+    Parameters
+    ----------
+    parent
+        int32 (n,), written; numpy.arange(n) to begin.
+    left, right
+        int32 (m,): the pairs.
+    """
+    cdef Py_ssize_t n = parent.shape[0]
+    cdef Py_ssize_t pairs = left.shape[0]
+    cdef Py_ssize_t done
+    if right.shape[0] != pairs:
+        raise ValueError("left and right need the same length")
+    check_parents(parent)
+    memory_of(left, "left")
+    memory_of(right, "right")
+    if pairs == 0:
+        return
+    if n == 0:
+        raise IndexError("pairs of no documents")
+    with nogil:
+        done = unite_pairs(&parent[0], n, &left[0], &right[0], pairs)
+    if done < pairs:
+        if 0 <= left[done] < n and 0 <= right[done] < n:
+            raise ValueError("parent must point to documents that are not later")
+        raise IndexError(f"pair ({left[done]}, {right[done]}) points outside {n} documents")
+
+
+def families(int32_t[::1] parent not None):
+    """Make each entry of `parent` the first document of its family."""
+    cdef Py_ssize_t n = parent.shape[0]
+    cdef Py_ssize_t done
+    check_parents(parent)
+    if n == 0:
+        return
+    with nogil:
+        done = find_all(&parent[0], n)
+    if done < n:
+        raise ValueError("parent must point to documents that are not later")
+
+
+cdef int check_parents(int32_t[::1] parent) except -1:
+    memory_of(parent, "parent")
+    if parent.shape[0] > 0x7FFFFFFF:
+        raise ValueError(f"{parent.shape[0]} documents are too many")
+    return 0
+
+
+# ---- From links to pairs: each once, in the first band that it shares.
+
+cdef enum:
+    PAIRS_AHEAD = 16
+    EMIT_STEPS = 1 << 26        # bands compared in one call: about a tenth of a second
+
+
+cdef struct Bands:
+    # Linked documents, and what they are linked by.
+    const uint32_t* signatures
+    Py_ssize_t signed           # rows of the signatures
+    Py_ssize_t k
+    Py_ssize_t rows
+    Py_ssize_t bands
+    const int32_t* previous
+    const int64_t* documents
+    Py_ssize_t n
+    Py_ssize_t stop             # before this document
+    const uint8_t* asks         # whether a document is the right one of pairs; NULL: all are
+
+
+cdef inline const uint32_t* row_of(const Bands* linked, Py_ssize_t i) noexcept nogil:
+    cdef int64_t d = linked.documents[i]
+    return linked.signatures + d * linked.k if 0 <= d < linked.signed else NULL
+
+
+cdef inline void prefetch_row(const Bands* linked, Py_ssize_t i) noexcept nogil:
+    cdef const uint32_t* row = row_of(linked, i)
+    cdef Py_ssize_t value
+    if row == NULL:
+        return
+    for value in range(0, linked.bands * linked.rows, 16):
+        prefetch(row + value)
+
+
+cdef Py_ssize_t walk(
+    const Bands* linked, int64_t* at, int32_t* left, int32_t* right, Py_ssize_t room,
+    Py_ssize_t steps
+) noexcept nogil:
+    # Resumes at (right, band, left) = at; without `left` it only counts. Returns -1 if a link
+    # does not point to an earlier document, or a document to no signature. Every call gets
+    # further, for `steps` is looked at before anything is taken from it.
+    cdef Py_ssize_t n = linked.n
+    cdef Py_ssize_t i = at[0]
+    cdef Py_ssize_t b = at[1]
+    cdef Py_ssize_t j = at[2]
+    cdef Py_ssize_t before
+    cdef Py_ssize_t found = 0
+    cdef const uint32_t* ours
+    cdef const uint32_t* theirs
+    while i < linked.stop and steps > 0:
+        if i + PAIRS_AHEAD < n:
+            prefetch_row(linked, i + PAIRS_AHEAD)   # each is soon compared with one before it
+        if linked.asks != NULL and not linked.asks[i]:
+            i += 1
+            steps -= 1
+            continue
+        while b < linked.bands:
+            before = i
+            if j < 0:
+                j = linked.previous[b * n + i]
+            while j >= 0:
+                if j >= before:
+                    return -1
+                if steps <= 0:
+                    at[0] = i
+                    at[1] = b
+                    at[2] = j
+                    return found
+                steps -= b + 1
+                ours = row_of(linked, i)
+                theirs = row_of(linked, j)
+                if ours == NULL or theirs == NULL:
+                    return -1
+                # Of equal keys almost all are of equal bands: the earlier ones tell more.
+                if not same_earlier(ours, theirs, linked.rows, b) and same_band(
+                    ours, theirs, linked.rows, b
+                ):
+                    if found == room:
+                        at[0] = i
+                        at[1] = b
+                        at[2] = j
+                        return found
+                    check(found < room and j < i)
+                    if left != NULL:
+                        left[found] = <int32_t> j
+                        right[found] = <int32_t> i
+                    found += 1
+                before = j
+                j = linked.previous[b * n + j]
+            if j < -1:
+                return -1
+            b += 1
+        b = 0
+        i += 1
+        steps -= linked.bands
+    at[0] = i
+    at[1] = 0
+    at[2] = -1
+    return found
+
+
+def emit_pairs(
+    const uint32_t[:, ::1] signatures not None, Py_ssize_t rows,
+    const int64_t[::1] documents not None, const int32_t[:, ::1] previous not None,
+    int64_t[::1] at not None, Py_ssize_t stop, int32_t[::1] left, int32_t[::1] right,
+    Py_ssize_t room=0, Py_ssize_t steps=EMIT_STEPS, const uint8_t[::1] asks=None,
+):
+    """Write the pairs that share a band, each once; return how many.
+
+    Where documents share many bands, most of the time goes into pairs that were given before. So
+    this returns when there is no room, and also after about `steps` comparisons, for Ctrl-C.
+
+    Parameters
+    ----------
+    signatures
+        uint32 (m, num_perm).
+    rows
+        Rows in a band.
+    documents
+        int64 (n,): the rows of `signatures` that are compared.
+    previous
+        int32 (bands, n): place in `documents` of the latest earlier one in the same bucket, -1.
+    at
+        int64 (3,): where to go on, (first, 0, -1) to begin; written. At the end at[0] is `stop`.
+    stop
+        Only the pairs whose right one is before this place.
+    left, right
+        int32 arrays to fill with places, left < right, by right; None counts only, up to `room`.
+    steps
+        At least 1.
+    asks
+        uint8 (n,): whether a document is the right one of pairs; None: all are.
+    """
+    cdef Bands linked
+    cdef Memory parts[4]
+    cdef Py_ssize_t found
+    cdef int32_t* to_left = NULL
+    cdef int32_t* to_right = NULL
+    linked.signed = signatures.shape[0]
+    linked.k = signatures.shape[1]
+    linked.rows = rows
+    linked.bands = previous.shape[0]
+    linked.n = documents.shape[0]
+    linked.stop = stop
+    linked.asks = NULL
+    if asks is not None:
+        if asks.shape[0] != linked.n:
+            raise ValueError("asks needs one element per document")
+        memory_of(asks, "asks")
+        if linked.n:
+            linked.asks = &asks[0]
+    if previous.shape[1] != linked.n or at.shape[0] != 3:
+        raise ValueError("previous needs one column per document, at needs three elements")
+    if linked.bands < 1:
+        raise ValueError("previous has no band")
+    check_band_rows(0, linked.bands, rows, linked.k)
+    memory_of_rows(signatures, "signatures")
+    memory_of_rows(previous, "previous")
+    parts[0] = memory_of(at, "at")
+    parts[1] = memory_of(left, "left")
+    parts[2] = memory_of(right, "right")
+    parts[3] = memory_of(documents, "documents")
+    check_apart(parts, 4, 3, "at, left, right and documents")
+    if not (0 <= at[0] <= stop <= linked.n and 0 <= at[1] < linked.bands and -1 <= at[2] < at[0]):
+        raise ValueError("at does not point into the documents")
+    if left is not None:
+        room = left.shape[0]
+        if right is None or right.shape[0] != room:
+            raise ValueError("left and right need the same length")
+        if room:
+            to_left = &left[0]
+            to_right = &right[0]
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, got {steps}")
+    if at[0] == stop or room == 0:
+        return 0
+    if linked.signed == 0:
+        raise IndexError("documents of no signatures")
+    linked.signatures = &signatures[0, 0]
+    linked.previous = &previous[0, 0]
+    linked.documents = &documents[0]
+    with nogil:
+        found = walk(&linked, &at[0], to_left, to_right, room, steps)
+    if found < 0:
+        raise ValueError(
+            "previous must point to earlier documents, documents to rows of the signatures"
+        )
+    return found
+
+
+cdef Py_ssize_t mark_first(
+    const Bands* linked, const int64_t* left, const int64_t* right, const int64_t* band,
+    Py_ssize_t pairs, uint8_t* first
+) noexcept nogil:
+    # Returns how many were marked: all, or the place of the first that lies outside.
+    cdef Py_ssize_t i
+    cdef const uint32_t* ours
+    cdef const uint32_t* theirs
+    for i in range(pairs):
+        if not (0 <= left[i] < linked.n and 0 <= right[i] < linked.n):
+            return i
+        if not 0 <= band[i] < linked.bands:
+            return i
+        ours = row_of(linked, left[i])
+        theirs = row_of(linked, right[i])
+        if ours == NULL or theirs == NULL:
+            return i
+        first[i] = same_band(ours, theirs, linked.rows, band[i]) and not same_earlier(
+            ours, theirs, linked.rows, band[i]
+        )
+    return pairs
+
+
+def share_first(
+    const uint32_t[:, ::1] signatures not None, Py_ssize_t rows, Py_ssize_t bands,
+    const int64_t[::1] documents not None, const int64_t[::1] left not None,
+    const int64_t[::1] right not None, const int64_t[::1] band not None,
+    uint8_t[::1] first not None,
+):
+    """Write whether a band is the first one in which the two documents of a pair are equal.
+
+    Parameters
+    ----------
+    signatures, rows, documents
+        As in `emit_pairs`.
+    bands
+        How many there are.
+    left, right
+        int64 (m,): places in `documents`.
+    band
+        int64 (m,): the band of each pair.
+    first
+        uint8 (m,), written: 0 or 1.
+    """
+    cdef Bands linked
+    cdef Memory parts[5]
+    cdef Py_ssize_t pairs = left.shape[0]
+    cdef Py_ssize_t done
+    if right.shape[0] != pairs or band.shape[0] != pairs or first.shape[0] != pairs:
+        raise ValueError("left, right, band and first need the same length")
+    if bands < 1:
+        raise ValueError(f"bands must be at least 1, got {bands}")
+    check_band_rows(0, bands, rows, signatures.shape[1])
+    memory_of_rows(signatures, "signatures")
+    parts[0] = memory_of(first, "first")
+    parts[1] = memory_of(left, "left")
+    parts[2] = memory_of(right, "right")
+    parts[3] = memory_of(band, "band")
+    parts[4] = memory_of(documents, "documents")
+    check_apart(parts, 5, 1, "first, left, right, band and documents")
+    if pairs == 0:
+        return
+    linked.signed = signatures.shape[0]
+    linked.k = signatures.shape[1]
+    linked.rows = rows
+    linked.bands = bands
+    linked.n = documents.shape[0]
+    if linked.signed == 0 or linked.n == 0:
+        raise IndexError("pairs of no documents")
+    linked.signatures = &signatures[0, 0]
+    linked.documents = &documents[0]
+    with nogil:
+        done = mark_first(&linked, &left[0], &right[0], &band[0], pairs, &first[0])
+    if done < pairs:
+        raise IndexError(
+            f"pair ({left[done]}, {right[done]}) in band {band[done]} lies outside the documents,"
+            " the signatures or the bands"
+        )

@@ -13,7 +13,7 @@ cdef struct Workbench:
 
 
 cdef struct Sets:
-    # Sets by number: of hashes (compare.pxi), or of numbers (numbered.pxi).
+    # Sets by number: of hashes (compare.pxi), or of numbers (_sets.pyx).
     const uint64_t* words
     const int64_t* start
     const int64_t* count        # of elements; negative: there is no set

@@ -1,4 +1,4 @@
-# Tables for the polynomials of runs of code points; points.pxi fills them.
+# Tables for the polynomials of runs of code points; _plans.pyx fills them.
 
 from libc.stdint cimport uint32_t, uint64_t
 
