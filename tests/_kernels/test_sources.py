@@ -10,7 +10,7 @@ if not KERNELS.is_dir():
     pytest.skip("the sources are not here", allow_module_level=True)
 
 LOOPS = KERNELS / "loops" / "_loops.pyx"
-FILES = sorted(path for path in KERNELS.rglob("*.p[yx]x*") if path.suffix in (".pyx", ".pxi"))
+FILES = sorted(path for path in KERNELS.rglob("*.p*") if path.suffix in (".pyx", ".pxi"))
 DEFINED = re.compile(r"^cdef (?:inline )?(?:const )?[\w*]+\*? ?(?:\w+\* ?)?(\w+)\(", re.MULTILINE)
 
 
@@ -41,11 +41,7 @@ def blocks(text, head):
             yield "\n".join(block)
 
 
-STILL = {"_grams.pyx", "_json.pyx", "_passages.pyx", "_texts.pyx"}
-"""Some of their `def` functions loop over the data, which was not seen in files to include."""
-
-
-@pytest.mark.parametrize("path", [path for path in FILES if path.name not in STILL], ids=str)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_a_def_checks_and_a_cdef_loops(path):
     for function in blocks(path.read_text(encoding="utf-8"), r"\s*def \w+\("):
         for free in blocks(function, r"\s+with nogil:"):

@@ -555,7 +555,6 @@ def repeat_grams(
         int64 (units,), written: how many units agree; 0 at the first gram itself.
     """
     cdef UnitTexts units = unit_texts(texts, bounds, starts, "texts")
-    cdef Py_ssize_t i
     check_repeats(first, ahead, bounds.shape[0])
     cdef Memory parts[4]
     parts[0], parts[1] = memory_of(ahead, "ahead"), memory_of(first, "first")
@@ -566,8 +565,7 @@ def repeat_grams(
     size = min(size, bounds.shape[0] + 1)
     if bounds.shape[0]:
         with nogil:
-            for i in range(texts.n):
-                repeat_all(&units, i, &first[0], size, &ahead[0])
+            repeat_all(&units, texts.n, &first[0], size, &ahead[0])
 
 
 cdef int check_repeats(
@@ -579,6 +577,14 @@ cdef int check_repeats(
 
 
 cdef void repeat_all(
+    const UnitTexts* units, Py_ssize_t texts, const int64_t* first, int64_t size, int64_t* ahead
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(texts):
+        repeat_in(units, i, first, size, ahead)
+
+
+cdef void repeat_in(
     const UnitTexts* units, Py_ssize_t text, const int64_t* first, int64_t size, int64_t* ahead
 ) noexcept nogil:
     # The Z algorithm: the agreement that reaches furthest, with a gram `lag` units before, tells

@@ -734,6 +734,25 @@ cdef uint8_t* put_string(
     return out + 1
 
 
+cdef Py_ssize_t size_of_spans(
+    const Span* at, Py_ssize_t n, const uint8_t* sizes, uint8_t* plain, int64_t* offsets
+) noexcept nogil:
+    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        total += size_of_span(at + i, sizes, plain + i)
+        offsets[i + 1] = total
+    return total
+
+
+cdef void put_spans(
+    const Span* at, Py_ssize_t n, const uint8_t* sizes, const uint8_t* plain, uint8_t* out
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out = put_span(at + i, sizes, plain[i] != 0, out)
+
+
 cdef Py_ssize_t size_of_span(const Span* at, const uint8_t* sizes, uint8_t* plain) noexcept nogil:
     # A lone surrogate can only be escaped.
     if at.kind == 1:
@@ -771,7 +790,7 @@ def json_strings(
     """
     cdef Py_ssize_t i
     cdef Py_ssize_t n = texts.n
-    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t total
     cdef Memory[2] parts
     cdef uint8_t[127] sizes
     cdef bytes escapes      # of each text; whatever happens to `plain`, the sizes stay right
@@ -794,14 +813,11 @@ def json_strings(
     for i in range(127):
         sizes[i] = written_size(i, False)
     with nogil:
-        for i in range(n):
-            total += size_of_span(&texts.at[i], sizes, &flags[i])
-            offsets[i + 1] = total
+        total = size_of_spans(texts.at, n, sizes, flags, &offsets[0])
     joined = PyBytes_FromStringAndSize(NULL, total)
     out = <uint8_t*> PyBytes_AS_STRING(joined)
     with nogil:
-        for i in range(n):
-            out = put_span(&texts.at[i], sizes, flags[i] != 0, out)
+        put_spans(texts.at, n, sizes, flags, out)
     return joined
 
 

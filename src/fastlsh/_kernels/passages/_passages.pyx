@@ -662,11 +662,9 @@ def repeats(
         ):
             raise MemoryError()
         with nogil:
-            for i in range(groups.shape[0] - 1):
-                compare_group(
-                    &state, <const Occurrence*> &occurrences[0, 0] + groups[i],
-                    <Py_ssize_t> (groups[i + 1] - groups[i]),
-                )
+            compare_groups(
+                &state, <const Occurrence*> &occurrences[0, 0], &groups[0], groups.shape[0] - 1
+            )
     finally:
         free(state.edges)
         free(state.rest)
@@ -713,6 +711,14 @@ cdef bint is_behind(const int64_t* row, const int64_t* before) noexcept nogil:
     if this.document != other.document:
         return this.document > other.document
     return this.shift + this.position > other.shift + other.position
+
+
+cdef void compare_groups(
+    Repeats* state, const Occurrence* occurrences, const int64_t* groups, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        compare_group(state, occurrences + groups[i], <Py_ssize_t> (groups[i + 1] - groups[i]))
 
 
 cdef void compare_group(

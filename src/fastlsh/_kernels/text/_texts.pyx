@@ -416,8 +416,7 @@ def column_of(Spans texts not None):
     """
     cdef int64_t[::1] start = new_numbers(texts.n)
     cdef int64_t[::1] size = new_numbers(texts.n)
-    cdef Py_ssize_t i
-    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t total
     cdef bint surrogates = False
     cdef bytes data
     cdef uint8_t* out
@@ -425,20 +424,37 @@ def column_of(Spans texts not None):
     if texts.tokens:
         raise TypeError("ids of tokens are no texts")
     with nogil:
-        for i in range(texts.n):
-            start[i] = total
-            size[i] = utf8_size(texts.at + i, &surrogates)
-            total += size[i]
+        total = utf8_sizes(texts.at, texts.n, start, size, &surrogates)
     data = PyBytes_FromStringAndSize(NULL, total)
     out = <uint8_t*> PyBytes_AS_STRING(data)
     with nogil:
-        for i in range(texts.n):
-            put_utf8_text(texts.at + i, size[i], out + start[i])
+        put_utf8_texts(texts.at, texts.n, start, size, out)
     # Nobody else has these numbers, which need not be copied and checked.
     column = TextColumn(data, start[:0], size[:0], not surrogates)
     column.start, column.size = start, size
     column.n, column.nbytes = texts.n, total
     return column
+
+
+cdef Py_ssize_t utf8_sizes(
+    const Span* at, Py_ssize_t n, int64_t[::1] start, int64_t[::1] size, bint* surrogates
+) noexcept nogil:
+    # Returns their sum.
+    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        start[i] = total
+        size[i] = utf8_size(at + i, surrogates)
+        total += size[i]
+    return total
+
+
+cdef void put_utf8_texts(
+    const Span* at, Py_ssize_t n, const int64_t[::1] start, const int64_t[::1] size, uint8_t* out
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        put_utf8_text(at + i, size[i], out + start[i])
 
 
 cdef Py_ssize_t utf8_size(const Span* at, bint* surrogates) noexcept nogil:
@@ -585,14 +601,17 @@ cdef class TextColumn:
         cdef bytes joined = PyBytes_FromStringAndSize(NULL, self.nbytes)
         cdef char* out = PyBytes_AS_STRING(joined)
         cdef int64_t[::1] sizes = new_numbers(self.n)
-        cdef Py_ssize_t i
         with nogil:
-            for i in range(self.n):
-                sizes[i] = max(self.size[i], 0)
-                if sizes[i]:
-                    memcpy(out, &self.data[self.start[i]], sizes[i])
-                    out += sizes[i]
+            self._join(sizes, out)
         return joined, sizes.base
+
+    cdef void _join(self, int64_t[::1] sizes, char* out) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            sizes[i] = max(self.size[i], 0)
+            if sizes[i]:
+                memcpy(out, &self.data[self.start[i]], sizes[i])
+                out += sizes[i]
 
     cdef int _put(self, Spans spans, Py_ssize_t at, Py_ssize_t i, bint as_bytes) except -1:
         cdef Py_ssize_t start = self.start[i]
