@@ -42,9 +42,9 @@ INSTRUCTION_SETS = {
     "other": {"baseline": ("", "")},
 }
 PLAIN_MODULES = [
-    "loops._chosen", "common._locks", "json._json", "text._texts", "text._plans", "text._normal",
-    "minhash._signatures", "candidates._candidates", "sets._sets", "greedy._keeper",
-    "index._index", "passages._passages", "grams._grams", "compat._compat",
+    "common._common", "rows._rows", "text._texts", "text._plans", "text._normal",
+    "minhash._signatures", "candidates._candidates", "sets._sets", "index._index",
+    "passages._passages", "compat._compat",
 ]  # fmt: skip
 
 # Optimisation costs most of the time of a build, so only modules that lose more than 3 % of their

@@ -21,6 +21,8 @@ from bench.contenders import EVEN, SIZE, THRESHOLD, Contender, K, installed, wor
 from bench.corpus import Writer, in_script
 from bench.limit import Limit, available, fold
 from fastlsh import _kernels
+from fastlsh._kernels.sets import _sets
+from fastlsh._kernels.text import _plans, _texts
 
 
 class Side(NamedTuple):
@@ -117,8 +119,8 @@ def window_hashes(texts: list[str]) -> tuple[NDArray[np.uint64], NDArray[np.int6
     offsets = np.concatenate([[0], np.cumsum(windows)]).astype(np.int64)
     found = np.empty(offsets[-1], np.uint64)
     counts = np.empty(len(texts), np.int64)
-    _kernels.shingle_sets(
-        _kernels.spans_of_list(texts), None, _kernels.CHARACTERS, SIZE, found, offsets, counts,
+    _sets.shingle_sets(
+        _texts.spans_of_list(texts), None, _plans.CHARACTERS, SIZE, found, offsets, counts,
         False,
     )  # fmt: skip
     assert (counts == np.diff(offsets)).all()

@@ -25,6 +25,7 @@ sys.path.insert(0, str(HERE))  # for oracle, strategies and files
 
 import processor_times  # noqa: E402
 from combinations import every_isa  # noqa: E402
+from every_kernel import KERNELS  # noqa: E402
 
 # The same examples in every run; a failure is never a matter of luck. .ci/run tries more of them,
 # and FASTLSH_EXAMPLES=5000 digs deeper.
@@ -160,7 +161,7 @@ def isa(request):
         for name in (request.param, _kernels.isa)
     }
     _kernels.use_loops(loops[request.param])
-    yield _kernels
+    yield KERNELS
     _kernels.use_loops(loops[_kernels.isa])
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 import oracle
 from fastlsh import LSHParams, MinHasher, Shingler, band_keys
-from fastlsh._kernels import CHARACTERS, WORDS, spans_of_list
+from fastlsh._kernels.text._plans import CHARACTERS, WORDS
+from fastlsh._kernels.text._texts import spans_of_list
 from fastlsh.signatures import draw_scheme
 
 

@@ -9,9 +9,16 @@ import threading
 
 import numpy as np
 
-from fastlsh import _kernels
-from fastlsh._kernels import spans_of_list
+from fastlsh._kernels.candidates import _candidates
+from fastlsh._kernels.common import _common
+from fastlsh._kernels.compat import _compat
 from fastlsh._kernels.index import _index
+from fastlsh._kernels.minhash import _signatures
+from fastlsh._kernels.passages import _passages
+from fastlsh._kernels.rows import _rows
+from fastlsh._kernels.sets import _sets
+from fastlsh._kernels.text import _normal, _plans, _texts
+from fastlsh._kernels.text._texts import spans_of_list
 
 TEXTS = ["the quick brown fox jumps", "", "jumps over the lazy dog", "naïve ☃ \U0001f600 text"]
 INT32, INT64 = np.int32, np.int64
@@ -25,7 +32,7 @@ def spans(as_bytes=False):
 def some_ids():
     values = np.array([5, 2**17, 3, 2**40, 0], INT64)
     places = np.array([0, 2, 2, 3, 5])
-    return _kernels.spans_of_ids(values.view(UINT8), 8, True, places, np.arange(4))
+    return _texts.spans_of_ids(values.view(UINT8), 8, True, places, np.arange(4))
 
 
 def lines():
@@ -56,16 +63,16 @@ def steps():
 
 
 def normaliser():
-    return _kernels.Normaliser(**steps())
+    return _normal.Normaliser(**steps())
 
 
 def signatures():
-    return _kernels.signatures, {"spans": spans(), "unit": 0, "size": 5, **sign()}
+    return _signatures.signatures, {"spans": spans(), "unit": 0, "size": 5, **sign()}
 
 
 def token_signatures():
     offsets = np.array([0, 3, 3, 9, 10])
-    return _kernels.token_signatures, {
+    return _signatures.token_signatures, {
         "tokens": np.arange(1, 11, dtype=UINT64), "offsets": offsets, "size": 2, **sign()
     }  # fmt: skip
 
@@ -73,14 +80,14 @@ def token_signatures():
 def hash_signatures():
     arguments = {"hashes": np.arange(9, dtype=UINT64), "offsets": np.array([0, 3, 3, 9, 9])}
     some = sign()
-    return _kernels.hash_signatures, {
+    return _signatures.hash_signatures, {
         **arguments,
         **{n: some[n] for n in ("scheme", "a", "b", "out")},
     }
 
 
 def shingle_sets():
-    return _kernels.shingle_sets, {
+    return _sets.shingle_sets, {
         "units": spans(), "offsets": None, "unit": 0, "size": 5,
         "out": np.zeros(400, UINT64), "start": np.arange(0, 401, 100),
         "count": np.zeros(4, INT64), "unique": True, "thinned": False,
@@ -91,7 +98,7 @@ SECRET = np.random.default_rng(3).integers(0, 2**64, 531, UINT64) | UINT64(1)
 
 
 def keyed(unit, size):
-    return _kernels.ShinglePlan(unit, size, SECRET)
+    return _plans.ShinglePlan(unit, size, SECRET)
 
 
 def with_plan(case, unit, size):
@@ -120,12 +127,12 @@ def made_sets():
 
 def set_jaccard():
     pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 3])}
-    return _kernels.set_jaccard, {**made_sets(), **pairs, "threshold": 0.1, "out": np.zeros(3)}
+    return _sets.set_jaccard, {**made_sets(), **pairs, "threshold": 0.1, "out": np.zeros(3)}
 
 
 def number_jaccard():
     pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 4])}
-    return _kernels.number_jaccard, {
+    return _sets.number_jaccard, {
         **sets_of_five(),
         **pairs,
         "threshold": 0.1,
@@ -141,23 +148,23 @@ def lists():
 
 def pack_numbers():
     outputs = {"place": np.zeros(5, INT64), "size": np.zeros(5, INT64)}
-    return _kernels.pack_numbers, {**lists(), "out": np.zeros(205, UINT64), **outputs}
+    return _sets.pack_numbers, {**lists(), "out": np.zeros(205, UINT64), **outputs}
 
 
 def agreement():
     pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 3])}
-    return _kernels.agreement, {"signatures": np.ones((4, 8), UINT32), **pairs, "out": np.zeros(3)}
+    return _sets.agreement, {"signatures": np.ones((4, 8), UINT32), **pairs, "out": np.zeros(3)}
 
 
 def murmur_minima():
-    return _kernels.murmur_minima, {
+    return _compat.murmur_minima, {
         "spans": spans(True), "size": 5, "seeds": np.arange(6, dtype=UINT32),
         "out": np.zeros((4, 6), UINT32), "sentinel": False,
     }  # fmt: skip
 
 
 def permutations(scheme=2):
-    return _kernels.Permutations, {
+    return _compat.Permutations, {
         "scheme": scheme, "coefficients": np.arange(1, 13, dtype=UINT64).reshape(2, 6)
     }  # fmt: skip
 
@@ -177,7 +184,7 @@ def add_hashes():
 
 def tables():
     """Return tables with room for 6 documents, of which 3 are there, with sets."""
-    kernel = _kernels.BandTables(8, 2, 3, True)
+    kernel = _index.BandTables(8, 2, 3, True)
     kernel.reserve(6, 40, 1.0)
     for band in range(2):
         kernel.resize_table(band, 12)
@@ -187,7 +194,7 @@ def tables():
 
 
 def tables_over():
-    return _kernels.BandTables.over, {
+    return _index.BandTables.over, {
         "signatures": np.arange(48, dtype=UINT32).reshape(6, 8) // 16,
         "slots": [np.zeros(12, UINT64) for _ in range(2)],
         "links": [np.zeros(6, UINT32) for _ in range(2)],
@@ -222,14 +229,14 @@ def query():
 
 def packed_room():
     size = np.zeros(4, INT64)
-    _kernels.packed_sizes(spans(), size)
+    _texts.packed_sizes(spans(), size)
     offsets = np.concatenate([[0], np.cumsum(size)])
     return {"offsets": offsets, "words": np.zeros(offsets[-1], UINT64)}
 
 
 def packed_texts():
     room = packed_room()
-    _kernels.pack_texts(spans(), **room)
+    _texts.pack_texts(spans(), **room)
     return room
 
 
@@ -243,7 +250,7 @@ def texts_asked():
 
 
 def tables_of_texts():
-    kernel = _kernels.BandTables(8, 2, 3, True)
+    kernel = _index.BandTables(8, 2, 3, True)
     kernel.reserve(9, 90, 1.0)
     for band in range(2):
         kernel.resize_table(band, 12)
@@ -256,7 +263,7 @@ def tables_of_texts():
 def query_of_texts():
     return tables_of_texts().query, {
         **query(), **texts_asked(), "counts": np.zeros(4, INT64),
-        "reader": _kernels.TextReader(0, 5),
+        "reader": _index.TextReader(0, 5),
     }  # fmt: skip
 
 
@@ -264,12 +271,12 @@ def unique_of_texts():
     return tables_of_texts().insert_unique, {
         **texts_asked(), "own": 4, "limit": 2, "fresh": np.zeros(4, UINT8),
         "matches": np.zeros(4, INT64),
-        "reader": _kernels.TextReader(0, 5),
+        "reader": _index.TextReader(0, 5),
     }  # fmt: skip
 
 
 def keeper():
-    return _kernels.Keeper, {
+    return _candidates.Keeper, {
         "root": np.array([[0, -1], [0, 1], [0, 1], [-1, 1], [-1, -1]], INT32),
         "signatures": np.ones((6, 8), UINT32), "document": np.array([1, 2, 3, 0, 5]),
         "fixed": np.zeros(5, UINT8), "threshold": 0.1, "mode": 0, "limit": 2,
@@ -280,7 +287,7 @@ def keeper():
 def method_of_keeper(name, more):
     def case():
         _, given = keeper()
-        kernel = _kernels.Keeper(**given)
+        kernel = _candidates.Keeper(**given)
         kernel.settle(0, 2, **sets_of_five(), **decided(2))
         held = {f"_{n}": a for n, a in given.items() if isinstance(a, np.ndarray)}
         return getattr(kernel, name), {**held, "first": 2, "last": 5, **more()}
@@ -290,7 +297,7 @@ def method_of_keeper(name, more):
 
 def sets_of_five():
     _, arguments = pack_numbers()
-    end = _kernels.pack_numbers(**arguments)
+    end = _sets.pack_numbers(**arguments)
     words = arguments["out"][:end].copy()
     return {"words": words, "start": arguments["place"], "count": arguments["size"]}
 
@@ -313,7 +320,7 @@ def first_hits():
 def link():
     keys = np.random.default_rng(4).integers(0, 2**64, 9, UINT64)
     keys[3:6] = keys[:3]
-    return _kernels.link, {
+    return _candidates.link, {
         "keys": keys, "table": np.zeros(18, INT32), "later": np.zeros(9, INT32),
         "earlier": np.zeros(9, INT32),
     }  # fmt: skip
@@ -323,7 +330,7 @@ PREVIOUS = np.array([-1, 0, -1, 1, 2, 3], INT32)
 
 
 def emit_pairs():
-    return _kernels.emit_pairs, {
+    return _candidates.emit_pairs, {
         "signatures": np.ones((6, 8), UINT32), "rows": 3, "documents": np.arange(6),
         "previous": np.stack([PREVIOUS, PREVIOUS]), "at": np.array([0, 0, -1]), "stop": 6,
         "left": np.zeros(9, INT32), "right": np.zeros(9, INT32), "room": 0,
@@ -332,7 +339,7 @@ def emit_pairs():
 
 
 def share_first():
-    return _kernels.share_first, {
+    return _candidates.share_first, {
         "signatures": np.ones((6, 8), UINT32), "rows": 3, "bands": 2, "documents": np.arange(6),
         "left": np.array([0, 1, 2]), "right": np.array([5, 4, 3]), "band": np.array([0, 1, 0]),
         "first": np.zeros(3, np.uint8),
@@ -349,7 +356,7 @@ def inverted():
 
 def joined():
     given = inverted()
-    _kernels.invert(**given)
+    _sets.invert(**given)
     kept = {n: given[n] for n in ("start", "elements", "lists", "threshold")}
     return {
         "size": np.array([2, 2, 3]),
@@ -361,7 +368,7 @@ def joined():
 def pairs():
     given = joined()
     held = {f"_{n}": a for n, a in given.items() if isinstance(a, np.ndarray)}
-    return _kernels.SetJoin(**given).pairs, {
+    return _sets.SetJoin(**given).pairs, {
         **held, "at": np.array([0]), "last": 3, "scratch": np.zeros((2, 3), INT32),
         "left": np.zeros(5, INT32), "right": np.zeros(5, INT32), "similarity": np.zeros(5),
     }  # fmt: skip
@@ -379,12 +386,12 @@ def ids():
 
 def find_id():
     given = ids()
-    _kernels.link_ids(**given)
-    return _kernels.find_id, {**given, "wanted": b"two"}
+    _index.link_ids(**given)
+    return _index.find_id, {**given, "wanted": b"two"}
 
 
 def key_buckets():
-    buckets = _kernels.KeyBuckets(2, 3)
+    buckets = _compat.KeyBuckets(2, 3)
     for key in range(40):
         buckets.insert(key, np.arange(key // 2, key // 2 + 6, dtype=UINT64))
     return buckets
@@ -406,14 +413,14 @@ class Column:
 
 def stream():
     offsets = np.array([0, 3, 3, 5])
-    return _kernels.arrow_stream([("text", "U", [offsets, np.frombuffer(b"onetw", UINT8)])], 3)
+    return _texts.arrow_stream([("text", "U", [offsets, np.frombuffer(b"onetw", UINT8)])], 3)
 
 
 def column(name=None, **arguments):
     def case():
         if name is None:
-            return lambda capsule: _kernels.ArrowColumn(Column(capsule)), {"capsule": stream()}
-        return getattr(_kernels.ArrowColumn(Column(stream())), name), dict(arguments)
+            return lambda capsule: _texts.ArrowColumn(Column(capsule)), {"capsule": stream()}
+        return getattr(_texts.ArrowColumn(Column(stream())), name), dict(arguments)
 
     return case
 
@@ -426,7 +433,7 @@ REPEATED = ["one two three four", "a two three b", "two three two three"]
 
 
 def winnow():
-    return _kernels.winnow, {
+    return _passages.winnow, {
         "texts": spans_of_list(REPEATED), "length": 8, "gram": 3, "keys": np.zeros(40, UINT64),
         "rows": np.zeros((40, 4), INT64), "echoes": np.zeros((2, 5), INT64),
     }  # fmt: skip
@@ -434,11 +441,11 @@ def winnow():
 
 def repeats():
     _, given = winnow()
-    count, _ = _kernels.winnow(**given)
+    count, _ = _passages.winnow(**given)
     rows, (_, group) = given["rows"][:count], np.unique(given["keys"][:count], return_inverse=True)
     order = np.argsort(group, kind="stable")
     columns = [rows[order], rows[order, 0], np.zeros(count, INT64)]
-    return _kernels.repeats, {
+    return _passages.repeats, {
         "texts": given["texts"], "occurrences": np.column_stack(columns),
         "groups": np.append(np.flatnonzero(np.diff(group[order], prepend=-1)), count),
         "length": 8, "out": np.zeros((20, 5), INT64),
@@ -447,27 +454,25 @@ def repeats():
 
 def cuts():
     matches = np.array([[1, 2, 11, 0, 4], [2, 0, 9, 0, 4], [2, 9, 18, 1, 2]])
-    return _kernels.cuts, {"matches": matches, "texts": 3, "out": np.zeros((9, 5), INT64)}
+    return _passages.cuts, {"matches": matches, "texts": 3, "out": np.zeros((9, 5), INT64)}
 
 
 GRAMS = np.array([[0, 0, 3], [0, 1, 3], [1, 0, 3], [2, 0, 2]])
 
 
 def hash_grams():
-    return _kernels.hash_grams, {
-        "texts": spans_of_list(REPEATED), "unit": _kernels.WORDS, "grams": GRAMS.copy(),
+    return _passages.hash_grams, {
+        "texts": spans_of_list(REPEATED), "unit": _plans.WORDS, "grams": GRAMS.copy(),
         "mask": 2**64 - 1, "out": np.zeros(4, UINT64),
     }  # fmt: skip
 
 
 def gram_table():
     _, given = hash_grams()
-    _kernels.hash_grams(**given)
+    _passages.hash_grams(**given)
     beginnings = np.zeros(1, UINT64)
-    _kernels.hash_grams(
-        given["texts"], _kernels.WORDS, np.array([[2, 0, 2]]), 2**64 - 1, beginnings
-    )
-    return _kernels.GramTable, {
+    _passages.hash_grams(given["texts"], _plans.WORDS, np.array([[2, 0, 2]]), 2**64 - 1, beginnings)
+    return _passages.GramTable, {
         "size": 3, "hashes": given["out"], "numbers": np.arange(4),
         "is_shorter": np.array([0, 0, 0, 1], UINT8), "least": 2, "shorter": np.array([2]),
         "beginnings": beginnings, "mask": 2**64 - 1,
@@ -477,7 +482,7 @@ def gram_table():
 def find_grams():
     made, given = gram_table()
     return made(**given).find, {
-        "texts": spans_of_list(REPEATED), "unit": _kernels.WORDS, "out": np.zeros((9, 3), INT64),
+        "texts": spans_of_list(REPEATED), "unit": _plans.WORDS, "out": np.zeros((9, 3), INT64),
     }  # fmt: skip
 
 
@@ -486,13 +491,13 @@ def words_of_each(texts):
         np.zeros(len(texts), INT64),
         np.zeros((len("".join(texts)) + len(texts), 2), INT64),
     )
-    count = _kernels.word_places(spans_of_list(texts), _kernels.WORDS, counts, places)
+    count = _plans.word_places(spans_of_list(texts), _plans.WORDS, counts, places)
     return places[:count].copy(), np.append(0, np.cumsum(counts))
 
 
 def word_hashes():
     bounds, starts = words_of_each(REPEATED)
-    return _kernels.word_hashes, {
+    return _passages.word_hashes, {
         "texts": spans_of_list(REPEATED), "starts": starts, "bounds": bounds, "bits": 2**64 - 1,
         "out": np.zeros(len(bounds), UINT64),
     }  # fmt: skip
@@ -500,10 +505,10 @@ def word_hashes():
 
 def word_numbers():
     _, given = word_hashes()
-    _kernels.word_hashes(**given)
+    _passages.word_hashes(**given)
     given |= {"hashes": given["out"], "out": np.zeros(len(given["out"]), UINT32)}
     del given["bits"]
-    return _kernels.word_numbers, given
+    return _passages.word_numbers, given
 
 
 def extend_grams():
@@ -511,7 +516,7 @@ def extend_grams():
     bounds, starts = words_of_each(REPEATED)
     other_bounds, other_starts = words_of_each(others)
     rows = np.array([[0, 0, 2, 0, 2], [0, 1, 0, 1, 3], [2, 0, 0, 2, 2], [2, 0, 1, 1, 2]])
-    return _kernels.extend_grams, {
+    return _passages.extend_grams, {
         "texts": spans_of_list(REPEATED), "bounds": bounds, "starts": starts,
         "others": spans_of_list(others), "other_bounds": other_bounds,
         "other_starts": other_starts, "rows": rows, "runs": np.zeros((4, 5), INT64),
@@ -527,7 +532,7 @@ def extend_grams_of_repeats():
 
 def repeat_grams():
     bounds, starts = words_of_each(REPEATED)
-    return _kernels.repeat_grams, {
+    return _passages.repeat_grams, {
         "texts": spans_of_list(REPEATED), "bounds": bounds, "starts": starts,
         "first": np.zeros(len(bounds), INT64), "size": 1, "ahead": np.zeros(len(bounds), INT64),
     }  # fmt: skip
@@ -536,9 +541,9 @@ def repeat_grams():
 def json_lines():
     lines = [b'{"text": "one", "id": 1}\n', b'{"id": "\\u00e9", "text": "\xc3\xa9"}\n', b"{}\n"]
     data = np.frombuffer(b"".join(lines), UINT8)
-    return _kernels.json_lines, {
+    return _rows.json_lines, {
         "data": data, "bounds": np.cumsum([0, *map(len, lines)]), "rows": np.array([2, 0, 1]),
-        "keys": (b"text", b"id"), "labels": 2, "out": np.zeros(len(data) + _kernels.PADDING, UINT8),
+        "keys": (b"text", b"id"), "labels": 2, "out": np.zeros(len(data) + _rows.PADDING, UINT8),
         "kinds": np.zeros((2, 3), UINT8), "members": np.zeros((4, 3), INT64),
     }  # fmt: skip
 
@@ -550,10 +555,10 @@ def json_lines_of_chats():
         b'{"t": "one", "text": [{"from": "b", "value": "\\u00e9"}]}',
     ]
     data = np.frombuffer(b"".join(lines), UINT8)
-    return _kernels.json_lines, {
+    return _rows.json_lines, {
         "data": data, "bounds": np.cumsum([0, *map(len, lines)]), "rows": np.array([1, 0]),
         "keys": (b"t", b"text", None), "labels": 3, "texts": 2, "join_with": b"\n",
-        "roles": (b"b", b"c"), "out": np.zeros(len(data) + 2 + _kernels.PADDING, UINT8),
+        "roles": (b"b", b"c"), "out": np.zeros(len(data) + 2 + _rows.PADDING, UINT8),
         "kinds": np.zeros((2, 2), UINT8), "members": np.zeros((4, 2), INT64),
     }  # fmt: skip
 
@@ -561,7 +566,7 @@ def json_lines_of_chats():
 def object_ends():
     lines = [b'{"a": {"b": 1}}\n', b'{"ab": "\\u0061"} \n', b'{"": 1}']
     data = np.frombuffer(b"".join(lines), UINT8)
-    return _kernels.object_ends, {
+    return _rows.object_ends, {
         "data": data, "bounds": np.cumsum([0, *map(len, lines)]), "rows": np.array([2, 0, 1]),
         "names": (b"b", b"a\xc3\xa9"), "lowest": 53, "ends": np.zeros(3, INT64),
         "doubtful": np.zeros(3, UINT8),
@@ -570,7 +575,7 @@ def object_ends():
 
 def value_places():
     lines = [b'{"a": {"b": 1}}\n', b'{"ab": "\\u0061", "b": [2]} \n', b'{"b": "\xc3\xa9"}']
-    return _kernels.value_places, {
+    return _rows.value_places, {
         "data": np.frombuffer(b"".join(lines), UINT8), "bounds": np.cumsum([0, *map(len, lines)]),
         "rows": np.array([2, 0, 1]), "key": b"b", "places": np.zeros((3, 2), INT64),
         "plain": np.zeros(3, UINT8),
@@ -578,7 +583,7 @@ def value_places():
 
 
 def lines_with_tails():
-    return _kernels.lines_with_tails, {
+    return _rows.lines_with_tails, {
         "data": np.frombuffer(b"one\ntwo\nthree", UINT8), "bounds": np.array([0, 4, 8, 13]),
         "rows": np.array([2, 0]), "ends": np.array([13, 3]), "tails": np.frombuffer(b"ab", UINT8),
         "tail_bounds": np.array([0, 0, 2]),
@@ -587,7 +592,7 @@ def lines_with_tails():
 
 def delimited_fields():
     data = np.frombuffer(b'1,one,"a ""b"""\n\n2,"t\n,w",\r\n', UINT8)
-    return _kernels.delimited_fields, {
+    return _rows.delimited_fields, {
         "data": data, "bounds": np.array([0, 16, 17, 28]), "rows": np.array([2, 0]),
         "delimiter": b",", "quotes": True, "width": 3, "columns": (1, 0, 1),
         "out": np.zeros(len(data), UINT8), "members": np.zeros((6, 2), INT64),
@@ -601,11 +606,11 @@ def text_column():
 
 
 def a_text_column():
-    return _kernels.TextColumn(**text_column())
+    return _texts.TextColumn(**text_column())
 
 
 def text_columns():
-    return _kernels.TextColumns([a_text_column(), a_text_column()])
+    return _texts.TextColumns([a_text_column(), a_text_column()])
 
 
 CASES = {
@@ -615,25 +620,25 @@ CASES = {
     "json_lines": json_lines, "json_lines/chats": json_lines_of_chats,
     "delimited_fields": delimited_fields, "object_ends": object_ends,
     "lines_with_tails": lines_with_tails, "value_places": value_places,
-    "json_strings": lambda: (_kernels.json_strings, {
+    "json_strings": lambda: (_rows.json_strings, {
         "texts": spans(), "plain": np.array([0, 1, 0, 1], UINT8), "offsets": np.zeros(5, INT64),
     }),
-    "line_bounds": lambda: (_kernels.line_bounds, {
+    "line_bounds": lambda: (_rows.line_bounds, {
         "data": np.frombuffer(b"one\r\n\ntwo", UINT8), "last": True, "returns": True,
     }),
-    "chosen_lines": lambda: (_kernels.chosen_lines, {
+    "chosen_lines": lambda: (_rows.chosen_lines, {
         "data": np.frombuffer(b"one\n\ntwo\n", UINT8), "bounds": np.array([0, 4, 5, 9]),
         "chosen": np.array([1, 0, 1], UINT8),
     }),
-    "element_bounds": lambda: (_kernels.element_bounds, {
+    "element_bounds": lambda: (_rows.element_bounds, {
         "data": np.frombuffer(b'{"a": [1]},\n2]', UINT8),
         "scan": np.zeros(5, INT64),
     }),
-    "element_lines": lambda: (_kernels.element_lines, {
+    "element_lines": lambda: (_rows.element_lines, {
         "data": np.frombuffer(b' {"a":\r\n1} ,2]', UINT8), "bounds": np.array([0, 12, 14]),
         "feed": 11, "back": 12,
     }),
-    "TextColumn": lambda: (_kernels.TextColumn, text_column()),
+    "TextColumn": lambda: (_texts.TextColumn, text_column()),
     "TextColumn.__len__": lambda: (a_text_column().__len__, {}),
     "TextColumn.to_pylist": lambda: (a_text_column().to_pylist, {}),
     "TextColumn.packed": lambda: (a_text_column().packed, {}),
@@ -642,7 +647,7 @@ CASES = {
     "TextColumn.take": lambda: (a_text_column().take, {
         "documents": np.array([3, 0, 2]), "as_bytes": False,
     }),
-    "TextColumns": lambda: (_kernels.TextColumns, {"columns": [a_text_column()]}),
+    "TextColumns": lambda: (_texts.TextColumns, {"columns": [a_text_column()]}),
     "TextColumns.__len__": lambda: (text_columns().__len__, {}),
     "TextColumns.chosen": lambda: (text_columns().chosen, {"rows": np.array([7, 0, 1, 2])}),
     "TextColumns.spans": lambda: (text_columns().spans, {"start": 1, "stop": 7, "as_bytes": True}),
@@ -655,26 +660,26 @@ CASES = {
     "hash_signatures": hash_signatures, "shingle_sets": shingle_sets,
     "shingle_sets/tokens": shingle_sets_of_tokens, "set_jaccard": set_jaccard,
     "number_jaccard": number_jaccard, "pack_numbers": pack_numbers, "agreement": agreement,
-    "Numbers": lambda: (_kernels.Numbers, {}),
-    "Numbers.__len__": lambda: (_kernels.Numbers().__len__, {}),
-    "Numbers.clear": lambda: (_kernels.Numbers().clear, {}),
-    "Numbers.replace": lambda: (_kernels.Numbers().replace, lists()),
-    "Numbers.replace/families": lambda: (_kernels.Numbers().replace, {
+    "Numbers": lambda: (_sets.Numbers, {}),
+    "Numbers.__len__": lambda: (_sets.Numbers().__len__, {}),
+    "Numbers.clear": lambda: (_sets.Numbers().clear, {}),
+    "Numbers.replace": lambda: (_sets.Numbers().replace, lists()),
+    "Numbers.replace/families": lambda: (_sets.Numbers().replace, {
         **lists(), "families": np.array([0, 2, 5]),
     }),
     "murmur_minima": murmur_minima,
-    "text_hashes": lambda: (_kernels.text_hashes, {"spans": spans(), "out": np.zeros(4, UINT64)}),
-    "token_hashes": lambda: (_kernels.token_hashes, {
+    "text_hashes": lambda: (_plans.text_hashes, {"spans": spans(), "out": np.zeros(4, UINT64)}),
+    "token_hashes": lambda: (_plans.token_hashes, {
         "documents": [["a", b"b"], [], ("c", "d" * 30)], "offsets": np.zeros(4, INT64),
         "first": 0, "ids": None,
     }),
-    "sha1_hashes": lambda: (_kernels.sha1_hashes, {
+    "sha1_hashes": lambda: (_compat.sha1_hashes, {
         "tokens": [b"a", b"b" * 70], "hashes": np.zeros(2, UINT32),
     }),
-    "called_hashes": lambda: (_kernels.called_hashes, {
+    "called_hashes": lambda: (_compat.called_hashes, {
         "hashfunc": hash, "elements": [1, 2, 3], "hashes": np.zeros(3, UINT64),
     }),
-    "band_keys": lambda: (_kernels.band_keys, {
+    "band_keys": lambda: (_signatures.band_keys, {
         "signatures": np.ones((4, 8), UINT32), "first": 0, "rows": 3,
         "out": np.zeros((2, 4), UINT64),
     }),
@@ -713,17 +718,17 @@ CASES = {
             "BandTables.query": query,
         }.items()
     },
-    "TextReader": lambda: (_kernels.TextReader, {"unit": 0, "size": 5}),
+    "TextReader": lambda: (_index.TextReader, {"unit": 0, "size": 5}),
     "TextReader/keyed": lambda: (
-        _kernels.TextReader, {"unit": 0, "size": 5, "prepared": keyed(0, 5)}
+        _index.TextReader, {"unit": 0, "size": 5, "prepared": keyed(0, 5)}
     ),
-    "ShinglePlan": lambda: (_kernels.ShinglePlan, {"unit": 8, "size": 9, "secret": SECRET}),
+    "ShinglePlan": lambda: (_plans.ShinglePlan, {"unit": 8, "size": 9, "secret": SECRET}),
     "ShinglePlan/words": lambda: (
-        _kernels.ShinglePlan,
+        _plans.ShinglePlan,
         {"unit": 1, "size": 2, "secret": SECRET, "words": np.arange(9, dtype=UINT64)},
     ),
     "signatures/keyed": with_plan(signatures, 0, 5),
-    "token_hashes/keyed": lambda: (_kernels.token_hashes, {
+    "token_hashes/keyed": lambda: (_plans.token_hashes, {
         "documents": [["a", b"b"], [], ("c", "d" * 30)], "offsets": np.zeros(4, INT64),
         "prepared": keyed(1, 1),
     }),
@@ -732,39 +737,39 @@ CASES = {
     "BandTables.query/texts": query_of_texts,
     "BandTables.insert_unique/texts": unique_of_texts,
     "packed_sizes": lambda: (
-        _kernels.packed_sizes, {"spans": spans(), "out": np.zeros(4, INT64)}
+        _texts.packed_sizes, {"spans": spans(), "out": np.zeros(4, INT64)}
     ),
-    "pack_texts": lambda: (_kernels.pack_texts, {**packed_room(), "spans": spans()}),
+    "pack_texts": lambda: (_texts.pack_texts, {**packed_room(), "spans": spans()}),
     "spans_of_packed": lambda: (
-        lambda **given: _kernels.spans_of_packed(**given).strings(),
+        lambda **given: _texts.spans_of_packed(**given).strings(),
         {**packed_texts(), "documents": np.array([3, 0, 1]), "tokens": False},
     ),
     "Keeper": keeper, "Keeper.candidates": method_of_keeper("candidates", candidates),
     "Keeper.first_hits": method_of_keeper("first_hits", first_hits),
     "Keeper.settle": method_of_keeper("settle", lambda: {**sets_of_five(), **decided(3)}),
     "link": link, "emit_pairs": emit_pairs, "share_first": share_first,
-    "chain_depths": lambda: (_kernels.chain_depths, {
+    "chain_depths": lambda: (_candidates.chain_depths, {
         "previous": PREVIOUS.copy(), "totals": np.zeros(3, INT64),
     }),
-    "roots": lambda: (_kernels.roots, {
+    "roots": lambda: (_candidates.roots, {
         "previous": PREVIOUS[None].copy(), "first": 0, "last": 6, "root": np.zeros((6, 1), INT32),
     }),
-    "unite": lambda: (_kernels.unite, {
+    "unite": lambda: (_candidates.unite, {
         "parent": np.arange(6, dtype=INT32), "left": np.array([0, 3], INT32),
         "right": np.array([2, 5], INT32),
     }),
-    "families": lambda: (_kernels.families, {"parent": np.array([0, 0, 1, 3], INT32)}),
-    "numbers_of": lambda: (_kernels.numbers_of, {
+    "families": lambda: (_candidates.families, {"parent": np.array([0, 0, 1, 3], INT32)}),
+    "numbers_of": lambda: (_sets.numbers_of, {
         "known": np.array([5, 2**63], UINT64), "number": np.array([1, 0], UINT32),
         "directory": np.array([0, 1, 2]), "hashes": np.array([5, 6, 2**63], UINT64),
         "out": np.zeros(3, UINT32),
     }),
-    "invert": lambda: (_kernels.invert, inverted()),
-    "Hold": lambda: (_kernels.Hold, {"lock": threading.RLock()}),
-    "Transaction": lambda: (_kernels.Transaction, {"work": object()}),
-    "SetJoin": lambda: (_kernels.SetJoin, joined()), "SetJoin.pairs": pairs,
-    "link_ids": lambda: (_kernels.link_ids, ids()), "find_id": find_id,
-    "answer_lists": lambda: (_kernels.answer_lists, {
+    "invert": lambda: (_sets.invert, inverted()),
+    "Hold": lambda: (_common.Hold, {"lock": threading.RLock()}),
+    "Transaction": lambda: (_common.Transaction, {"work": object()}),
+    "SetJoin": lambda: (_sets.SetJoin, joined()), "SetJoin.pairs": pairs,
+    "link_ids": lambda: (_index.link_ids, ids()), "find_id": find_id,
+    "answer_lists": lambda: (_index.answer_lists, {
         "names": ["a", "b", "c"], "found": np.ones((3, 2)), "counts": np.array([2, 0, 1]),
         "alike": None,
     }),
@@ -773,7 +778,7 @@ CASES = {
     "KeyBuckets.nbytes": method_of_keys("nbytes"), "KeyBuckets.close": method_of_keys("close"),
     "KeyBuckets.distinct_keys": method_of_keys("distinct_keys"),
     "KeyBuckets.contents": method_of_keys("contents"),
-    "KeyBuckets": lambda: (_kernels.KeyBuckets, {"bands": 2, "rows": 3}),
+    "KeyBuckets": lambda: (_compat.KeyBuckets, {"bands": 2, "rows": 3}),
     "KeyBuckets.insert": lambda: (key_buckets().insert, {
         "key": "new", "hashvalues": np.arange(6, dtype=UINT64), "unique": True,
     }),
@@ -783,13 +788,13 @@ CASES = {
     "KeyBuckets.remove": method_of_keys("remove", key=3),
     "ArrowColumn": column(), "ArrowColumn.__len__": column("__len__"),
     "ArrowColumn.spans": column("spans", start=0, stop=3, as_bytes=False),
-    "ArrowColumn.take": lambda: (_kernels.ArrowColumn(Column(stream())).take, {
+    "ArrowColumn.take": lambda: (_texts.ArrowColumn(Column(stream())).take, {
         "documents": np.array([2, 0]), "as_bytes": False,
     }),
-    "arrow_stream": lambda: (_kernels.arrow_stream, {
+    "arrow_stream": lambda: (_texts.arrow_stream, {
         "columns": [("n", "l", [np.arange(3)]), ("b", "b", [np.zeros(1, UINT8)])], "length": 3,
     }),
-    "Spans": lambda: (_kernels.Spans, {}), "Spans.__len__": of_spans("__len__"),
+    "Spans": lambda: (_texts.Spans, {}), "Spans.__len__": of_spans("__len__"),
     "Spans.strings": of_spans("strings"),
     "Spans.part": lambda: (spans().part, {"first": 1, "last": 3}),
     "Spans.window": lambda: (spans().window, {"i": 2, "begin": 3, "end": 9}),
@@ -799,38 +804,38 @@ CASES = {
         "documents": ["a", b"b", None, "☃", b"\xe2\x98\x83"], "first": 0, "as_bytes": False,
         "ids": None,
     }),
-    "spans_of_ids": lambda: (_kernels.spans_of_ids, {
+    "spans_of_ids": lambda: (_texts.spans_of_ids, {
         "values": np.arange(9, dtype=np.int32).view(UINT8), "width": 4, "signed": True,
         "offsets": np.array([0, 3, 3, 9]), "documents": np.array([2, 0, 1]),
     }),
-    "signatures/ids": lambda: (_kernels.signatures, {
+    "signatures/ids": lambda: (_signatures.signatures, {
         "spans": some_ids(), "unit": 8, "size": 2, **sign(),
     }),
     "Spans.equal/ids": lambda: (some_ids().equal, {
         "other": some_ids(), "out": np.zeros(4, UINT8),
     }),
-    "merged": lambda: (_kernels.merged, {
+    "merged": lambda: (_texts.merged, {
         "zeros": spans_of_list(["a", "b"]), "ones": spans_of_list(["c"]),
         "choice": np.array([0, 1, 0], UINT8),
     }),
-    "cut_pieces": lambda: (_kernels.cut_pieces, {
+    "cut_pieces": lambda: (_texts.cut_pieces, {
         "spans": lines(), "paragraphs": False, "out": np.zeros((4, 3), INT64),
     }),
-    "windows_of": lambda: (_kernels.windows_of, {"spans": lines(), "places": some_lines()}),
-    "column_of": lambda: (_kernels.column_of, {"texts": lines()}),
-    "remainders": lambda: (_kernels.remainders, {
+    "windows_of": lambda: (_texts.windows_of, {"spans": lines(), "places": some_lines()}),
+    "column_of": lambda: (_texts.column_of, {"texts": lines()}),
+    "remainders": lambda: (_texts.remainders, {
         "spans": lines(), "places": some_lines(), "paragraphs": True,
     }),
-    "word_counts": lambda: (_kernels.word_counts, {
+    "word_counts": lambda: (_plans.word_counts, {
         "spans": spans_of_list(TEXTS[2:]), "unit": 7, "size": 2, "most": 1,
         "counts": np.zeros(2, INT64), "prepared": None,
     }),
-    "word_places": lambda: (_kernels.word_places, {
+    "word_places": lambda: (_plans.word_places, {
         "spans": spans_of_list(TEXTS[2:]), "unit": 7, "counts": np.zeros(2, INT64),
         "out": np.zeros((50, 2), INT64),
     }),
-    "Normaliser": lambda: (_kernels.Normaliser, steps()),
+    "Normaliser": lambda: (_normal.Normaliser, steps()),
     "Normaliser.normalised": lambda: (normaliser().normalised, {"spans": spans()}),
     "Normaliser.traced": lambda: (normaliser().traced, {"spans": spans_of_list(TEXTS[3:])}),
-    "instruction_sets": lambda: (_kernels.instruction_sets, {}),
+    "instruction_sets": lambda: (_common.instruction_sets, {}),
 }  # fmt: skip

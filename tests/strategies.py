@@ -9,7 +9,8 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from fastlsh import _kernels
+from fastlsh._kernels.candidates import _candidates
+from fastlsh._kernels.sets import _sets
 
 
 def by_text(parameter):
@@ -99,12 +100,12 @@ def _little_steps(patch, size):
         "search.exact_join.HASHES", "texts.steps.STEP",
     ):  # fmt: skip
         patch.setattr(f"fastlsh.{name}", size)
-    patch.setattr(_kernels, "emit_pairs", partial(_kernels.emit_pairs, steps=1))
-    patch.setattr(_kernels, "Keeper", HastyKeeper)
+    patch.setattr(_candidates, "emit_pairs", partial(_candidates.emit_pairs, steps=1))
+    patch.setattr(_candidates, "Keeper", HastyKeeper)
     patch.setattr("fastlsh.search.exact_join.SetJoin", HastyJoin)
 
 
-class HastyKeeper(_kernels.Keeper):
+class HastyKeeper(_candidates.Keeper):
     """Returns after each document."""
 
     def candidates(self, *arguments):
@@ -114,7 +115,7 @@ class HastyKeeper(_kernels.Keeper):
         return super().settle(*arguments, steps=1)
 
 
-class HastyJoin(_kernels.SetJoin):
+class HastyJoin(_sets.SetJoin):
     """Returns after each set."""
 
     def pairs(self, *arguments):

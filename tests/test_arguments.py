@@ -25,7 +25,9 @@ from fastlsh import (
     near_duplicates,
     pack_signatures,
 )
-from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, spans_of_list
+from fastlsh._kernels.minhash._signatures import AFFINE32, FSS
+from fastlsh._kernels.text._plans import CHARACTERS
+from fastlsh._kernels.text._texts import spans_of_list
 from fastlsh.arguments import CHOICES, INTEGERS, check_integer
 
 

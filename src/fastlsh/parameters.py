@@ -3,14 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from fastlsh._kernels import (
-    AFFINE32,
-    BY_CONTAINMENT,
-    BY_SETS,
-    BY_SIGNATURE,
-    FSS,
-    NOT_VERIFIED,
-)
+from fastlsh._kernels.minhash._signatures import AFFINE32, FSS
+from fastlsh._kernels.sets._sets import BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, NOT_VERIFIED
 from fastlsh.arguments import check_choice, check_containment, check_integer, check_threshold
 from fastlsh.banding import LSHParams, Partition, containment_bandings, partitions_of
 from fastlsh.keyed import Key

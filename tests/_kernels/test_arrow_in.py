@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from arrow_structures import IGNORED, Producer, Stream, StreamProducer, array, schema
-from fastlsh._kernels import ArrowColumn
+from fastlsh._kernels.text._texts import ArrowColumn
 
 
 def texts(schema, array):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fastlsh._kernels import arrow_stream
+from fastlsh._kernels.text._texts import arrow_stream
 
 
 def numbers(*values):

@@ -8,7 +8,7 @@ import pytest
 
 import sketches
 from combinations import covering
-from fastlsh._kernels import AFFINE32, AFFINE64, FSS, LEGACY, PRIME61
+from fastlsh._kernels.minhash._signatures import AFFINE32, AFFINE64, FSS, LEGACY, PRIME61
 
 KERNELS = {"affine32": AFFINE32, "affine64": AFFINE64, "legacy": LEGACY, "prime61": PRIME61}
 WIDTHS = {name: np.uint32 if name == "affine32" else np.uint64 for name in KERNELS}

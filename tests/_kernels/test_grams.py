@@ -7,16 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh import _kernels
-from fastlsh._kernels import (
-    CHARACTERS,
-    WORDS,
-    GramTable,
-    extend_grams,
-    hash_grams,
-    repeat_grams,
-    spans_of_list,
-)
+from fastlsh._kernels.passages import _passages
+from fastlsh._kernels.passages._passages import GramTable, extend_grams, hash_grams, repeat_grams
+from fastlsh._kernels.text._plans import CHARACTERS, WORDS
+from fastlsh._kernels.text._texts import spans_of_list
 from kernel_cases import CASES, words_of_each
 
 texts = st.lists(st.text("abé☃😀 ", max_size=30), max_size=5)
@@ -189,4 +183,4 @@ def test_what_is_written_is_apart_from_what_is_read():
     with pytest.raises(ValueError, match="must not share memory"):
         call(**{**arguments, "runs": arguments["rows"]})
     assert isinstance(call(**arguments), int)
-    assert _kernels.GramTable is GramTable
+    assert _passages.GramTable is GramTable

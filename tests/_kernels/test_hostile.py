@@ -5,7 +5,6 @@ ordinary build, guards around the arrays show what is written outside; `.ci/sani
 """
 
 import contextlib
-import importlib
 import os
 import random
 import types
@@ -14,7 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from fastlsh import _kernels
+from every_kernel import MODULES
+from fastlsh._kernels.text import _texts
 from kernel_cases import CASES, TEXTS
 
 # AttributeError: where what is given only needs to look like an array. RuntimeWarning: numpy's,
@@ -45,14 +45,7 @@ class Draw(random.Random):
 
 def compiled():
     """Yield (name, object) of all that is defined in the compiled modules, methods included."""
-    for folder, name in [
-        ("loops", "_chosen"), ("common", "_locks"), ("json", "_json"), ("text", "_texts"),
-        ("text", "_plans"), ("text", "_normal"), ("minhash", "_signatures"),
-        ("candidates", "_candidates"), ("sets", "_sets"), ("greedy", "_keeper"),
-        ("index", "_index"), ("compat", "_compat"), ("passages", "_passages"),
-        ("grams", "_grams"),
-    ]:  # fmt: skip
-        module = importlib.import_module(f"fastlsh._kernels.{folder}.{name}")
+    for module in MODULES:
         for key, value in vars(module).items():
             if getattr(value, "__module__", None) != module.__name__ or key.startswith("_"):
                 continue
@@ -163,10 +156,10 @@ def spoiled(draw, value, others, guards):
     if isinstance(value, float):
         wild = [float("nan"), float("inf"), -float("inf"), -1.0, -0.999999, 0.0, 1.0, 1.5, 1e308]
         return draw.choice(wild) if draw.coin() else junk
-    if isinstance(value, _kernels.Spans):
+    if isinstance(value, _texts.Spans):
         texts = draw.some([*TEXTS, None, "x" * 600], 0, 5)
-        gathered = _kernels.spans_of_list(texts, as_bytes=draw.coin())
-        return draw.choice([gathered, _kernels.Spans(), junk])
+        gathered = _texts.spans_of_list(texts, as_bytes=draw.coin())
+        return draw.choice([gathered, _texts.Spans(), junk])
     if isinstance(value, list):
         items = [*value, None, 7, np.zeros(3, np.uint64), "x", b"\xff", ("a", "l", [np.zeros(1)])]
         return draw.some(items, 0, 5)

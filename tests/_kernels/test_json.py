@@ -14,7 +14,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fastlsh import _kernels
+from fastlsh._kernels.rows import _rows
+from fastlsh._kernels.text import _texts
 from fastlsh.io.blocks.jsonl import JsonRows
 from fastlsh.io.sources import Options, Source
 from rows_oracle import json_with_text
@@ -34,7 +35,7 @@ def read(isa, lines, keys=KEYS, rows=None, labels=3, texts=1, join_with=b"", rol
     data = np.frombuffer(b"".join(lines), np.uint8)
     bounds = bounds_of(lines)
     rows = np.arange(len(lines)) if rows is None else rows
-    size = int(np.diff(bounds)[rows].sum()) + _kernels.PADDING
+    size = int(np.diff(bounds)[rows].sum()) + _rows.PADDING
     size += len(rows) * (texts - 1) * len(join_with)
     kinds = np.full((count, len(rows)), 99, np.uint8)
     members = np.full((2 * count, len(rows)), -7)
@@ -42,23 +43,23 @@ def read(isa, lines, keys=KEYS, rows=None, labels=3, texts=1, join_with=b"", rol
     used = isa.json_lines(
         data, bounds, rows, keys, labels, out[:size], kinds, members, texts, join_with, roles
     )
-    assert used <= size - _kernels.PADDING
+    assert used <= size - _rows.PADDING
     assert (out[size:] == 0xA5).all()
     bytes_of = out.tobytes()
 
     def member(kind, start, size):
-        if kind in (_kernels.STRING, _kernels.TOKEN, _kernels.LONG_REAL):
+        if kind in (_rows.STRING, _rows.TOKEN, _rows.LONG_REAL):
             piece = bytes_of[start : start + size]
-            return piece.decode() if kind == _kernels.STRING else piece
-        if kind == _kernels.INTEGER:
+            return piece.decode() if kind == _rows.STRING else piece
+        if kind == _rows.INTEGER:
             return start
-        if kind == _kernels.REAL:
+        if kind == _rows.REAL:
             return struct.unpack("d", struct.pack("q", start))[0]
         return None
 
     return [
         None
-        if kinds[0, i] == _kernels.REFUSED
+        if kinds[0, i] == _rows.REFUSED
         else tuple(
             member(kinds[m, i], *members[2 * m : 2 * m + 2, i].tolist()) for m in range(count)
         )
@@ -406,7 +407,7 @@ def test_some_of_the_lines_in_any_order(isa):
 
 @given(st.binary(max_size=80).map(lambda data: data.replace(b"x", b"\n")), st.booleans())
 def test_line_bounds(data, last):
-    found = _kernels.line_bounds(np.frombuffer(data, np.uint8), last)
+    found = _rows.line_bounds(np.frombuffer(data, np.uint8), last)
     pieces = data.split(b"\n")
     ends = np.cumsum([len(piece) + 1 for piece in pieces[:-1]]).tolist()
     ends += [len(data)] if last and pieces[-1] else []
@@ -415,7 +416,7 @@ def test_line_bounds(data, last):
 
 @given(st.text(st.sampled_from("a\r\n"), max_size=80), st.booleans())
 def test_line_bounds_with_carriage_returns(text, last):
-    found = _kernels.line_bounds(np.frombuffer(text.encode(), np.uint8), last, returns=True)
+    found = _rows.line_bounds(np.frombuffer(text.encode(), np.uint8), last, returns=True)
     lines = io.StringIO(text, newline="").readlines()
     if lines and not last and not lines[-1].endswith("\n"):  # a line feed, or more, may follow
         lines.pop()
@@ -463,20 +464,20 @@ def elements_of(data):
 def test_element_bounds(text, cut):
     data = np.frombuffer(text.encode(), np.uint8)
     scan = np.zeros(5, np.int64)
-    found = _kernels.element_bounds(data, scan)
+    found = _rows.element_bounds(data, scan)
     assert (found[1:].tolist(), scan[0]) == elements_of(data.tolist())
     scan[:] = 0  # in two parts
-    first = _kernels.element_bounds(data[:cut], scan)[1:]
-    second = _kernels.element_bounds(data[cut:], scan)[1:] + cut
+    first = _rows.element_bounds(data[:cut], scan)[1:]
+    second = _rows.element_bounds(data[cut:], scan)[1:] + cut
     assert [*first, *second] == found[1:].tolist()
 
 
 @given(ARRAYS.map(lambda text: f" {text}"), st.sampled_from([(32, 32), (11, 12)]))
 def test_element_lines(text, breaks):
     data = np.frombuffer(text.encode(), np.uint8)
-    bounds = _kernels.element_bounds(data, np.zeros(5, np.int64))
+    bounds = _rows.element_bounds(data, np.zeros(5, np.int64))
     bounds = bounds[len(bounds) > 2 :]  # behind the first row
-    lines, found = _kernels.element_lines(data, bounds, *breaks)
+    lines, found = _rows.element_lines(data, bounds, *breaks)
     expected = []
     for start, stop in pairwise(bounds.tolist()):
         piece = data[start:stop].tobytes()
@@ -520,7 +521,7 @@ def test_lines_with_tails(lines, seed):
     bounds = np.cumsum([0, *(len(before + behind) for before, _, behind in lines)])
     ends = bounds[:-1] + [len(before) for before, _, _ in lines]
     tails = [lines[i][1] for i in order]
-    found = _kernels.lines_with_tails(
+    found = _rows.lines_with_tails(
         np.frombuffer(b"".join(before + behind for before, _, behind in lines), np.uint8), bounds,
         order, ends.astype(np.int64)[order], np.frombuffer(b"".join(tails), np.uint8),
         np.cumsum([0, *map(len, tails)]),
@@ -578,8 +579,8 @@ def test_value_places(isa, lines, ended, spread, seed):
 def test_json_strings(texts):
     offsets = np.zeros(len(texts) + 1, np.int64)
     plain = np.array([plain for _, plain in texts], np.uint8)
-    spans = _kernels.spans_of_list([text for text, _ in texts])
-    found = _kernels.json_strings(spans, plain, offsets)
+    spans = _texts.spans_of_list([text for text, _ in texts])
+    found = _rows.json_strings(spans, plain, offsets)
     expected = []
     for text, escapes in texts:
         surrogate = any("\ud800" <= c <= "\udfff" for c in text)
@@ -593,7 +594,7 @@ def test_every_character_as_a_json_string():
     for each in (text[:256], text[:0xD800], text[0xE000:0x10000], text):
         for plain in (0, 1):
             flags, offsets = np.array([plain], np.uint8), np.zeros(2, np.int64)
-            found = _kernels.json_strings(_kernels.spans_of_list([each]), flags, offsets)
+            found = _rows.json_strings(_texts.spans_of_list([each]), flags, offsets)
             escapes = bool(plain) or each is text
             assert found == json.dumps(each, ensure_ascii=escapes).encode()
 
@@ -603,7 +604,7 @@ def test_chosen_lines(lines, before):
     data = b"." * before + b"".join(line for line, _ in lines)
     bounds = before + np.cumsum([0, *(len(line) for line, _ in lines)])
     chosen = np.array([kept for _, kept in lines], np.uint8)
-    found = _kernels.chosen_lines(np.frombuffer(data, np.uint8), bounds, chosen)
+    found = _rows.chosen_lines(np.frombuffer(data, np.uint8), bounds, chosen)
     assert found == b"".join(line for line, kept in lines if kept)
 
 
@@ -634,7 +635,7 @@ def test_delimited_fields(table, written, quotes, end):
     bounds = np.cumsum([0, *map(len, data)])
     out, members = np.zeros(len(whole), np.uint8), np.zeros((6, len(rows)), np.int64)
     columns = width - 1, 0, width - 1
-    used, is_ascii = _kernels.delimited_fields(
+    used, is_ascii = _rows.delimited_fields(
         whole, bounds, np.arange(len(rows)), b",", quotes, width, columns, out, members
     )
     assert is_ascii == b"".join(data).isascii() or used < 0

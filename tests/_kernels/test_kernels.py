@@ -9,7 +9,9 @@ import pytest
 
 import oracle
 from combinations import covering
-from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, WORDS, spans_of_list, token_hashes
+from fastlsh._kernels.minhash._signatures import AFFINE32, FSS
+from fastlsh._kernels.text._plans import CHARACTERS, WORDS, token_hashes
+from fastlsh._kernels.text._texts import spans_of_list
 from strategies import ALPHABETS, text_of
 
 SHINGLES = [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 511, 512, 513, 2047, 2049]

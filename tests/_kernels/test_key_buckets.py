@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from combinations import covering, every, first
-from fastlsh._kernels import KeyBuckets
+from fastlsh._kernels.compat._compat import KeyBuckets
 from stand_ins import Model, Sketch, band_key, sketches
 
 INSERTED, KNOWN, OTHER_KIND = 0, 1, 2

@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 import oracle
 from combinations import covering
 from fastlsh import Key
-from fastlsh._kernels import (
+from fastlsh._kernels.text._plans import (
     ALPHANUMERIC,
     CHARACTERS,
     TOKEN_IDS,
     WITH_EMPTY,
     WORDS,
     ShinglePlan,
-    spans_of_ids,
-    spans_of_list,
 )
+from fastlsh._kernels.text._texts import spans_of_ids, spans_of_list
 from oracle_keyed import Keyed
 from strategies import ALPHABETS, any_text, share, text_of
 

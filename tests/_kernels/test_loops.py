@@ -13,6 +13,8 @@ import pytest
 import oracle
 from combinations import BUILDS, covering, every_isa
 from fastlsh import _kernels
+from fastlsh._kernels.minhash import _signatures
+from fastlsh._kernels.text import _plans
 
 TABLE = Path(__file__).parents[2] / "src" / "fastlsh" / "_kernels" / "loops" / "table.pxd"
 if not TABLE.is_file():
@@ -132,7 +134,7 @@ def test_sign_hashes(loops, k, width):
     a, b = some(rng, k) | np.uint32(1), some(rng, k)
     offsets = np.array([0, 0, 1, 16, 33, 600])
     hashes = some(rng, 600, f"uint{width}")
-    how = Signer(_kernels.AFFINE32, a.ctypes.data, b.ctypes.data, k, 0, 0, 0)
+    how = Signer(_signatures.AFFINE32, a.ctypes.data, b.ctypes.data, k, 0, 0, 0)
     rows = np.zeros((5, k), np.uint32)
     loops(
         f"sign_hashes_{width}", None, hashes, offsets, c_ssize_t(5),
@@ -160,7 +162,10 @@ def test_permute_with_a_prime(loops, k, n):
     rng = np.random.default_rng(100 * k + n)
     a, b, hashes = some(rng, k, np.uint64), some(rng, k, np.uint64), some(rng, n, np.uint64)
     prime = 2**61 - 1
-    for scheme, bits, most in ((_kernels.LEGACY, 32, 2**32 - 1), (_kernels.PRIME61, 64, prime)):
+    for scheme, bits, most in (
+        (_signatures.LEGACY, 32, 2**32 - 1),
+        (_signatures.PRIME61, 64, prime),
+    ):
         how = Functions(scheme, k, 0, 0, a.ctypes.data, b.ctypes.data)
         row = np.full(k, most, np.uint64)
         loops("permute", None, pointer(how), hashes, c_ssize_t(n), row)
@@ -179,7 +184,7 @@ class Plan(ctypes.Structure):
     ]  # fmt: skip
 
     def __init__(self, unit, size):
-        base = oracle.CHARACTER_BASE if unit == _kernels.CHARACTERS else oracle.WORD_BASE
+        base = oracle.CHARACTER_BASE if unit == _plans.CHARACTERS else oracle.WORD_BASE
         mixed = [oracle.mix_code_point(c) for c in range(256)]
         self.unit, self.size, self.power = unit, size, pow(base, size - 1, 2**64)
         self.mixer[:] = [0, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53]
@@ -201,7 +206,7 @@ def spans_of(texts, kind):
 
 
 TEXTS = ["", "a", "of nine c", "a text  of words,\tsome é \xa0", "ab" * 40 + " xyz " * 300]
-UNITS = {"char": _kernels.CHARACTERS, "word": _kernels.WORDS}
+UNITS = {"char": _plans.CHARACTERS, "word": _plans.WORDS}
 WORKBENCH = 8 * (1 << 13) + 2 * ((1 << 16) + 4) + 8 * (1 << 15)
 
 
@@ -226,7 +231,7 @@ def test_sets_of_texts(loops, kind, size, unit):
 @pytest.mark.parametrize("kind", [1, 2, 4])
 def test_write_words(loops, kind):
     spans, owners = spans_of(TEXTS, kind)
-    plan = Plan(_kernels.WORDS, 1)
+    plan = Plan(_plans.WORDS, 1)
     for span, text in zip(spans, TEXTS, strict=True):
         out = np.zeros((len(text) + 1, 2), np.int64)
         n = loops("write_words", c_ssize_t, pointer(plan), pointer(span), out)
@@ -237,7 +242,7 @@ def test_write_words(loops, kind):
 @pytest.mark.parametrize("kind", [1, 2, 4])
 def test_count_words(loops, kind):
     spans, owners = spans_of(TEXTS, kind)
-    plan = Plan(_kernels.WORDS, 1)
+    plan = Plan(_plans.WORDS, 1)
     for span, text in zip(spans, TEXTS, strict=True):
         for most in (1, 10**6):
             n = loops("count_words", c_ssize_t, pointer(plan), pointer(span), c_ssize_t(most))
@@ -248,7 +253,7 @@ def test_count_words(loops, kind):
 @pytest.mark.parametrize("kind", [1, 2, 4])
 def test_write_hashes(loops, kind):
     spans, owners = spans_of(TEXTS, kind)
-    plan = Plan(_kernels.WORDS, 1)
+    plan = Plan(_plans.WORDS, 1)
     for span, text in zip(spans, TEXTS, strict=True):
         out = np.zeros(len(text) + 1, np.uint64)
         n = loops("write_hashes", c_ssize_t, pointer(plan), pointer(span), out)

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from combinations import covering
-from fastlsh import _kernels
+from fastlsh._kernels.compat import _compat
+from fastlsh._kernels.text import _texts
 from murmur import fingerprint, x64_128, x86_32
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 15, 16, 17, 23, 24, 31, 32, 33, 50]
@@ -15,7 +16,7 @@ WIDTHS = [1, 15, 16, 17, 31, 32, 33, 48, 65]
 
 def minima(module, texts, size, seeds, dtype, sentinel=False):
     out = np.empty((len(texts), len(seeds)), dtype)
-    spans = _kernels.spans_of_list(texts, 0, True)
+    spans = _texts.spans_of_list(texts, 0, True)
     module.murmur_minima(spans, size, np.array(seeds, np.uint32), out, sentinel)
     return out.tolist()
 
@@ -89,12 +90,12 @@ def test_equal_upper_halves(isa, dtype):
 )
 def test_any(texts, size, seeds, sentinel, dtype):
     expected = [fingerprint(t, seeds, size, dtype, sentinel) for t in texts]
-    assert minima(_kernels, texts, size, seeds, dtype, sentinel) == expected
+    assert minima(_compat, texts, size, seeds, dtype, sentinel) == expected
 
 
 def test_bad_arguments(isa):
     seeds = np.arange(4, dtype=np.uint32)
-    spans = _kernels.spans_of_list(["abc"], 0, True)
+    spans = _texts.spans_of_list(["abc"], 0, True)
     out = np.empty((1, 4), np.uint32)
     with pytest.raises(ValueError, match="size must be at least 1, got 0"):
         isa.murmur_minima(spans, 0, seeds, out)
@@ -103,13 +104,13 @@ def test_bad_arguments(isa):
     with pytest.raises(ValueError, match="at least one seed"):
         isa.murmur_minima(spans, 5, seeds[:0], out[:, :0].copy())
     with pytest.raises(ValueError, match="not gathered as bytes"):
-        isa.murmur_minima(_kernels.spans_of_list(["\u0416"]), 5, seeds, out)
+        isa.murmur_minima(_texts.spans_of_list(["\u0416"]), 5, seeds, out)
     with pytest.raises(TypeError):
         isa.murmur_minima(None, 5, seeds, out)
 
 
 def test_no_texts_and_a_huge_size(isa):
     seeds = np.arange(4, dtype=np.uint32)
-    isa.murmur_minima(_kernels.spans_of_list([]), 5, seeds, np.empty((0, 4), np.uint64))
+    isa.murmur_minima(_texts.spans_of_list([]), 5, seeds, np.empty((0, 4), np.uint64))
     text = b"shorter than a window"
     assert minima(isa, [text], 2**62, [7], np.uint64) == [[x64_128(text, 7)[0]]]

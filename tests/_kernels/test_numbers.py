@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from fastlsh import _kernels
-from fastlsh._kernels import CHARACTERS, Numbers, pack_numbers, spans_of_list
+from fastlsh._kernels.sets import _sets
+from fastlsh._kernels.sets._sets import Numbers, pack_numbers
+from fastlsh._kernels.text._plans import CHARACTERS
+from fastlsh._kernels.text._texts import spans_of_list
 
 hashes = st.one_of(
     st.integers(0, 2**64 - 1),
@@ -162,7 +164,7 @@ def test_similarity(sets, threshold):
     left, right = (side.ravel().copy() for side in np.mgrid[: len(sets), : len(sets)])
     exact = [oracle.jaccard(sets[a], sets[b]) for a, b in zip(left, right, strict=True)]
     out = np.empty(len(left))
-    _kernels.number_jaccard(words, start, count, left, right, threshold, out)
+    _sets.number_jaccard(words, start, count, left, right, threshold, out)
     assert out.tolist() == [j if j >= threshold else -1.0 for j in exact]
 
 
@@ -187,7 +189,7 @@ def test_a_set_that_is_not_there():
     words, start, count = packed([[1, 2], [2, 3]])
     pair = np.array([0]), np.array([1])
     out = np.empty(1)
-    _kernels.number_jaccard(words, start, count, *pair, 0.0, out)
+    _sets.number_jaccard(words, start, count, *pair, 0.0, out)
     assert out.tolist() == [1 / 3]
     for bad in [
         (words, start, np.array([-1, 2])),
@@ -198,11 +200,11 @@ def test_a_set_that_is_not_there():
         (np.full_like(words, 2**64 - 1), start, count),
     ]:
         with pytest.raises(IndexError, match="is not there, or lies outside"):
-            _kernels.number_jaccard(*bad, *pair, 0.0, out)
+            _sets.number_jaccard(*bad, *pair, 0.0, out)
     with pytest.raises(ValueError, match="start and count need"):
-        _kernels.number_jaccard(words, start[:1], count, *pair, 0.0, out)
+        _sets.number_jaccard(words, start[:1], count, *pair, 0.0, out)
     with pytest.raises(IndexError, match="points outside 2 documents"):
-        _kernels.number_jaccard(words, start, count, pair[0], np.array([2]), 0.0, out)
+        _sets.number_jaccard(words, start, count, pair[0], np.array([2]), 0.0, out)
 
 
 def test_bad_lists_are_refused():

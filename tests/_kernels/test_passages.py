@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh import _kernels
-from fastlsh._kernels import spans_of_list
+from fastlsh._kernels.passages import _passages
+from fastlsh._kernels.text import _texts
+from fastlsh._kernels.text._texts import spans_of_list
 from kernel_cases import CASES, words_of_each
 
 texts = st.lists(st.text("abc☃😀", max_size=40), max_size=5)
@@ -15,7 +16,9 @@ texts = st.lists(st.text("abc☃😀", max_size=40), max_size=5)
 def winnowed(collection, length, gram, room=500):
     keys, rows = np.zeros(room, np.uint64), np.zeros((room, 4), np.int64)
     echoes = np.zeros((room, 5), np.int64)
-    count, echo_count = _kernels.winnow(spans_of_list(collection), length, gram, keys, rows, echoes)
+    count, echo_count = _passages.winnow(
+        spans_of_list(collection), length, gram, keys, rows, echoes
+    )
     return keys[:count], rows[:count], echoes[:echo_count]
 
 
@@ -58,16 +61,16 @@ def test_what_does_not_fit_is_counted():
     assert len(keys) > 20
     assert len(echoes) == 1
     nothing = np.zeros(3, np.uint64), np.zeros((3, 4), np.int64), np.zeros((0, 5), np.int64)
-    counted = _kernels.winnow(spans_of_list(collection), 20, 5, *nothing)
+    counted = _passages.winnow(spans_of_list(collection), 20, 5, *nothing)
     assert counted == (len(keys), 1)
     assert (nothing[0] == keys[:3]).all()
     _, given = CASES["repeats"]()
-    found = _kernels.repeats(**given)
+    found = _passages.repeats(**given)
     assert found > 1
-    assert _kernels.repeats(**{**given, "out": np.zeros((1, 5), np.int64)}) == found
+    assert _passages.repeats(**{**given, "out": np.zeros((1, 5), np.int64)}) == found
     _, given = CASES["cuts"]()
-    assert _kernels.cuts(**given) == 3
-    assert _kernels.cuts(**{**given, "out": np.zeros((2, 5), np.int64)}) == -1
+    assert _passages.cuts(**given) == 3
+    assert _passages.cuts(**{**given, "out": np.zeros((2, 5), np.int64)}) == -1
 
 
 @pytest.mark.parametrize(
@@ -136,8 +139,8 @@ def test_words_have_hashes_and_numbers(collection, bits):
     bounds, starts = words_of_each(documents)
     hashes, numbers = np.zeros(len(bounds), np.uint64), np.zeros(len(bounds), np.uint32)
     spans = spans_of_list(documents)
-    _kernels.word_hashes(spans, starts, bounds, bits, hashes)
-    unique = _kernels.word_numbers(spans, starts, bounds, hashes, numbers)
+    _passages.word_hashes(spans, starts, bounds, bits, hashes)
+    unique = _passages.word_numbers(spans, starts, bounds, hashes, numbers)
     every, first = [word for document in collection for word in document], {}
     assert numbers.tolist() == [first.setdefault(word, len(first)) for word in every]
     of_word = dict(zip(every, hashes.tolist(), strict=True))
@@ -151,8 +154,8 @@ def test_many_words():
     bounds, starts = words_of_each(documents)
     hashes, numbers = np.zeros(len(bounds), np.uint64), np.zeros(len(bounds), np.uint32)
     spans = spans_of_list(documents)
-    _kernels.word_hashes(spans, starts, bounds, 2**64 - 1, hashes)
-    assert _kernels.word_numbers(spans, starts, bounds, hashes, numbers)
+    _passages.word_hashes(spans, starts, bounds, 2**64 - 1, hashes)
+    assert _passages.word_numbers(spans, starts, bounds, hashes, numbers)
     assert numbers.tolist() == [number % 5000 for number in range(12_000)]
     assert len(set(hashes.tolist())) == 5000
 
@@ -162,7 +165,7 @@ def test_many_words():
     [
         ("word_hashes", {"bounds": np.array([[0, 1]])}, ValueError, "as many elements"),
         ("word_hashes", {"starts": np.zeros(2, np.int64)}, ValueError, "starts"),
-        ("word_hashes", {"texts": _kernels.spans_of_ids(
+        ("word_hashes", {"texts": _texts.spans_of_ids(
             np.zeros(0, np.uint8), 8, False, np.zeros(4, np.int64), np.arange(3)
         )}, TypeError, "token ids are no texts"),
         ("word_numbers", {"hashes": np.zeros(1, np.uint64)}, ValueError, "hashes has 1 elements"),

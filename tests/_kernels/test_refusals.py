@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from fastlsh import _kernels
+from every_kernel import KERNELS
+from fastlsh._kernels.index import _index
+from fastlsh._kernels.sets import _sets
+from fastlsh._kernels.text import _plans, _texts
 from kernel_cases import CASES, sets_of_five
 
 
@@ -87,7 +90,7 @@ def test_shingle_sets_with_shared_outputs(one, other):
     "name", ["BandTables", "Keeper", "Permutations", "SetJoin", "ArrowColumn", "KeyBuckets"]
 )
 def test_nothing_is_made_without_its_arguments(name):
-    kind = getattr(_kernels, name)
+    kind = getattr(KERNELS, name)
     with pytest.raises(TypeError):
         kind.__new__(kind)
 
@@ -102,14 +105,14 @@ def test_a_root_that_changes_is_not_followed():
         keeper.settle(0, 5, *sets, *decided)
     arguments["document"][:] = 2**62
     arguments["root"][:] = 0
-    for mode in (_kernels.BY_SIGNATURE, _kernels.BY_CONTAINMENT):
+    for mode in (_sets.BY_SIGNATURE, _sets.BY_CONTAINMENT):
         other = call(**CASES["Keeper"]()[1] | {"mode": mode})
         other.settle(0, 5, *sets, *decided)
 
 
 def test_modes_that_there_are_not():
     call, arguments = CASES["Keeper"]()
-    for mode in (-1, 99, _kernels.BY_TEXTS):
+    for mode in (-1, 99, _sets.BY_TEXTS):
         with pytest.raises(ValueError, match="mode must be"):
             call(**arguments | {"mode": mode})
 
@@ -120,13 +123,13 @@ def test_modes_that_there_are_not():
 )
 def test_slices_outside_of_a_row_are_refused(column, value):
     slices = np.array([(0, 3, 0, 0, 0, 0, 1), (3, 3, 1, 0, 2, 0, 0)])
-    kernel = _kernels.BandTables(9, 2, 1, True, slices=slices)
+    kernel = _index.BandTables(9, 2, 1, True, slices=slices)
     assert kernel.n == 0
     slices[1, column] = value
     with pytest.raises(ValueError, match="slice 1 does not suit signatures of 8 values"):
-        _kernels.BandTables(9, 2, 1, True, slices=slices)
+        _index.BandTables(9, 2, 1, True, slices=slices)
     with pytest.raises(ValueError, match=r"slices need the shape \(3, 7\)"):
-        _kernels.BandTables(9, 3, 1, True, slices=slices)
+        _index.BandTables(9, 3, 1, True, slices=slices)
 
 
 def test_a_document_that_changes_is_refused():
@@ -154,18 +157,18 @@ def test_documents_that_shrink_while_they_are_read():
 
     documents = [Tokens() for _ in range(4)]
     with pytest.raises(RuntimeError, match="changed while"):
-        _kernels.token_hashes(documents, np.zeros(5, np.int64))
+        _plans.token_hashes(documents, np.zeros(5, np.int64))
 
 
 @pytest.mark.parametrize("ids", [(), [], [3]])
 @pytest.mark.parametrize("wrong", [7, b"\xff"])
 def test_ids_that_are_too_few_for_the_message(ids, wrong):
     with pytest.raises(IndexError):
-        _kernels.spans_of_list(["a", wrong], ids=ids)
+        _texts.spans_of_list(["a", wrong], ids=ids)
     with pytest.raises(IndexError):
-        _kernels.token_hashes([["a"], [wrong]], np.zeros(3, np.int64), ids=ids)
+        _plans.token_hashes([["a"], [wrong]], np.zeros(3, np.int64), ids=ids)
     with pytest.raises((TypeError, ValueError), match=f"document {2**63} "):
-        _kernels.spans_of_list(["a", wrong], 2**63 - 1)
+        _texts.spans_of_list(["a", wrong], 2**63 - 1)
 
 
 @pytest.mark.parametrize(

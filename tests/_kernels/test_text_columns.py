@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh._kernels import TextColumn, TextColumns, spans_of_ids, spans_of_list
-from fastlsh._kernels import column_of as encoded_column
+from fastlsh._kernels.text._texts import TextColumn, TextColumns, spans_of_ids, spans_of_list
+from fastlsh._kernels.text._texts import column_of as encoded_column
 
 TEXT = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 ANY = st.none() | st.text(max_size=30)

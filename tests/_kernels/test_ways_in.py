@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import oracle
 from combinations import covering, first
 from fastlsh import MinHasher, Shingler
-from fastlsh._kernels import WORDS, spans_of_list
+from fastlsh._kernels.text._plans import WORDS
+from fastlsh._kernels.text._texts import spans_of_list
 from strategies import LETTERS
 
 SPACES = "\t\n\x0b\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000"

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh import LSHParams, _kernels, band_keys
+from fastlsh import LSHParams, band_keys
+from fastlsh._kernels.candidates import _candidates
+from fastlsh._kernels.minhash import _signatures
 from fastlsh.candidates import Linker, find_families, link_bands
 
 # Few keys, so that many are equal; the largest shares its counter and its slot with others.
@@ -54,8 +56,8 @@ def test_families(n, data):
     pairs = data.draw(st.lists(st.tuples(person, person), max_size=40))
     family = np.arange(n, dtype=np.int32)
     left, right = np.array(pairs, np.int32).reshape(-1, 2).T.copy()
-    _kernels.unite(family, left, right)
-    _kernels.families(family)
+    _candidates.unite(family, left, right)
+    _candidates.families(family)
     first = list(range(n))
     for a, b in pairs * n:
         first[a] = first[b] = min(first[a], first[b])
@@ -98,14 +100,14 @@ def test_keys_that_are_given_are_used():
 def test_keys_into_a_part_of_an_array():
     signatures = np.random.default_rng(0).integers(0, 9, (20, 12), np.uint32)
     whole = np.zeros((3, 40), np.uint64)
-    _kernels.band_keys(signatures, 0, 4, whole[:, 7:27])
+    _signatures.band_keys(signatures, 0, 4, whole[:, 7:27])
     assert np.array_equal(whole[:, 7:27], band_keys(signatures, LSHParams(3, 4)))
     assert not whole[:, :7].any()
     assert not whole[:, 27:].any()
     with pytest.raises(ValueError, match="side by side"):
-        _kernels.band_keys(signatures, 0, 4, whole[:, ::2])
+        _signatures.band_keys(signatures, 0, 4, whole[:, ::2])
     with pytest.raises(ValueError, match="side by side"):
-        _kernels.band_keys(signatures, 0, 4, np.zeros((20, 3), np.uint64).T)
+        _signatures.band_keys(signatures, 0, 4, np.zeros((20, 3), np.uint64).T)
 
 
 # ---- what the kernels refuse
@@ -122,7 +124,7 @@ def int32(*values):
 def test_too_little_memory_for_links(table, later, earlier, match):
     room = [np.empty(size, np.int32) for size in (table, later, earlier)]
     with pytest.raises(ValueError, match=match):
-        _kernels.link(np.ones(4, np.uint64), *room)
+        _candidates.link(np.ones(4, np.uint64), *room)
 
 
 @pytest.mark.parametrize(
@@ -141,13 +143,13 @@ def test_too_little_memory_for_links(table, later, earlier, match):
 )
 def test_bad_families(parent, left, right, error):
     with pytest.raises(error):
-        _kernels.unite(int32(*parent), int32(*left), int32(*right))
+        _candidates.unite(int32(*parent), int32(*left), int32(*right))
 
 
 @pytest.mark.parametrize("parent", [[1, 1], [0, 2, 2], [0, -1], [0, 1, 2**31 - 1]])
 def test_families_of_bad_parents(parent):
     with pytest.raises(ValueError, match="not later"):
-        _kernels.families(int32(*parent))
+        _candidates.families(int32(*parent))
 
 
 @pytest.mark.parametrize(
@@ -186,18 +188,18 @@ def test_bad_pairs(changes):
         "right": np.empty(9, np.int32),
     }
     signatures = np.ones((3, 4), np.uint32)
-    assert _kernels.emit_pairs(signatures, *arguments.values()) == 3
+    assert _candidates.emit_pairs(signatures, *arguments.values()) == 3
     arguments["at"] = np.array([0, 0, -1])
     with pytest.raises(ValueError):  # noqa: PT011
-        _kernels.emit_pairs(signatures, *(arguments | changes).values())
+        _candidates.emit_pairs(signatures, *(arguments | changes).values())
 
 
 @pytest.mark.parametrize("previous", [[0], [-1, 1], [-1, -2], [-1, 5]])
 def test_bad_links(previous):
     with pytest.raises(ValueError, match="earlier"):
-        _kernels.roots(int32(*previous)[None], 0, len(previous), int32(*previous)[:, None] + 1)
+        _candidates.roots(int32(*previous)[None], 0, len(previous), int32(*previous)[:, None] + 1)
     with pytest.raises(ValueError, match="earlier"):
-        _kernels.chain_depths(int32(*previous), np.empty(3, np.int64))
+        _candidates.chain_depths(int32(*previous), np.empty(3, np.int64))
 
 
 @pytest.mark.parametrize("room", [1, 5, 1000])
@@ -214,7 +216,7 @@ def test_pairs_go_on_where_they_were_left(steps, room):
         found, calls = [], 0
         while at[0] < stop:
             left, right = np.empty(room, np.int32), np.empty(room, np.int32)
-            end = _kernels.emit_pairs(
+            end = _candidates.emit_pairs(
                 signatures, 3, families.documents, families.previous, at, stop, left, right, 0,
                 steps,
             )  # fmt: skip
@@ -237,7 +239,7 @@ def test_a_call_that_finds_nothing_new_returns():
     at = np.array([0, 0, -1])
     calls = 0
     while at[0] < 400:
-        _kernels.emit_pairs(
+        _candidates.emit_pairs(
             signatures, 1, families.documents, families.previous, at, 400, left, right, 0, 10_000
         )
         calls += 1
@@ -254,5 +256,5 @@ def test_a_call_that_finds_nothing_new_returns():
 )  # fmt: skip
 def test_the_largest_bucket(previous, found):
     totals = np.empty(3, np.int64)
-    _kernels.chain_depths(int32(*previous), totals)
+    _candidates.chain_depths(int32(*previous), totals)
     assert tuple(totals.tolist()) == found

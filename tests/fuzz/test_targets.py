@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from every_kernel import MODULES, names_of
 from fastlsh.io import InputError, read
 from files import put
 
@@ -17,10 +18,9 @@ NEEDED = {"tables": "pyarrow", "work_directory": "pyarrow"}
 
 @pytest.fixture(autouse=True)
 def kernels_as_they_were(monkeypatch):
-    from fastlsh import _kernels
-
-    for name in _kernels.__all__:
-        monkeypatch.setattr(_kernels, name, getattr(_kernels, name))
+    for module in MODULES:
+        for name in names_of(module):
+            monkeypatch.setattr(module, name, getattr(module, name))
 
 
 @pytest.mark.parametrize("name", NAMES)

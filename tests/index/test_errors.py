@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from fastlsh import Index, Shingler, _kernels
+from fastlsh import Index, Shingler
+from fastlsh._kernels.index import _index
 
 ROWS = np.arange(256, dtype=np.uint32).reshape(2, 128)
 TEXT = "a text of some length"
@@ -171,7 +172,7 @@ def arrays(n=4, k=6, bands=2, size=9):
 def kernel_of(given, room=5):
     """Return tables of their own with what is in arrays, and room for a few more documents."""
     n, k = given["signatures"].shape
-    kernel = _kernels.BandTables(k, len(given["slots"]), given["rows"], False)
+    kernel = _index.BandTables(k, len(given["slots"]), given["rows"], False)
     kernel.reserve(n, 0, 1.0)
     written = [given["signatures"], np.ones(n, np.uint8), np.empty(0), np.empty(0)]
     for band, slots in enumerate(given["slots"]):
@@ -203,13 +204,13 @@ def kernel_of(given, room=5):
 )
 def test_kernel_arrays(wrong):
     with pytest.raises((ValueError, TypeError)):
-        _kernels.BandTables.over(**{**arrays(), **wrong})
+        _index.BandTables.over(**{**arrays(), **wrong})
 
 
 @pytest.mark.parametrize("shape", [(6, 0, 1), (6, 1, 0), (6, 4, 2), (6, 2, 2**62), (2**31, 1, 1)])
 def test_kernel_shapes(shape):
     with pytest.raises(ValueError, match="values"):
-        _kernels.BandTables(*shape, False)
+        _index.BandTables(*shape, False)
 
 
 def test_kernel_calls():
@@ -274,7 +275,7 @@ def test_kernel_calls():
     full["slots"][1][:8] = np.arange(1, 9) << 32
     with pytest.raises(ValueError, match="the table of band 1 has no room for 1 keys"):
         kernel_of(full).append(**{**good, "last": 1})
-    read_only = _kernels.BandTables.over(**arrays(3))
+    read_only = _index.BandTables.over(**arrays(3))
     for call in (
         lambda: read_only.append(**{**good, "last": 1}),
         lambda: read_only.begin_compact(None),
@@ -332,7 +333,7 @@ def test_tables_of_random_numbers(seed):
         given["signatures"] = given["signatures"][:n].copy()
         given["links"] = [links[:n].copy() for links in given["links"]]
         for call in (query, compact, append, insert_unique):
-            for kernel in (kernel_of(given), _kernels.BandTables.over(**given)):
+            for kernel in (kernel_of(given), _index.BandTables.over(**given)):
                 harmless(call, kernel)
 
 

@@ -10,8 +10,9 @@ import threading
 import numpy as np
 import pytest
 
-from fastlsh import Index, _kernels
-from fastlsh._kernels import Hold
+from fastlsh import Index
+from fastlsh._kernels.common._common import Hold
+from fastlsh._kernels.index import _index
 from fastlsh.index import checks
 from running import threads as running_threads
 
@@ -306,7 +307,7 @@ def answered_during(call):
 
 
 def roomy(bands, n):
-    kernel = _kernels.BandTables(128, bands, 2, False)
+    kernel = _index.BandTables(128, bands, 2, False)
     kernel.reserve(n, 0, 1.0)
     for band in range(bands):
         kernel.resize_table(band, n + 1)

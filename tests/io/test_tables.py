@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fastlsh._kernels import column_of
+from fastlsh._kernels.text._texts import column_of
 from fastlsh.io import (
     Ids,
     InputError,

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import fastlsh
-from fastlsh import LSHParams, MinHasher, _kernels
+from every_kernel import module_of
+from fastlsh import LSHParams, MinHasher
+from fastlsh._kernels.candidates import _candidates
 from fastlsh.candidates import keys
 from fastlsh.parallel import batches, batches_by_work, run
 from fastlsh.search import exact_join
@@ -100,13 +102,14 @@ def record(monkeypatch):
 
     def note(name, size, result=None):
         notes = []
-        kernel = getattr(_kernels, name)
+        module = module_of(name)
+        kernel = getattr(module, name)
 
         def noted(*arguments, **named):
             notes.append(size(*arguments))
             return kernel(*arguments, **named)
 
-        monkeypatch.setattr(_kernels, name, noted)
+        monkeypatch.setattr(module, name, noted)
         return notes
 
     return note
@@ -161,14 +164,14 @@ def test_candidates_compared_at_a_time(verify, monkeypatch):
     monkeypatch.setattr(decisions, "BLOCK", 1024)
     calls = []
 
-    class Keeper(_kernels.Keeper):
+    class Keeper(_candidates.Keeper):
         def first_hits(self, first, last, candidates, offsets, hashes, start, count, *rest):
             size = 2 * count[first:last] if verify == "exact" else 1 + 128 // 16
             work = np.diff(offsets) * size
             calls.append((int(work.sum()), int(work.max())))
             return super().first_hits(first, last, candidates, offsets, hashes, start, count, *rest)
 
-    monkeypatch.setattr(_kernels, "Keeper", Keeper)
+    monkeypatch.setattr(_candidates, "Keeper", Keeper)
     texts = beginning(2000, 60, 60)
     fastlsh.deduplicate(texts, 0.8, bands=64, rows=1, verify=verify)
     assert len(calls) > 20
@@ -261,7 +264,7 @@ def pace():
 
 def until_answered(call, kernel, monkeypatch):
     """Return the processor time between a Ctrl-C in the first call of a kernel and its answer."""
-    where = exact_join if kernel == "invert" else _kernels
+    where = exact_join if kernel == "invert" else module_of(kernel)
     original = getattr(where, kernel)
     sent, once = [], threading.Lock()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracle
 from fastlsh import Shingler, TooManyPairsError, exact_pairs, near_duplicates
-from fastlsh._kernels import SetJoin, invert, numbers_of
+from fastlsh._kernels.sets._sets import SetJoin, invert, numbers_of
 from strategies import any_text, collections, shinglers
 
 FIVE = Shingler(size=5)

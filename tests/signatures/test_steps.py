@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fastlsh import MinHasher, Shingler, _kernels
+from fastlsh import MinHasher, Shingler
+from fastlsh._kernels.minhash import _signatures
 from fastlsh.signatures import BandKeys, steps
 from fastlsh.texts import as_texts
 from strategies import by_text
@@ -109,5 +110,5 @@ def _recorded(monkeypatch):
         return sign
 
     for name in ("signatures", "token_signatures", "hash_signatures"):
-        monkeypatch.setattr(_kernels, name, recorder(getattr(_kernels, name)))
+        monkeypatch.setattr(_signatures, name, recorder(getattr(_signatures, name)))
     return calls

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh._kernels import spans_of_list
+from fastlsh._kernels.text._texts import spans_of_list
 from fastlsh.texts import Pieces, Shingler, WordPieces, WordTexts, word_units
 
 TEXTS = st.lists(

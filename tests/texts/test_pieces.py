@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_lines
-from fastlsh._kernels import cut_pieces, remainders, spans_of_ids, spans_of_list, windows_of
+from fastlsh._kernels.text._texts import (
+    cut_pieces,
+    remainders,
+    spans_of_ids,
+    spans_of_list,
+    windows_of,
+)
 from fastlsh.texts import Pieces, pieces, pieces_of, plain_strings, texts_without
 
 BY = ["line", "paragraph"]

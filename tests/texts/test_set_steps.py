@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh import Key, Shingler, _kernels
+from fastlsh import Key, Shingler
+from fastlsh._kernels.sets import _sets
 from fastlsh.texts import as_texts, shingle_set_steps
 from fastlsh.texts import steps as set_steps
 
@@ -51,7 +52,7 @@ def test_in_steps_as_in_one(shingler, thinned, texts, step):
 @pytest.mark.parametrize("thinned", [False, True])
 def test_no_step_is_long(monkeypatch, thinned):
     calls = []
-    kernel = _kernels.shingle_sets
+    kernel = _sets.shingle_sets
 
     def recorded(units, offsets, *more, **options):
         lengths = np.empty(len(units), np.int64)
@@ -60,7 +61,7 @@ def test_no_step_is_long(monkeypatch, thinned):
         kernel(units, offsets, *more, **options)
 
     monkeypatch.setattr(set_steps, "STEP", 1000)
-    monkeypatch.setattr(_kernels, "shingle_sets", recorded)
+    monkeypatch.setattr(_sets, "shingle_sets", recorded)
     text = np.random.default_rng(0).integers(97, 123, 20_500, np.uint8).tobytes().decode()
     (found, *_), steps = made([text, "short", text[:999]], Shingler(), thinned)
     assert len(set(found)) == len({text[i : i + 9] for i in range(len(text) - 8)})

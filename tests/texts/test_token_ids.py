@@ -7,16 +7,9 @@ from hypothesis import strategies as st
 
 import fastlsh
 import oracle
-from fastlsh import (
-    Index,
-    MinHasher,
-    Shingler,
-    TokenIds,
-    _kernels,
-    deduplicate,
-    near_duplicates,
-)
-from fastlsh._kernels import TOKEN_IDS
+from fastlsh import Index, MinHasher, Shingler, TokenIds, deduplicate, near_duplicates
+from fastlsh._kernels.text import _plans, _texts
+from fastlsh._kernels.text._plans import TOKEN_IDS
 from fastlsh.texts import as_texts
 from strategies import few_letters
 
@@ -58,11 +51,11 @@ def test_every_instruction_set(isa, documents, size):
 def test_every_id_whose_hash_is_known_in_advance(isa):
     ids = np.arange(2**17 + 20)
     offsets = np.array([0, len(ids)])
-    spans = _kernels.spans_of_ids(ids.view(np.uint8), 8, True, offsets, np.arange(1))
+    spans = _texts.spans_of_ids(ids.view(np.uint8), 8, True, offsets, np.arange(1))
     words = isa.token_hashes([list(map(str, ids.tolist()))], offsets.copy())
     found = np.zeros((2, len(ids)), np.uint64)
     for out, units, where, unit in (
-        (found[0], spans, None, TOKEN_IDS), (found[1], words, offsets, _kernels.WORDS)
+        (found[0], spans, None, TOKEN_IDS), (found[1], words, offsets, _plans.WORDS)
     ):  # fmt: skip
         isa.shingle_sets(units, where, unit, 1, out, offsets, np.zeros(1, np.int64), False)
     assert (found[0] == found[1]).all()

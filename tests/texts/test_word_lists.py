@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 import fastlsh
 from combinations import first
 from fastlsh import Key, MinHasher, Shingler
-from fastlsh._kernels import AFFINE32, WORDS, ShinglePlan, spans_of_list
+from fastlsh._kernels.minhash._signatures import AFFINE32
+from fastlsh._kernels.text._plans import WORDS, ShinglePlan
+from fastlsh._kernels.text._texts import spans_of_list
 from kernel_cases import functions
 
 WORD = st.text("aßΩ😀", min_size=1, max_size=4) | st.sampled_from(["x" * 9, "x" * 40])

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.candidates import _candidates
+from fastlsh._kernels.common import _common
 from fastlsh.banding import LSHParams, Partition
 from fastlsh.candidates.links import Links, keys_apart, link_bands, make_keys
 from fastlsh.parallel import Empty, batches, run
@@ -76,8 +77,8 @@ def families_of(
 
     def use(band: int, found: Links) -> None:
         later, earlier = links[band] = found
-        with _kernels.Hold(uniting):
-            _kernels.unite(family, earlier, later)
+        with _common.Hold(uniting):
+            _candidates.unite(family, earlier, later)
 
     without = link(use)
     rows = _by_family(family)
@@ -115,7 +116,7 @@ def between(families: Families, n: int) -> Families:
 
 def _by_family(family: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return who has a family (`unite`), families one after the other; finishes `family`."""
-    _kernels.families(family)
+    _candidates.families(family)
     related = family != np.arange(len(family), dtype=np.int32)
     related[family[related]] = True
     rows = np.flatnonzero(related)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.minhash import _signatures
 from fastlsh.banding import LSHParams
 from fastlsh.parallel import batches, run, thread_count
 
@@ -194,7 +194,7 @@ def band_keys(
 
         def work(start: int, stop: int, first: int = first, last: int = last) -> None:
             some = keys[first:last, start:stop]
-            _kernels.band_keys(signatures[start:stop], first, params.rows, some)
+            _signatures.band_keys(signatures[start:stop], first, params.rows, some)
 
         run(work, batches(n, keys_batch(last - first, params.rows)), threads)
     return keys

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.candidates import _candidates
+from fastlsh._kernels.minhash import _signatures
 from fastlsh.banding import LSHParams
 from fastlsh.candidates.keys import keys_batch
 from fastlsh.parallel import Empty, batches, run
@@ -51,7 +52,7 @@ class Linker:
         empty : int
             How many are in no bucket.
         """
-        found, empty = _kernels.link(keys, self._table, self._later, self._earlier)
+        found, empty = _candidates.link(keys, self._table, self._later, self._earlier)
         return (self._copied(self._later[:found]), self._copied(self._earlier[:found])), empty
 
     def _copied(self, values: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -77,7 +78,7 @@ def repeated(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.in
     previous = np.full((1, len(keys)), -1, np.int32)
     previous[0, later] = earlier
     root = np.empty((len(keys), 1), np.int32)
-    _kernels.roots(previous, 0, len(keys), root)
+    _candidates.roots(previous, 0, len(keys), root)
     return later.astype(np.int64), root[later, 0].astype(np.int64)
 
 
@@ -183,6 +184,6 @@ def make_keys(
     """Write the keys of the bands from `first` on into `out`, uint64 (bands, n)."""
 
     def work(start: int, stop: int) -> None:
-        _kernels.band_keys(signatures[start:stop], first, rows, out[:, start:stop])
+        _signatures.band_keys(signatures[start:stop], first, rows, out[:, start:stop])
 
     run(work, batches(len(signatures), keys_batch(len(out), rows)), threads)

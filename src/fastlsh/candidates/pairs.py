@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.candidates import _candidates
 from fastlsh.banding import LSHParams
 from fastlsh.candidates.families import Families, find_families
 from fastlsh.candidates.keys import RowBlocks, check_bands, check_signatures
@@ -78,7 +78,7 @@ def _emitted(
     right = np.empty(room, np.int32)
     at = np.array([start, 0, -1], np.int64)
     while at[0] < stop:
-        end = _kernels.emit_pairs(
+        end = _candidates.emit_pairs(
             signatures, params.rows, families.documents, families.previous, at, stop, left, right,
             asks=families.asks,
         )  # fmt: skip
@@ -91,14 +91,14 @@ def _check_count(
     """Raise TooManyPairsError if there are more candidate pairs than `max_pairs`."""
     totals = np.empty((params.bands, 3), np.int64)
     for band in range(params.bands):
-        _kernels.chain_depths(families.previous[band], totals[band])
+        _candidates.chain_depths(families.previous[band], totals[band])
     if totals[:, 0].sum() <= max_pairs:
         return
     if totals[:, 0].max() <= max_pairs:
         at = np.array([0, 0, -1], np.int64)
         stop, found = len(families.documents), 0
         while at[0] < stop and found <= max_pairs:
-            found += _kernels.emit_pairs(
+            found += _candidates.emit_pairs(
                 signatures, params.rows, families.documents, families.previous, at, stop, None,
                 None, max_pairs + 1 - found, asks=families.asks,
             )  # fmt: skip

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from typing import Any
 
-from fastlsh._kernels import REMEMBERED
+from fastlsh._kernels.candidates._candidates import REMEMBERED
 from fastlsh.banding import containment_bandings
 from fastlsh.cli.process import discard
 from fastlsh.errors import one_line

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans
+from fastlsh._kernels.text._texts import Spans
 from fastlsh.evaluation.data import EstimatorError, Share, SimilarityBin
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import Texts

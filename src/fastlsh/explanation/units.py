@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans
+from fastlsh._kernels.text._texts import Spans
 from fastlsh.texts import Shingler, as_texts
 
 

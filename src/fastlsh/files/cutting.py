@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans
+from fastlsh._kernels.text._texts import Spans
 from fastlsh.errors import InputError
 from fastlsh.io import Block, BlockDocuments, Rest, take
 from fastlsh.parallel import batches

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import NOT_VERIFIED, Transaction, answer_lists
+from fastlsh._kernels.common._common import Transaction
+from fastlsh._kernels.index._index import answer_lists
+from fastlsh._kernels.sets._sets import NOT_VERIFIED
 from fastlsh.arguments import check_integer, check_wait
 from fastlsh.arrays import plain_value
 from fastlsh.banding import LSHParams

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Hold
+from fastlsh._kernels.common._common import Hold
 from fastlsh.arguments import check_ids, check_parameter, check_threshold
 from fastlsh.arrays import offsets_of, plain_values
 from fastlsh.candidates import check_signatures

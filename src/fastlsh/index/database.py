@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Transaction
+from fastlsh._kernels.common._common import Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
 from fastlsh.index.deciding import FIRST, GROWTH, deciding_documents
 from fastlsh.index.in_memory import Memory

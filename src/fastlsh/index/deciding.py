@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import REMEMBERED
+from fastlsh._kernels.candidates._candidates import REMEMBERED
 from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import ALL, Store

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import BandTables
+from fastlsh._kernels.index._index import BandTables
 from fastlsh.arrays import offsets_of
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen

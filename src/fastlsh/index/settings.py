@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import BY_CONTAINMENT, BY_TEXTS
+from fastlsh._kernels.sets._sets import BY_CONTAINMENT, BY_TEXTS
 from fastlsh.arrays import plain_value
 from fastlsh.banding import LSHParams, Partition, indexed, slices_of, steps_of
 from fastlsh.candidates import band_keys, keys_by_size

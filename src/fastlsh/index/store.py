@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Transaction
+from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import Settings

@@ -18,7 +18,8 @@ from datatrove.pipeline.dedup.minhash import MinhashConfig, MinhashDedupSignatur
 from datatrove.utils.typeshelper import Languages, StatHints
 from numpy.typing import NDArray
 
-from fastlsh._kernels import LEGACY, PRIME61, Permutations
+from fastlsh._kernels.compat._compat import Permutations
+from fastlsh._kernels.minhash._signatures import LEGACY, PRIME61
 from fastlsh.integrations.options import checked_options
 from fastlsh.search import deduplicate
 from fastlsh.texts import Shingler, check_shingler

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import ArrowColumn, TextColumn, TextColumns, spans_of_list, text_hashes
+from fastlsh._kernels.text._plans import text_hashes
+from fastlsh._kernels.text._texts import ArrowColumn, TextColumn, TextColumns, spans_of_list
 from fastlsh.arrays import plain_values
 from fastlsh.errors import InputError
 from fastlsh.io.arrays import value_sizes

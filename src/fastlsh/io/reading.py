@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fastlsh._kernels import TextColumn, TextColumns
+from fastlsh._kernels.text._texts import TextColumn, TextColumns
 from fastlsh.arrays import joined_numbers
 from fastlsh.errors import InputError, RoomError
 from fastlsh.io.arrays import join

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import ShinglePlan
+from fastlsh._kernels.text._plans import ShinglePlan
 from fastlsh.errors import InputError, KeyFileWarning, LockedKeyError, warn_caller
 
 LEAST_BYTES = 16

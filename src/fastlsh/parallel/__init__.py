@@ -1,6 +1,6 @@
 """Threads, progress, times, and memory for large arrays."""
 
-from fastlsh._kernels import Hold
+from fastlsh._kernels.common._common import Hold
 from fastlsh.parallel.display import (
     Display,
     Progress,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Hold
+from fastlsh._kernels.common._common import Hold
 from fastlsh.arguments import check_integer
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import REMEMBERED
+from fastlsh._kernels.candidates._candidates import REMEMBERED
 from fastlsh.banding import LSHParams, probability_text
 from fastlsh.explanation import shingles_text, steps
 from fastlsh.html import described, escaped

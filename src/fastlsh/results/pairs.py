@@ -7,7 +7,7 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.candidates import _candidates
 from fastlsh.banding import LSHParams
 from fastlsh.parallel import batches, plural
 from fastlsh.results.deduplication import named
@@ -124,8 +124,8 @@ def components_of(
     """Return the first document of the connected component of each document; see `Pairs`."""
     first = np.arange(documents, dtype=np.int32)
     for start, stop in batches(len(left), STEP):
-        _kernels.unite(first, *(side[start:stop].astype(np.int32) for side in (left, right)))
-    _kernels.families(first)
+        _candidates.unite(first, *(side[start:stop].astype(np.int32) for side in (left, right)))
+    _candidates.families(first)
     return first.astype(np.int64)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, SupportsIndex, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import arrow_stream
+from fastlsh._kernels.text._texts import arrow_stream
 
 Column = NDArray[Any] | Sequence[Any]
 

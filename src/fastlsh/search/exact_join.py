@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Hold, SetJoin, invert, numbers_of
+from fastlsh._kernels.common._common import Hold
+from fastlsh._kernels.sets._sets import SetJoin, invert, numbers_of
 from fastlsh.arguments import check_ids, check_integer, check_threshold
 from fastlsh.arrays import offsets_of, ranges_of
 from fastlsh.candidates import CodedPairs, RowBlocks, pair_codes, repeated, split_codes

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.common import _common
+from fastlsh._kernels.sets import _sets
 from fastlsh.arrays import offsets_of, unique
 from fastlsh.parallel import Batch, Empty, batches, batches_by_work, run
 from fastlsh.texts import Shingler, Texts, shingle_set_steps
@@ -68,8 +69,8 @@ class ShingleSets:
         self._tile = ((np.cumsum(self._max_size) - 1) // (ROOM // 2)).astype(np.int32)
         self._groups, self._large = _groups(families, self._max_size)
         self._numbered = -1  # the large group whose numbers these are
-        self._numbers = _kernels.Numbers()
-        self._spare: list[_kernels.Numbers] = []  # for small groups, one for each thread
+        self._numbers = _sets.Numbers()
+        self._spare: list[_sets.Numbers] = []  # for small groups, one for each thread
         self._appending = RLock()
         self._end = 0
         # Room for all sets that are mostly held together: what is not written takes no memory.
@@ -101,7 +102,7 @@ class ShingleSets:
 
         def make_groups(first: int, last: int) -> Iterator[None]:
             for group in small[first:last].tolist():
-                numbers = self._spare.pop() if self._spare else _kernels.Numbers()
+                numbers = self._spare.pop() if self._spare else _sets.Numbers()
                 begin, end = self._groups[group : group + 2]
                 first_of, last_of = np.searchsorted(self._families, (begin, end))
                 families = self._families[first_of : last_of + 1] - begin
@@ -133,7 +134,7 @@ class ShingleSets:
     def _make(
         self,
         rows: NDArray[np.int64],
-        numbers: _kernels.Numbers,
+        numbers: _sets.Numbers,
         families: NDArray[np.int64] | None = None,
     ) -> Iterator[None]:
         """Make the sets of a batch of documents, step by step; `families`: their bounds."""
@@ -154,8 +155,8 @@ class ShingleSets:
         sets = np.empty(len(rows) + 2 * int(count.sum()), np.uint64)
         position = np.empty(len(rows), np.int64)
         size = np.empty(len(rows), np.int64)
-        packed = _kernels.pack_numbers(lists, start, count, sets, position, size)
-        with _kernels.Hold(self._appending):
+        packed = _sets.pack_numbers(lists, start, count, sets, position, size)
+        with _common.Hold(self._appending):
             position += self._append(sets[:packed])
             self.start[rows] = position
             self.count[rows] = size
@@ -189,7 +190,7 @@ class ShingleSets:
         found = np.empty(len(a))
 
         def work(first: int, last: int) -> None:
-            _kernels.number_jaccard(
+            _sets.number_jaccard(
                 self.words, self.start, self.count, a[first:last], b[first:last], threshold,
                 found[first:last],
             )  # fmt: skip

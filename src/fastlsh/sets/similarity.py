@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.candidates import _candidates
+from fastlsh._kernels.sets import _sets
 from fastlsh.arrays import unique
 from fastlsh.candidates import check_signatures
 from fastlsh.parallel import batches, run, thread_count
@@ -70,7 +71,7 @@ def estimate_jaccard(
     out = np.empty(len(left))
 
     def work(start: int, stop: int) -> None:
-        _kernels.agreement(signatures, left[start:stop], right[start:stop], out[start:stop])
+        _sets.agreement(signatures, left[start:stop], right[start:stop], out[start:stop])
 
     batch = min(ESTIMATES_BATCH, max(VALUES_BATCH // signatures.shape[1], 1))
     run(work, batches(len(left), batch), thread_count(threads))
@@ -178,8 +179,8 @@ def _by_family(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the documents of the pairs, family by family, and the pairs by position in them."""
     family = np.arange(n, dtype=np.int32)
-    _kernels.unite(family, left.astype(np.int32), right.astype(np.int32))
-    _kernels.families(family)
+    _candidates.unite(family, left.astype(np.int32), right.astype(np.int32))
+    _candidates.families(family)
     documents = unique(np.concatenate([left, right]))
     documents = documents[np.argsort(family[documents], kind="stable")]
     position = np.zeros(n, np.int64)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.sets import _sets
 from fastlsh.arrays import offsets_of, ranges_of
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run
 from fastlsh.sets.shingle_sets import comparisons, distinct, tiled
@@ -174,7 +174,7 @@ class SortedSets:
         found = np.empty(len(a))
 
         def work(first: int, last: int) -> None:
-            _kernels.set_jaccard(
+            _sets.set_jaccard(
                 self._hashes, self._start, self._count, a[first:last], b[first:last], 0.0,
                 found[first:last],
             )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh._kernels import WORDS
+from fastlsh._kernels.text._plans import WORDS
 from fastlsh.keyed import Key
 from fastlsh.parallel import Progress, batches, run, thread_count
 from fastlsh.signatures.schemes import Scheme, draw_scheme

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import ROUNDS
+from fastlsh._kernels.minhash._signatures import ROUNDS
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.keyed import Key
 from fastlsh.parameters import SCHEMES

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.minhash import _signatures
+from fastlsh._kernels.text import _plans
 from fastlsh.parallel import batches, batches_by_work
 from fastlsh.signatures.schemes import Scheme
 from fastlsh.texts import Gathered, Hashing, Texts
@@ -70,9 +71,9 @@ def of_texts(hashing: Hashing) -> Kernel:
     def sign(
         gathered: Gathered, functions: Scheme, out: Signatures, rows: int = 0, keys: Keys = None
     ) -> None:
-        _kernels.signatures(gathered.units, unit, size, *functions, out, rows, keys, prepared)
+        _signatures.signatures(gathered.units, unit, size, *functions, out, rows, keys, prepared)
 
-    whole = unit not in (_kernels.CHARACTERS, _kernels.TOKEN_IDS)
+    whole = unit not in (_plans.CHARACTERS, _plans.TOKEN_IDS)
     return Kernel(sign, None if whole else size - 1)
 
 
@@ -84,7 +85,7 @@ def of_tokens(hashing: Hashing) -> Kernel:
         gathered: Gathered, functions: Scheme, out: Signatures, rows: int = 0, keys: Keys = None
     ) -> None:
         assert gathered.offsets is not None
-        _kernels.token_signatures(
+        _signatures.token_signatures(
             gathered.units, gathered.offsets, size, *functions, out, rows, keys, prepared
         )
 
@@ -96,7 +97,7 @@ def of_hashes() -> Kernel:
 
     def sign(gathered: Gathered, functions: Scheme, out: NDArray[np.uint32]) -> None:
         assert gathered.offsets is not None
-        _kernels.hash_signatures(gathered.units, gathered.offsets, *functions, out)
+        _signatures.hash_signatures(gathered.units, gathered.offsets, *functions, out)
 
     return Kernel(sign, 0)
 
@@ -142,12 +143,12 @@ def signing_steps(
             length = int(lengths[first])
             yield from _by_windows(kernel, gathered, first, length, functions, signed)
         if keys is not None:
-            _kernels.band_keys(signed, 0, rows, keys[:, first:last])
+            _signatures.band_keys(signed, 0, rows, keys[:, first:last])
 
 
 def _work(functions: Scheme, units: Any, documents: int, k: int) -> Any:
     """Return how many evaluations it costs, at most, to sign documents of so many units."""
-    if functions.kernel == _kernels.AFFINE32:
+    if functions.kernel == _signatures.AFFINE32:
         return (units + VALUE * documents) * k
     # What few shingles leave empty is filled by a function for each value.
     return units * FSS_UNIT + documents * (FSS_VALUE + k // 16) * k
@@ -162,7 +163,7 @@ def _by_windows(
     out: NDArray[np.uint32],
 ) -> Iterator[None]:
     """Sign a long document: the signature of a union is the elementwise minimum."""
-    per_unit = out.shape[1] if functions.kernel == _kernels.AFFINE32 else FSS_UNIT
+    per_unit = out.shape[1] if functions.kernel == _signatures.AFFINE32 else FSS_UNIT
     overlap = kernel.overlap or 0
     room = max(STEP // per_unit, 64 * overlap, 1)  # what is read twice is to be little
     row = np.empty_like(out)
@@ -178,7 +179,7 @@ def _by_slices(
 ) -> Iterator[None]:
     """Sign a long document of words, which is cut into words anew for each slice of values."""
     k = out.shape[1]
-    if functions.kernel != _kernels.AFFINE32 or k < 2 * SLICE:
+    if functions.kernel != _signatures.AFFINE32 or k < 2 * SLICE:
         kernel.sign(document, functions, out)
         return
     for first, last in batches(k, SLICE):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import extend_grams
+from fastlsh._kernels.passages._passages import extend_grams
 from fastlsh.arrays import compare_share, offsets_of, ranges_of
 from fastlsh.parallel import batches_by_work
 from fastlsh.stages.gram_table import ItemGrams, Units

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.text import _plans, _texts
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import (
     CodedPairs,
@@ -199,14 +199,14 @@ def equal_texts(
     return same.astype(bool)
 
 
-def hashing_steps(spans: _kernels.Spans, out: NDArray[np.uint64]) -> Iterator[None]:
+def hashing_steps(spans: _texts.Spans, out: NDArray[np.uint64]) -> Iterator[None]:
     """Write a hash of each whole text, never 0, step by step."""
     for first, last in _short_parts(spans):
-        _kernels.text_hashes(spans.part(first, last), out[first:last])
+        _plans.text_hashes(spans.part(first, last), out[first:last])
         yield
 
 
-def _short_parts(spans: _kernels.Spans) -> Iterator[Batch]:
+def _short_parts(spans: _texts.Spans) -> Iterator[Batch]:
     """Cut texts into parts that are hashed or compared quickly."""
     lengths = np.empty(len(spans), np.int64)
     spans.lengths(lengths)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.candidates import _candidates
 from fastlsh.arguments import check_ordered
 from fastlsh.arrays import EXACT
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run
@@ -176,16 +176,16 @@ def keep_or_drop(
     edges = [*families.starts[::FAMILIES].tolist(), len(documents)]
 
     def find_roots(start: int, stop: int) -> None:
-        _kernels.roots(families.previous, edges[start], edges[stop], root)
+        _candidates.roots(families.previous, edges[start], edges[stop], root)
 
     run(find_roots, batches(len(edges) - 1, 1), options.threads)
     sets = part.sets(params, options)
     max_candidates = min(max_candidates, max(len(documents), 1))  # there are no more
-    keeper = _kernels.Keeper(
+    keeper = _candidates.Keeper(
         root, signatures, documents, fixed[documents].view(np.uint8), params.least,
         params.removal_mode, max_candidates, families.roles, options.empty,
     )  # fmt: skip
-    max_found = min(_kernels.REMEMBERED * bands, max_candidates)
+    max_found = min(_candidates.REMEMBERED * bands, max_candidates)
     room = np.empty(max(1 << 20, max_found), np.int32)
     decisions = Decisions(
         documents,
@@ -203,7 +203,7 @@ def keep_or_drop(
 
 
 def _decide_block(
-    keeper: _kernels.Keeper,
+    keeper: _candidates.Keeper,
     sets: ShingleSets,
     decisions: Decisions,
     families: NDArray[np.int64],

@@ -7,7 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import GramTable, ShinglePlan, Spans, extend_grams, hash_grams, repeat_grams
+from fastlsh._kernels.passages._passages import GramTable, extend_grams, hash_grams, repeat_grams
+from fastlsh._kernels.text._plans import ShinglePlan
+from fastlsh._kernels.text._texts import Spans
 from fastlsh.arrays import offsets_of, unique
 from fastlsh.texts import Shingler, as_texts
 

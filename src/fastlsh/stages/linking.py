@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.candidates import _candidates
 from fastlsh.arguments import check_integer
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.stages.batches import check_column, check_numbers
@@ -104,7 +104,7 @@ class UnionFind:
             n = len(self._dense)
             if len(left) and (largest := max(int(left.max()), int(right.max()))) >= n:
                 raise ValueError(f"document {largest} lies outside of documents={n}")
-            _kernels.unite(self._dense, left.astype(np.int32), right.astype(np.int32))
+            _candidates.unite(self._dense, left.astype(np.int32), right.astype(np.int32))
         elif len(left):
             self._pending.append((left, right))
             self._waiting += len(left)
@@ -143,7 +143,7 @@ class UnionFind:
         if self._dense is None:
             self._unite_pending()
             return FamilyTable(self._table.number.copy(), self._table.family.copy())
-        _kernels.families(self._dense)
+        _candidates.families(self._dense)
         in_family = self._dense != np.arange(len(self._dense), dtype=np.int32)
         in_family[self._dense[in_family]] = True
         number = np.flatnonzero(in_family)
@@ -168,7 +168,7 @@ class UnionFind:
         """
         if self._dense is None:
             raise ValueError("roots() needs UnionFind(documents=...): call families() instead")
-        _kernels.families(self._dense)
+        _candidates.families(self._dense)
         return self._dense.copy()
 
     def _unite_pending(self) -> None:
@@ -186,12 +186,12 @@ class UnionFind:
         if len(members) > MAX_DOCUMENTS:
             raise ValueError(f"at most {MAX_DOCUMENTS:,} documents may share buckets with others")
         root = np.arange(len(members), dtype=np.int32)
-        _kernels.unite(
+        _candidates.unite(
             root,
             np.searchsorted(members, left).astype(np.int32),
             np.searchsorted(members, right).astype(np.int32),
         )
-        _kernels.families(root)
+        _candidates.families(root)
         self._table = FamilyTable(members, members[root])  # rows ascend as their numbers do
         self._pending.clear()
         self._waiting = 0

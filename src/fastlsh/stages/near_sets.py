@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.candidates import _candidates
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import RunOptions, batches, batches_by_work
 from fastlsh.parameters import SearchParams
@@ -212,7 +212,7 @@ class _Search:
     ) -> NDArray[np.bool_]:
         """Whether a band is the first one in which the signatures of a pair of rows are equal."""
         first = np.empty(len(left), np.uint8)
-        _kernels.share_first(
+        _candidates.share_first(
             self._part.signed.signatures, self._lsh.rows, self._lsh.bands,
             self._part.families.documents, left, right, band, first,
         )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import cuts
+from fastlsh._kernels.passages._passages import cuts
 from fastlsh.arguments import check_choice, check_integer, check_share
 from fastlsh.arrays import compare_share, unique
 from fastlsh.parallel import Empty

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans, repeats, winnow
+from fastlsh._kernels.passages._passages import repeats, winnow
+from fastlsh._kernels.text._texts import Spans
 from fastlsh.arrays import unique
 from fastlsh.candidates import repeated
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans
+from fastlsh._kernels.text._texts import Spans
 from fastlsh.banding import steps_of
 from fastlsh.candidates import Families, empty_documents, find_families, find_families_by_size
 from fastlsh.parallel import RunOptions, batches, run

@@ -6,15 +6,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import (
+from fastlsh._kernels.text._plans import ShinglePlan, token_hashes
+from fastlsh._kernels.text._texts import (
     ArrowColumn,
-    ShinglePlan,
     Spans,
     TextColumn,
     TextColumns,
     merged,
     spans_of_list,
-    token_hashes,
 )
 from fastlsh.arguments import check_ordered
 from fastlsh.parallel import batches

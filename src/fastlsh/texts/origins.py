@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans
+from fastlsh._kernels.text._texts import Spans
 from fastlsh.parallel import batches, batches_by_work
 from fastlsh.texts.forms import Texts
 from fastlsh.texts.pieces import CHARACTERS, MOST

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import (
+from fastlsh._kernels.text._texts import (
     Spans,
     TextColumn,
     TextColumns,

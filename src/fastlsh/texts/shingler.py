@@ -8,17 +8,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import (
+from fastlsh._kernels.text._normal import Normaliser
+from fastlsh._kernels.text._plans import (
     CHARACTERS,
     TOKEN_IDS,
     WORDS,
-    Normaliser,
     ShinglePlan,
-    Spans,
-    spans_of_list,
     token_hashes,
     word_counts,
 )
+from fastlsh._kernels.text._texts import Spans, spans_of_list
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.arrays import offsets_of
 from fastlsh.keyed import Key, check_key

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
-from fastlsh._kernels import (
+from fastlsh._kernels.sets import _sets
+from fastlsh._kernels.text import _plans
+from fastlsh._kernels.text._normal import Normaliser
+from fastlsh._kernels.text._plans import (
     ALPHANUMERIC,
     ASCII_ALPHANUMERIC,
     UNICODE_WORDS,
     WITH_EMPTY,
     WORDS,
-    Normaliser,
-    Spans,
     word_places,
 )
+from fastlsh._kernels.text._texts import Spans
 from fastlsh.arguments import check_choice
 from fastlsh.arrays import unique
 from fastlsh.parallel import batches, batches_by_work
@@ -171,7 +172,7 @@ def shingle_set_steps(
         counts = count[first:last]
         if lengths[first] <= STEP or not _has_windows(gathered, unit):
             some = gathered.part(first, last)
-            _kernels.shingle_sets(
+            _sets.shingle_sets(
                 some.units, some.offsets, unit, size, out, room, counts, thinned=thinned,
                 prepared=prepared,
             )  # fmt: skip
@@ -185,7 +186,7 @@ def shingle_set_steps(
         for a, b in batches(max(length - overlap, 1), max(STEP, 64 * overlap)):
             some = gathered.window(first, a, min(b + overlap, length))
             bounds = np.array([end, end + b - a])
-            _kernels.shingle_sets(
+            _sets.shingle_sets(
                 some.units, some.offsets, unit, size, out, bounds, counts, thinned=thinned,
                 prepared=prepared,
             )  # fmt: skip
@@ -199,7 +200,7 @@ def shingle_set_steps(
 
 def _has_windows(gathered: Gathered, unit: int) -> bool:
     # The words of a text are not cut yet: a window might begin within one.
-    return gathered.offsets is not None or unit in (_kernels.CHARACTERS, _kernels.TOKEN_IDS)
+    return gathered.offsets is not None or unit in (_plans.CHARACTERS, _plans.TOKEN_IDS)
 
 
 def _merge(parts: list[NDArray[np.uint64]], out: NDArray[np.uint64]) -> Generator[None, None, int]:

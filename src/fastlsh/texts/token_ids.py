@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh._kernels import Spans, spans_of_ids
+from fastlsh._kernels.text._texts import Spans, spans_of_ids
 from fastlsh.errors import InputError
 
 

@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import (
-    Spans,
-    TextColumn,
-    TextColumns,
-    column_of,
-    spans_of_list,
-    word_hashes,
-    word_numbers,
-)
+from fastlsh._kernels.passages._passages import word_hashes, word_numbers
+from fastlsh._kernels.text._texts import Spans, TextColumn, TextColumns, column_of, spans_of_list
 from fastlsh.arrays import offsets_of
 from fastlsh.parallel import batches
 from fastlsh.texts.forms import Texts

@@ -2,7 +2,8 @@
 
     CC=clang python tests/fuzz/native/build.py FOLDER
 
-A target includes the kernels' loops as text, so that libFuzzer sees nothing but them. The modules
+A target includes the kernels that it calls as text, so that libFuzzer sees nothing but them. The
+modules
 are in FOLDER/avx2 and FOLDER/baseline.
 """
 

@@ -1,11 +1,11 @@
 """The keep-or-drop step in blocks of documents, against one document after the other."""
 
 include "fuzz/native/drive.pxi"
-include "greedy/_keeper.pyx"
+include "candidates/_candidates.pyx"
 include "sets/blocks.pxi"
 include "sets/compare.pxi"
 
-from fastlsh._kernels.greedy.ranks cimport Rank
+from fastlsh._kernels.candidates.ranks cimport Rank
 from fastlsh._kernels.sets.modes cimport NOT_VERIFIED
 
 cdef enum:

@@ -8,7 +8,7 @@ include "index/_index.pyx"
 include "sets/blocks.pxi"
 include "sets/compare.pxi"
 
-from fastlsh._kernels.greedy.ranks cimport Rank
+from fastlsh._kernels.candidates.ranks cimport Rank
 from fastlsh._kernels.sets.modes cimport NOT_VERIFIED
 
 cdef enum:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fastlsh._kernels import TextColumn
+from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.io import InputError, as_list, expand
 from fastlsh.io.blocks import read_blocks, reread_blocks
 from fastlsh.io.sources import Options

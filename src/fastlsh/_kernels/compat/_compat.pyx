@@ -23,7 +23,7 @@ from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.compat.functions cimport Functions
 from fastlsh._kernels.compat.murmur cimport Murmur, arrays32, arrays64
 from fastlsh._kernels.compat.sha1 cimport SHA1_LANES, from_big_endian
-from fastlsh._kernels.loops._chosen cimport loops
+from fastlsh._kernels.common._common cimport loops
 from fastlsh._kernels.minhash.signer cimport AFFINE32, AFFINE64, LEGACY, PRIME61
 from fastlsh._kernels.text._plans cimport longest_of
 from fastlsh._kernels.text._texts cimport Span, Spans

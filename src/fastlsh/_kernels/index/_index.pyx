@@ -15,9 +15,9 @@ from fastlsh._kernels.common.checks cimport (
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.mixing cimport fmix64
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
-from fastlsh._kernels.greedy.keeper cimport REMEMBERED
-from fastlsh._kernels.greedy.ranks cimport Candidates, Rank, choose, compare_int32
-from fastlsh._kernels.loops._chosen cimport loops
+from fastlsh._kernels.candidates.keeper cimport REMEMBERED
+from fastlsh._kernels.candidates.ranks cimport Candidates, Rank, choose, compare_int32
+from fastlsh._kernels.common._common cimport loops
 from fastlsh._kernels.sets.checks cimport check_mode
 from fastlsh._kernels.sets.modes cimport (
     BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, BY_TEXTS, NOT_VERIFIED,

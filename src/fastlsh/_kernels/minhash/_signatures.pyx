@@ -8,7 +8,7 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_aligned, check_apart, check_band_rows, check_offsets, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.common.prefetch cimport prefetch
-from fastlsh._kernels.loops._chosen cimport loops
+from fastlsh._kernels.common._common cimport loops
 from fastlsh._kernels.minhash.signer cimport (
     AFFINE32, AFFINE64, FSS, LEGACY, PRIME61, ROUNDS, Signer,
 )

@@ -13,7 +13,7 @@ from fastlsh._kernels.common.checks cimport (
 from fastlsh._kernels.common.compiler cimport either, noinline_void, popcount
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport prefetch
-from fastlsh._kernels.loops._chosen cimport loops
+from fastlsh._kernels.common._common cimport loops
 from fastlsh._kernels.sets.checks cimport check_pairs, sets_of
 from fastlsh._kernels.sets.modes cimport (
     BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, BY_TEXTS, NOT_VERIFIED,

@@ -11,7 +11,7 @@ import numpy as np
 from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of, memory_of_rows
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, Mixer, fmix64, mix_code_point
 from fastlsh._kernels.common.prefetch cimport prefetch
-from fastlsh._kernels.loops._chosen cimport loops
+from fastlsh._kernels.common._common cimport loops
 from fastlsh._kernels.text._texts cimport Span, Spans, number_of
 from fastlsh._kernels.text.ids cimport id_at
 from fastlsh._kernels.text.keyed cimport (

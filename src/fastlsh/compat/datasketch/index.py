@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import KeyBuckets
+from fastlsh._kernels.compat._compat import KeyBuckets
 from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
 from fastlsh.compat.datasketch.params import Sketch, band_key, band_keys, check_length, check_scheme
 from fastlsh.compat.datasketch.storage import DictListStorage, ordered_storage, unordered_storage

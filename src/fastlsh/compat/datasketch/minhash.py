@@ -7,7 +7,7 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh._kernels import Permutations
+from fastlsh._kernels.compat._compat import Permutations
 from fastlsh.compat.datasketch import sketch as elements
 from fastlsh.compat.datasketch import state
 from fastlsh.compat.datasketch.hashfunc import DEFAULT_HASHFUNC, HashFunction

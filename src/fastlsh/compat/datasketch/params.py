@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import AFFINE32, AFFINE64, LEGACY, Permutations
+from fastlsh._kernels.compat._compat import Permutations
+from fastlsh._kernels.minhash._signatures import AFFINE32, AFFINE64, LEGACY
 from fastlsh.banding import least_error, least_weighted_area, quadrature
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Permutations, called_hashes, sha1_hashes
+from fastlsh._kernels.compat._compat import Permutations, called_hashes, sha1_hashes
 from fastlsh.compat.datasketch.hashfunc import (
     DEFAULT_HASHFUNC,
     HashFunction,

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import murmur_minima, spans_of_list
+from fastlsh._kernels.compat._compat import murmur_minima
+from fastlsh._kernels.text._texts import spans_of_list
 
 __all__ = ["minhash_32", "minhash_64"]
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh._kernels import murmur_minima, spans_of_list
+from fastlsh._kernels.compat._compat import murmur_minima
+from fastlsh._kernels.text._texts import spans_of_list
 from fastlsh.parallel import batches, batches_by_work, run, thread_count
 
 __all__ = ["MinHasher"]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import TextColumn
+from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.arrays import offsets_of, settled
 from fastlsh.errors import InputError, TooManyPairsError
 from fastlsh.files.budget import BASE

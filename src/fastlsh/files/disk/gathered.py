@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import TextColumn, column_of
+from fastlsh._kernels.text._texts import TextColumn, column_of
 from fastlsh.arrays import EXACT
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.signed_runs import SignedRun, finished_runs

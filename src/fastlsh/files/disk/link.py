@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
+from fastlsh._kernels.candidates import _candidates
 from fastlsh.banding import ASKS, OFFERS, of_band
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.files.cutting import SpanCutting
@@ -94,11 +94,11 @@ def _families(job: Job, documents: int) -> NDArray[np.int32]:
         advance(1)
         if time.monotonic() - saved > EVERY:
             with Hold(uniting):  # links of later ranges may be in it, and are found once more
-                _kernels.families(roots)
+                _candidates.families(roots)
                 job.work.save(ROOTS, roots)
             job.work.write(STATE, {"ranges": (item + 1, count)})
             saved = time.monotonic()
-    _kernels.families(roots)
+    _candidates.families(roots)
     return roots
 
 
@@ -122,7 +122,7 @@ def _alone(job: Job, documents: int) -> NDArray[np.int32]:
 def _unite(roots: NDArray[np.int32], links: NDArray[Any]) -> None:
     """Join the families of the documents of each `Link`."""
     later, earlier = (np.ascontiguousarray(links[name]) for name in ("later", "earlier"))
-    _kernels.unite(roots, later, earlier)
+    _candidates.unite(roots, later, earlier)
 
 
 def link_units(job: Job) -> None:
@@ -170,7 +170,7 @@ def _united(job: Job, documents: int) -> NDArray[np.int32]:
         for start, stop in batches(len(links), BATCH):
             _unite(roots, links[start:stop])
         advance(1)
-    _kernels.families(roots)
+    _candidates.families(roots)
     return roots
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import TextColumn
+from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.arrays import rounded
 from fastlsh.candidates import keys_apart
 from fastlsh.errors import InputError, LongRowError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import TextColumn
+from fastlsh._kernels.text._texts import TextColumn
 from fastlsh._version import __version__
 from fastlsh.arrays import offsets_of
 from fastlsh.files.annotations import Annotations, RowAnnotations

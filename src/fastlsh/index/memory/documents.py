@@ -9,15 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import (
-    BandTables,
-    Spans,
-    find_id,
-    link_ids,
-    pack_texts,
-    packed_sizes,
-    spans_of_packed,
-)
+from fastlsh._kernels.index._index import BandTables, find_id, link_ids
+from fastlsh._kernels.text._texts import Spans, pack_texts, packed_sizes, spans_of_packed
 from fastlsh.arrays import offsets_of, ranges_of
 from fastlsh.index.settings import TEXTS, Settings, kind_of, stored_id
 from fastlsh.parallel import batches, run

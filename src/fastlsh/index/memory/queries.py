@@ -5,7 +5,7 @@ from threading import Thread, current_thread
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import BandTables, TextReader
+from fastlsh._kernels.index._index import BandTables, TextReader
 from fastlsh.index.memory.documents import IndexDocuments
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.parallel import batches, run, wait_for

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Transaction
+from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.changes import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Transaction
+from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments

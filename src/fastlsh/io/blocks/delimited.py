@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh._kernels import COLUMNS, TextColumn, delimited_fields
+from fastlsh._kernels.rows._rows import COLUMNS, delimited_fields
+from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Bytes, Flags, NewTexts
 from fastlsh.io.blocks.cutting import Format

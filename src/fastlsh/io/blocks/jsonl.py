@@ -11,16 +11,17 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
-from fastlsh._kernels import (
+from fastlsh._kernels.rows import _rows
+from fastlsh._kernels.rows._rows import (
     MOST_JOIN,
     MOST_KEYS,
     MOST_ROLES,
-    TextColumn,
     element_bounds,
     element_lines,
     json_lines,
 )
+from fastlsh._kernels.text import _texts
+from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.contract import AddedColumns, ArrayError, BlockExtent, Bytes, Flags, NewTexts
 from fastlsh.io.blocks.cutting import Format
@@ -32,7 +33,7 @@ from fastlsh.io.record_texts import kind_of, text_of_members, words_of_list
 from fastlsh.io.sources import Options, Source
 from fastlsh.io.streams import JSON_SPACE, Stream
 
-NUMBERS = (_kernels.INTEGER, _kernels.REAL, _kernels.LONG_REAL)
+NUMBERS = (_rows.INTEGER, _rows.REAL, _rows.LONG_REAL)
 """Kinds of members."""
 
 ABSENT = ...
@@ -108,7 +109,7 @@ class JsonColumns:
         size = int((bounds[rows + 1] - bounds[rows]).sum())
         if asked is not None:
             size += len(rows) * (asked.texts - 1) * len(asked.join_with)
-        out = np.empty(size + _kernels.PADDING, np.uint8)
+        out = np.empty(size + _rows.PADDING, np.uint8)
         count = len(self._names)
         kinds = np.zeros((count, len(rows)), np.uint8)
         members = np.empty((2 * count, len(rows)), np.int64)
@@ -120,25 +121,25 @@ class JsonColumns:
                 data, bounds, rows, keys, labels, out, kinds, members, texts, join_with, roles
             )
         if options.needs_id:
-            kinds[0, np.isin(kinds[1], (_kernels.ABSENT, _kernels.NULL_VALUE))] = _kernels.REFUSED
+            kinds[0, np.isin(kinds[1], (_rows.ABSENT, _rows.NULL_VALUE))] = _rows.REFUSED
         for which in range(2 + len({*options.counts}), count):
             # The other tokens are longer: true, false, infinities and long integers.
-            is_nan = (kinds[which] == _kernels.TOKEN) & (members[2 * which + 1] == len("NaN"))
-            is_absent = kinds[which] == _kernels.ABSENT
+            is_nan = (kinds[which] == _rows.TOKEN) & (members[2 * which + 1] == len("NaN"))
+            is_absent = kinds[which] == _rows.ABSENT
             name = self._names[which]
             if name in options.labels:
-                kinds[0, is_nan | is_absent] = _kernels.REFUSED
+                kinds[0, is_nan | is_absent] = _rows.REFUSED
             elif name in source.optional:
-                kinds[0, is_nan] = _kernels.REFUSED
+                kinds[0, is_nan] = _rows.REFUSED
         self._out = out[:used].copy() if 2 * used < size else out
         self._used = used
         self._kinds = kinds
         self._members = members.reshape(count, 2, len(rows))
-        self._members[0, 1, kinds[0] != _kernels.STRING] = -1
+        self._members[0, 1, kinds[0] != _rows.STRING] = -1
         self._unusual: Mapping[int, JsonRow] = {}
         self._strict = True
-        self.refused = np.flatnonzero(kinds[0] == _kernels.REFUSED)
-        kinds[1:, self.refused] = _kernels.ABSENT
+        self.refused = np.flatnonzero(kinds[0] == _rows.REFUSED)
+        kinds[1:, self.refused] = _rows.ABSENT
 
     def complete(self, unusual: Mapping[int, JsonRow]) -> None:
         """Take the refused rows that are good, by their numbers; the others are left out."""
@@ -178,17 +179,17 @@ class JsonColumns:
         """Whether a row has a column, if only null."""
         which = self._names.index(name, 2)
         unusual = any(row.more[which - 2] is not ABSENT for row in self._unusual.values())
-        return unusual or bool((self._kinds[which] != _kernels.ABSENT).any())
+        return unusual or bool((self._kinds[which] != _rows.ABSENT).any())
 
     def _column(self, which: int) -> Indices | TextColumn | list[Any]:
         kinds = self._kinds[which]
         starts: Indices = self._members[which, 0]
         sizes: Indices = self._members[which, 1]
-        kind = int(kinds[0]) if len(kinds) else _kernels.NULL_VALUE
+        kind = int(kinds[0]) if len(kinds) else _rows.NULL_VALUE
         if not self._unusual and (kinds == kind).all():
-            if kind == _kernels.INTEGER:
+            if kind == _rows.INTEGER:
                 return starts.copy()  # a view would keep all members
-            if kind == _kernels.STRING:
+            if kind == _rows.STRING:
                 return TextColumn(self._out, starts, sizes)
         return self._values(which)
 
@@ -197,20 +198,20 @@ class JsonColumns:
         each = zip(self._kinds[which].tolist(), *self._members[which].tolist(), strict=True)
         values = [self._value(kind, start, size) for kind, start, size in each]
         if which > 1:
-            for number in np.flatnonzero(self._kinds[which] == _kernels.ABSENT).tolist():
+            for number in np.flatnonzero(self._kinds[which] == _rows.ABSENT).tolist():
                 values[number] = ABSENT
         for number, row in self._unusual.items():
             values[number] = row.id if which == 1 else row.more[which - 2]
         return values
 
     def _value(self, kind: int, start: int, size: int) -> Any:
-        if kind == _kernels.INTEGER:
+        if kind == _rows.INTEGER:
             return start
-        if kind == _kernels.REAL:
+        if kind == _rows.REAL:
             return float(np.int64(start).view(np.float64))
-        if kind == _kernels.STRING:
+        if kind == _rows.STRING:
             return self._piece(start, size).decode()
-        if kind in (_kernels.LONG_REAL, _kernels.TOKEN):
+        if kind in (_rows.LONG_REAL, _rows.TOKEN):
             return json.loads(self._piece(start, size))
         return None
 
@@ -232,14 +233,14 @@ class JsonColumns:
             return self._column(which)  # type: ignore[return-value]
         values: Indices = self._members[which, 0]
         sizes: Indices = self._members[which, 1]
-        integers = kinds == _kernels.INTEGER
+        integers = kinds == _rows.INTEGER
         if integers.all():
             return values
         if (np.abs(values[integers].astype(np.float64)) >= 2.0**53).any():
             return self._values(which)
         numbers: NDArray[np.float64] = values.view(np.float64).copy()
         numbers[integers] = values[integers]
-        for i in np.flatnonzero(kinds == _kernels.LONG_REAL).tolist():
+        for i in np.flatnonzero(kinds == _rows.LONG_REAL).tolist():
             numbers[i] = float(self._piece(int(values[i]), int(sizes[i])))
         return numbers
 
@@ -519,8 +520,8 @@ class JsonBlock(RowBlock):
         places, offsets = np.empty((len(rows), 2), np.int64), np.empty(len(rows) + 1, np.int64)
         (key,) = self.source.options.texts()
         name = key.encode("utf-8", "surrogatepass")
-        _kernels.value_places(self._data, self._lines.bounds, rows, name, places, plain)
-        joined = _kernels.json_strings(_kernels.spans_of_list(texts), plain, offsets)
+        _rows.value_places(self._data, self._lines.bounds, rows, name, places, plain)
+        joined = _rows.json_strings(_texts.spans_of_list(texts), plain, offsets)
         values = [joined[start:stop] for start, stop in pairwise(offsets.tolist())]
         unusual = np.flatnonzero(places[:, 0] < 0)
         for number, (_, raw) in zip(unusual.tolist(), self._records(rows[unusual]), strict=True):
@@ -535,7 +536,7 @@ class JsonBlock(RowBlock):
         ends, doubtful = np.empty(len(good), np.int64), np.empty(len(good), np.uint8)
         names = tuple(name.encode() for name in added.types)
         lowest = _lowest_escape("".join(added.types))
-        _kernels.object_ends(
+        _rows.object_ends(
             self._data, self._lines.bounds, good, names[:MOST_KEYS], lowest, ends, doubtful
         )
         if len(names) > MOST_KEYS:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import line_bounds
+from fastlsh._kernels.rows._rows import line_bounds
 from fastlsh.errors import LongRowError
 from fastlsh.io import filesystems
 from fastlsh.io.arrays import AS_OBJECTS, PER_ROW, memory_as_objects

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import TextColumn, chosen_lines, lines_with_tails
+from fastlsh._kernels.rows._rows import chosen_lines, lines_with_tails
+from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.arrays import numbers_of
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.io.arrays import (

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from fastlsh._kernels.greedy.ranks cimport Candidates
+from fastlsh._kernels.candidates.ranks cimport Candidates
 
 cdef enum:
     REMEMBERED = 64             # kept documents that a bucket offers

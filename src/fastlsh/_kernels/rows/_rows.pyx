@@ -1,4 +1,4 @@
-"""Lines of bytes, the members of lines of JSON, and the fields of CSV."""
+"""Rows of files: lines of bytes, the members of lines of JSON, and the fields of CSV."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
@@ -15,7 +15,7 @@ from fastlsh._kernels.json.rows cimport (
     NULL_VALUE as _NULL_VALUE, PADDING as _PADDING, REAL as _REAL, REFUSED as _REFUSED,
     STRING as _STRING, TOKEN as _TOKEN, Found, Key, Member, Names, Place, Wanted,
 )
-from fastlsh._kernels.loops._chosen cimport loops
+from fastlsh._kernels.common._common cimport loops
 from fastlsh._kernels.text._texts cimport Span, Spans, code_unit
 from fastlsh._kernels.text.encoding cimport put_utf8_point
 
