@@ -3,8 +3,7 @@
     CC=clang python tests/fuzz/native/build.py FOLDER
 
 A target includes the kernels that it calls as text, so that libFuzzer sees nothing but them. The
-modules
-are in FOLDER/avx2 and FOLDER/baseline.
+modules are in FOLDER/avx2 and FOLDER/baseline.
 """
 
 import ast
