@@ -20,6 +20,7 @@ from pathlib import Path
 
 import Cython
 from Cython.Build import cythonize
+from Cython.Compiler import Options
 from setuptools import Extension, setup
 
 KERNELS = "src/fastlsh/_kernels/"
@@ -55,6 +56,10 @@ QUICK = "-O1 -ftree-vectorize -finline-functions -finline-small-functions -fpeel
 HOT_MODULES = {
     "text._normal", "minhash._signatures", "sets._sets", "index._index", "compat._compat",
 }  # fmt: skip
+
+# Arrays have two dimensions at most, and a memoryview has room for 8: less to copy wherever it is
+# handed on. All modules must have the same room.
+Options.buffer_max_dims = 3
 
 # What Cython needs for memoryviews, compiled once and not in each module. Python knows it by its
 # last name alone, too, so that is one which no other package has.
@@ -202,12 +207,15 @@ def translated() -> list[Extension]:
     sources = sorted(
         path for kind in ("pyx", "pxd", "pxi") for path in Path("src").rglob(f"*.{kind}")
     )
-    seen = sha256(Cython.__version__.encode())
-    for path in [Path("setup.py"), *sources]:
+    how = sha256(Cython.__version__.encode() + Path("setup.py").read_bytes()).hexdigest()
+    seen = sha256()
+    for path in sources:
         seen.update(path.as_posix().encode() + path.read_bytes())
+    made_of = f"{how} {seen.hexdigest()}"
     write_if_new(Path(CHOSEN), newest)
     stamp = folder / "made-of"
-    if stamp.exists() and stamp.read_text() == seen.hexdigest() and all(map(Path.exists, c_files)):
+    before = stamp.read_text() if stamp.exists() else ""
+    if before == made_of and all(map(Path.exists, c_files)):
         for each, c_file in zip(extensions, c_files):  # noqa: B905
             each.sources = [c_file.as_posix()]
         return [*vectors(folder), *extensions[1:]]
@@ -218,6 +226,7 @@ def translated() -> list[Extension]:
     gc.set_threshold(200_000)
     made: list[Extension] = cythonize(
         extensions,
+        force=not before.startswith(how),  # Cython looks at the sources alone
         nthreads=os.cpu_count() if forks else 0,
         build_dir=str(folder),
         include_path=["src", KERNELS],
@@ -231,9 +240,10 @@ def translated() -> list[Extension]:
             "embedsignature": True,
             "emit_code_comments": debug,  # which the compiler would read three times
             "freethreading_compatible": True,
+            "auto_pickle": False,  # no class can be pickled, and Python says so by itself
         },
     )
-    stamp.write_text(seen.hexdigest())
+    stamp.write_text(made_of)
     return [*vectors(folder), *made[1:]]
 
 

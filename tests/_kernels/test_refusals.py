@@ -1,5 +1,9 @@
 """What crashed kernels that were called directly, or made them write where nothing is theirs."""
 
+import copy
+import pickle
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -93,6 +97,17 @@ def test_nothing_is_made_without_its_arguments(name):
     kind = getattr(KERNELS, name)
     with pytest.raises(TypeError):
         kind.__new__(kind)
+
+
+def test_nothing_compiled_is_pickled_or_copied():
+    cases = [case() for case in CASES.values()]
+    classes = [(call, arguments) for call, arguments in cases if isinstance(call, type)]
+    assert len(classes) > 10
+    for call, arguments in classes:
+        made = call(**{key: value for key, value in arguments.items() if key[0] != "_"})
+        for way in (copy.copy, *(partial(pickle.dumps, protocol=p) for p in (0, 1, 2, 5))):
+            with pytest.raises(TypeError, match="cannot pickle"):
+                way(made)
 
 
 def test_a_root_that_changes_is_not_followed():

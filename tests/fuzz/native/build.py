@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from Cython.Build import cythonize
+from Cython.Compiler import Options
 from setuptools import Distribution, Extension
 
 HERE = Path(__file__).resolve().parent
@@ -23,6 +24,9 @@ FLAGS = [
     "-O2", "-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all", "-Wno-unused-function",
     "-Wno-sign-compare", SANITIZE, "-fsanitize-coverage=inline-8bit-counters,pc-table",
 ]  # fmt: skip
+
+
+Options.buffer_max_dims = 3  # as in setup.py
 
 
 def instruction_sets():
