@@ -25,7 +25,7 @@ from fastlsh.io import (
     texts_of_ids,
     values_in_path,
 )
-from fastlsh.results import ClusterCounts, Removals
+from fastlsh.results import ClusterCounts, RemovedDocuments
 
 Numbers = NDArray[np.int64]
 
@@ -170,7 +170,7 @@ class Annotations:
 
     def __init__(
         self,
-        removals: Removals,
+        removals: RemovedDocuments,
         counts: ClusterCounts,
         similarity: NDArray[np.float64],
         measure: str,

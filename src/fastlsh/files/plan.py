@@ -41,7 +41,7 @@ from fastlsh.io import (
 )
 from fastlsh.parallel import amount
 from fastlsh.reporting import check_report
-from fastlsh.results import ClusterCounts, Removals, stays
+from fastlsh.results import ClusterCounts, RemovedDocuments, stays
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Removal:
         return f"of each cluster, {' and '.join(limits)} are written"
 
     def counts_of(
-        self, removals: Removals, labels: Mapping[str, Any], numbers: Mapping[str, Any]
+        self, removals: RemovedDocuments, labels: Mapping[str, Any], numbers: Mapping[str, Any]
     ) -> ClusterCounts:
         """Return the counts of all clusters, given the columns of the documents of the inputs."""
         sources = None if self.source is None else labels[self.source]
@@ -138,7 +138,7 @@ class Removal:
         )
 
     def further_copies(
-        self, removals: Removals, copy: Any, labels: Mapping[str, Any]
+        self, removals: RemovedDocuments, copy: Any, labels: Mapping[str, Any]
     ) -> NDArray[np.bool_]:
         """Return which of the removed documents stay as further copies; see `stays`."""
         if self.copies_per is None:

@@ -12,7 +12,7 @@ from fastlsh.files.requests import Request
 from fastlsh.files.run.manifest import plain_shingler
 from fastlsh.io import Collection
 from fastlsh.parallel import Stopwatch
-from fastlsh.results import Boilerplate, NotSearched, Overlap, Removal
+from fastlsh.results import Boilerplate, CountedResult, NotSearched, Overlap
 
 
 def counts_of(*collections: Collection) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class FileResult(Gated):
 
 
 @dataclass(kw_only=True)
-class FileDeduplication(Removal, FileResult):
+class FileDeduplication(CountedResult, FileResult):
     """The counts, files and times of a deduplication of files.
 
     Attributes
@@ -179,7 +179,7 @@ class FileDeduplication(Removal, FileResult):
 
 
 @dataclass(kw_only=True)
-class FileLineDeduplication(Removal, FileResult):
+class FileLineDeduplication(CountedResult, FileResult):
     """The counts, files and times of a removal of repeated lines or paragraphs from files.
 
     Attributes

@@ -1,12 +1,12 @@
 """What the main functions return."""
 
-from fastlsh.results.cluster_counts import ClusterCounts, Removals, check_labels, stays
+from fastlsh.results.cluster_counts import ClusterCounts, RemovedDocuments, check_labels, stays
 from fastlsh.results.contamination import Boilerplate, Contamination, NotSearched
 from fastlsh.results.deduplication import Deduplication, Proofs
 from fastlsh.results.lines import LineDeduplication, SpanDeduplication
 from fastlsh.results.overlap import Overlap
 from fastlsh.results.pairs import Matches, Pairs, components_of, count_in_pairs
-from fastlsh.results.table import Removal as Removal
+from fastlsh.results.table import CountedResult as CountedResult
 
 __all__ = [
     "Boilerplate",
@@ -19,7 +19,7 @@ __all__ = [
     "Overlap",
     "Pairs",
     "Proofs",
-    "Removals",
+    "RemovedDocuments",
     "SpanDeduplication",
     "check_labels",
     "components_of",

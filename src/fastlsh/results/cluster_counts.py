@@ -13,7 +13,7 @@ from fastlsh.arrays import cumcount, float_sum
 Numbers = NDArray[np.int64]
 
 
-class Removals(NamedTuple):
+class RemovedDocuments(NamedTuple):
     """Which documents were removed, in any numbering."""
 
     removed: Numbers
@@ -46,7 +46,7 @@ class ClusterCounts:
 
     def __init__(
         self,
-        removals: Removals,
+        removals: RemovedDocuments,
         sources: NDArray[np.uint64] | None = None,
         counts: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
@@ -60,8 +60,8 @@ class ClusterCounts:
         if sources is not None or counts:
             number, cluster = _members(removals, self._kept)
         if sources is not None:
-            found = _distinct(cluster, sources[number], len(self._kept))
-            self._of_clusters["cluster_sources"] = found
+            source_counts = _distinct(cluster, sources[number], len(self._kept))
+            self._of_clusters["cluster_sources"] = source_counts
         for name, column in (counts or {}).items():
             sums = _sums(column[number], cluster, len(self._kept), name)
             self._of_clusters[f"cluster_{name}"] = sums
@@ -80,19 +80,19 @@ class ClusterCounts:
             int64 (k,): the documents, and the kept document of the cluster of each.
         """
         at = np.searchsorted(self._kept, clusters)
-        found = np.flatnonzero(at < np.searchsorted(self._kept, clusters, "right"))
+        clustered = np.flatnonzero(at < np.searchsorted(self._kept, clusters, "right"))
         columns = {}
         for name, values in self._of_clusters.items():
             column = np.ones(len(documents), values.dtype)
             if name in self._counts:
                 column[:] = self._counts[name][documents - self._first]
-            column[found] = values[at[found]]
+            column[clustered] = values[at[clustered]]
             columns[name] = column
         return columns
 
 
 def stays(
-    removals: Removals,
+    removals: RemovedDocuments,
     copy: Numbers,
     max_copies: int | None,
     labels: NDArray[np.uint64] | None = None,
@@ -119,29 +119,29 @@ def stays(
     """
     if labels is None and max_copies is not None:
         return copy < max_copies
-    found = np.ones(len(copy), np.bool_)
+    staying = np.ones(len(copy), np.bool_)
     if labels is not None:
-        found = _number_per_label(removals, copy, labels) < per_label
+        staying = _number_per_label(removals, copy, labels) < per_label
     if max_copies is not None:
-        numbers = np.flatnonzero(found)
+        numbers = np.flatnonzero(staying)
         order = numbers[np.argsort(copy[numbers], kind="stable")]
-        found[order] = 1 + cumcount(removals.kept[order]) < max_copies
-    return found
+        staying[order] = 1 + cumcount(removals.kept[order]) < max_copies
+    return staying
 
 
 def _number_per_label(
-    removals: Removals, copy: Numbers, labels: NDArray[np.uint64]
+    removals: RemovedDocuments, copy: Numbers, labels: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
     """Return how many documents with the same label each removed document has before it."""
     first = removals.inputs.start
     inside = _is_inside(removals.kept, removals.inputs)
     heads = np.unique(removals.kept[inside])
     cluster = np.concatenate([heads, removals.kept])
-    own = labels[np.concatenate([heads, removals.removed]) - first]
+    label = labels[np.concatenate([heads, removals.removed]) - first]
     rank = np.concatenate([np.zeros(len(heads), np.int64), copy])
-    order = np.lexsort([rank, own, cluster])
-    starts = np.flatnonzero(_differ(cluster[order], own[order]))
-    del cluster, own, rank
+    order = np.lexsort([rank, label, cluster])
+    starts = np.flatnonzero(_differ(cluster[order], label[order]))
+    del cluster, label, rank
     sizes = np.diff(starts, append=len(order))
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order)) - np.repeat(starts, sizes)
@@ -167,28 +167,28 @@ def check_labels(values: Any, n: int, name: str = "labels") -> NDArray[np.uint64
         kind = type(values).__name__
         raise TypeError(f"{name} must be a value for each document, got one {kind}")
     are_integers = isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 1
-    found: Any = values
+    labels: Any = values
     if not are_integers or values.dtype == np.uint64:
         to_list = next(
             (getattr(values, make) for make in ("to_pylist", "to_list", "tolist")
              if hasattr(values, make)),
             None,
         )  # fmt: skip
-        found = list(values) if to_list is None else to_list()
+        labels = list(values) if to_list is None else to_list()
         are_integers = False
-    if len(found) != n:
-        raise ValueError(f"{name} must be a value for each of the {n} documents, got {len(found)}")
+    if len(labels) != n:
+        raise ValueError(f"{name} must be a value for each of the {n} documents, got {len(labels)}")
     if are_integers:
-        return label_hashes(found)
-    for number, value in enumerate(found):
+        return label_hashes(labels)
+    for number, value in enumerate(labels):
         if isinstance(value, (list, dict, np.ndarray)):
             kind = type(value).__name__
             raise TypeError(f"{name} must be texts or numbers, got {kind} for document {number}")
         if type(value).__name__ == "NAType":
-            found[number] = None
+            labels[number] = None
         elif value != value:
             raise ValueError(f"{name} has no value for document {number}")
-    return label_hashes(found)
+    return label_hashes(labels)
 
 
 def check_numbers(values: ArrayLike, n: int, name: str) -> NDArray[Any]:
@@ -236,7 +236,7 @@ def _sums(values: NDArray[Any], cluster: Numbers, n: int, name: str) -> NDArray[
     return (high << 32) + (low & 0xFFFFFFFF)
 
 
-def _members(removals: Removals, kept: Numbers) -> tuple[Numbers, Numbers]:
+def _members(removals: RemovedDocuments, kept: Numbers) -> tuple[Numbers, Numbers]:
     """Return the documents of the inputs that are in clusters, ascending, and the row of each.
 
     Documents are counted from the first one of the inputs; `kept` has the rows of the clusters.

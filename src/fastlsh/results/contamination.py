@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.parallel import plural
 from fastlsh.results.deduplication import named
-from fastlsh.results.table import Column, Table
+from fastlsh.results.table import Column, ResultTable
 
 
 class NotSearched(NamedTuple):
@@ -28,7 +28,7 @@ class Boilerplate(NamedTuple):
     """In how many documents of the sample it is."""
 
 
-class Contamination(Table):
+class Contamination(ResultTable):
     """The items that documents contain, and the places; a table with a row for each place.
 
     An iterable of (id, item_id, share, longest_run, field, start, end). Positions are code points

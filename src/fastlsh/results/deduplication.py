@@ -15,12 +15,12 @@ from fastlsh.banding import LSHParams
 from fastlsh.parallel import plural
 from fastlsh.results.cluster_counts import (
     ClusterCounts,
-    Removals,
+    RemovedDocuments,
     check_labels,
     check_numbers,
     stays,
 )
-from fastlsh.results.table import Column, Removal, RowTable, Table
+from fastlsh.results.table import Column, CountedResult, ResultTable, RowTable
 
 AGAINST = "against:"
 """What the name of a document of `against` begins with where it has no id."""
@@ -116,16 +116,16 @@ def kept_names(
     against_ids: Sequence[Any] | None,
 ) -> list[Any]:
     """Return the ids of kept documents, of which some are documents of `against`."""
-    own = iter(named(kept[~against], ids))
+    input_names = iter(named(kept[~against], ids))
     if against_ids is None:
-        others: Iterator[Any] = (f"{AGAINST}{number}" for number in kept[against].tolist())
+        against_names: Iterator[Any] = (f"{AGAINST}{number}" for number in kept[against].tolist())
     else:
-        others = iter(named(kept[against], against_ids))
-    return [next(others if outside else own) for outside in against.tolist()]
+        against_names = iter(named(kept[against], against_ids))
+    return [next(against_names if outside else input_names) for outside in against.tolist()]
 
 
 @dataclass(eq=False, repr=False)
-class Deduplication(Removal, Table):
+class Deduplication(CountedResult, ResultTable):
     """Tells which documents are kept and, for every other one, the kept one that proves it.
 
     It is an Arrow table with one row per document; `proofs` has one row for each removed document.
@@ -327,15 +327,15 @@ class Deduplication(Removal, Table):
         per_label = check_integer(per_label, "per_label")
         if max_copies is not None:
             max_copies = check_integer(max_copies, "max_copies")
-        own = check_labels([0] * self.documents if labels is None else labels, self.documents)
+        values = check_labels([0] * self.documents if labels is None else labels, self.documents)
         kept, gone = self.kept.copy(), self.removed
         copy = self.copy_number[gone]
-        kept[gone] = stays(self._removals(), copy, max_copies, own, per_label)
+        kept[gone] = stays(self._removals(), copy, max_copies, values, per_label)
         return kept
 
-    def _removals(self) -> Removals:
+    def _removals(self) -> RemovedDocuments:
         gone = self.removed
-        return Removals(gone, self._cluster()[gone], range(self.documents))
+        return RemovedDocuments(gone, self._cluster()[gone], range(self.documents))
 
     def _counted(self, counts: ClusterCounts, name: str) -> NDArray[Any]:
         return counts.columns(np.arange(self.documents), self._cluster())[name]

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from fastlsh.banding import LSHParams
 from fastlsh.parallel import plural
 from fastlsh.results.deduplication import kept_names, named
-from fastlsh.results.table import Column, Removal, Table
+from fastlsh.results.table import Column, CountedResult, ResultTable
 
 
-class CutTexts(Table):
+class CutTexts(ResultTable):
     """Texts from which spans were removed, and for each span where it stays.
 
     A table with a row for each removed span, and an iterable of its rows.
@@ -88,7 +88,7 @@ class CutTexts(Table):
         return columns
 
 
-class LineDeduplication(Removal, CutTexts):
+class LineDeduplication(CountedResult, CutTexts):
     r"""The texts without repeated lines, and for each removed span the kept span that it repeats.
 
     It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
@@ -178,8 +178,8 @@ class LineDeduplication(Removal, CutTexts):
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
         columns = super()._columns(rows)
         names = {"id", "kept_id"} & columns.keys()
-        named = {name: columns.pop(name) for name in sorted(names)}
-        return {**columns, "similarity": self.similarity[rows], **named}
+        name_columns = {name: columns.pop(name) for name in sorted(names)}
+        return {**columns, "similarity": self.similarity[rows], **name_columns}
 
 
 class SpanDeduplication(CutTexts):

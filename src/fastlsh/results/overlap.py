@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import LSHParams
-from fastlsh.results.table import Column, Table
+from fastlsh.results.table import Column, ResultTable
 
 
-class Overlap(Table):
+class Overlap(ResultTable):
     """How many documents of each data set have a near-duplicate in each other data set.
 
     It is also a table for every library that reads Arrow, with a row for each pair of data sets: in

@@ -11,7 +11,7 @@ from fastlsh._kernels.candidates import _candidates
 from fastlsh.banding import LSHParams
 from fastlsh.parallel import batches, plural
 from fastlsh.results.deduplication import named
-from fastlsh.results.table import Column, RowTable, Table
+from fastlsh.results.table import Column, ResultTable, RowTable
 
 
 @dataclass(eq=False, repr=False)
@@ -136,7 +136,7 @@ def count_in_pairs(left: NDArray[np.int64], right: NDArray[np.int64], inputs: ra
     return int(is_in_pair[inputs.start :].sum())
 
 
-class Matches(Table):
+class Matches(ResultTable):
     """Pairs of a document and one of another collection, sorted by (document, against).
 
     It is also a table for every library that reads Arrow, and a sequence of

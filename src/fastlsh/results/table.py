@@ -42,7 +42,7 @@ SHOWN = 10
 """Rows that a notebook shows."""
 
 
-class Table:
+class ResultTable:
     """A result that is a table of equally long columns."""
 
     def __len__(self) -> int:
@@ -105,7 +105,7 @@ class Table:
         return f"<table><tr>{head}</tr>{''.join(body)}</table>"
 
 
-class RowTable(Table):
+class RowTable(ResultTable):
     """A table that is also a sequence of (id, other id, similarity)."""
 
     ROWS: ClassVar[tuple[str, ...]]
@@ -133,7 +133,7 @@ class RowTable(Table):
 Rows = TypeVar("Rows", bound=RowTable)
 
 
-class Removal:
+class CountedResult:
     """A result that counts what is kept and what is removed."""
 
     @property

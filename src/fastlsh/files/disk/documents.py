@@ -70,7 +70,7 @@ from fastlsh.io import (
 )
 from fastlsh.parallel import Stopwatch, amount, plural
 from fastlsh.reporting import RunCounts, largest_clusters_page
-from fastlsh.results import Deduplication, Removals, components_of, count_in_pairs
+from fastlsh.results import Deduplication, RemovedDocuments, components_of, count_in_pairs
 
 MOST = 5_000
 """Documents that the page is about."""
@@ -211,7 +211,7 @@ def run_deduplication(
             proofs = answer_of_all_parts(job, linked, Proof)
             labels, numbers = saved_columns(job)
             inputs = range(summary.n_against, summary.documents)
-            removals = Removals(proofs["left"], proofs["right"], inputs)
+            removals = RemovedDocuments(proofs["left"], proofs["right"], inputs)
             goes = proofs
             if not removal.keeps_one:
                 goes = proofs[~removal.further_copies(removals, proofs["copy"], labels)]

@@ -47,7 +47,7 @@ from fastlsh.results import (
     ClusterCounts,
     Deduplication,
     LineDeduplication,
-    Removals,
+    RemovedDocuments,
     SpanDeduplication,
 )
 from fastlsh.search import deduplicate_texts, long_shingles
@@ -115,7 +115,7 @@ def run_deduplication(
     gone, stays = result.removed, result.kept.copy()
     outside = result.against_index[gone]
     reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
-    removals = Removals(gone, reason, range(len(collection)))
+    removals = RemovedDocuments(gone, reason, range(len(collection)))
     if not removal.keeps_one:
         copy = result.copy_number[gone]
         stays[gone] = removal.further_copies(removals, copy, collection.labels)

@@ -26,7 +26,7 @@ from fastlsh.integrations.spark.families import whole_families
 from fastlsh.io import label_hashes
 from fastlsh.parameters import SearchParams
 from fastlsh.priorities import read_priorities
-from fastlsh.results import Removals
+from fastlsh.results import RemovedDocuments
 
 
 def check_workers(df: Any) -> None:
@@ -277,14 +277,14 @@ class Decider:
                 labels[column] = label_hashes(values)
             elif name.startswith("count_"):
                 numbers[column] = np.asarray(values)
-        removals = Removals(number[gone], number[answer.kept_number[gone]], inputs)
+        removals = RemovedDocuments(number[gone], number[answer.kept_number[gone]], inputs)
         return _Clusters(order, removals, labels, numbers)
 
 
 class _Clusters(NamedTuple):
     order: NDArray[np.int64]
     """The row of each document."""
-    removals: Removals
+    removals: RemovedDocuments
     labels: dict[str, NDArray[np.uint64]]
     numbers: dict[str, NDArray[Any]]
 
