@@ -20,7 +20,7 @@ from fastlsh.reporting.differences import (
     around_shared,
     beginning,
     differences,
-    own,
+    own_part,
 )
 from strategies import by_text
 
@@ -59,13 +59,13 @@ def truly_own(text, other, shingler):
 @pytest.mark.parametrize("shingler", SHINGLERS, ids=by_text)
 @given(a_text, a_text)
 def test_a_place_is_marked_if_no_common_shingle_covers_it(shingler, a, b):
-    text, places = own(a, b, 0, shingler)
+    text, places = own_part(a, b, 0, shingler)
     assert (text, {p for i, j in places for p in range(i, j)}) == truly_own(a, b, shingler)
     found = differences(a, b, shingler)
     assert found.complete
     if isinstance(text, str):
-        assert "".join(marks(found.there)) == "".join(text[i:j] for i, j in places)
-    assert bool(found.here) == bool(truly_own(b, a, shingler)[1])
+        assert "".join(marks(found.in_kept)) == "".join(text[i:j] for i, j in places)
+    assert bool(found.in_other) == bool(truly_own(b, a, shingler)[1])
 
 
 @pytest.mark.parametrize("shingler", SHINGLERS[:3], ids=by_text)
@@ -76,7 +76,7 @@ def test_nothing_else_is_marked_in_a_part_of_long_texts(shingler, head, middle, 
         patch.setattr(module, "AROUND", 4)
         a, b = head + "".join(middle[:1]) + tail, head + "".join(middle[1:]) + tail
         start = module._before(a, module._alike(a, b), shingler)
-        text, places = own(a, b, start, shingler)
+        text, places = own_part(a, b, start, shingler)
     whole, expected = truly_own(a, b, shingler)
     offset = len(a[:start].encode()) if isinstance(whole, bytes) else start
     # A shingle that begins before `start` is of the common beginning, and so is the one there.
@@ -90,10 +90,10 @@ LONG = " ".join(f"word{i}" for i in range(9000))  # over three times what is com
 def test_a_change_far_from_the_beginning():
     found = differences(LONG, LONG[:-4] + " is changed", Shingler())
     assert not found.complete
-    assert marks(found.here) == [" is changed"]
-    assert marks(found.there) == ["8999"]
-    assert plain(found.here).strip().startswith("\u2026 ")
-    assert len(plain(found.here)) < 100
+    assert marks(found.in_other) == [" is changed"]
+    assert marks(found.in_kept) == ["8999"]
+    assert plain(found.in_other).strip().startswith("\u2026 ")
+    assert len(plain(found.in_other)) < 100
 
 
 @pytest.mark.parametrize(
@@ -102,30 +102,30 @@ def test_a_change_far_from_the_beginning():
 def test_what_is_moved_by_an_insertion_is_no_difference(shingler):
     new = "Something new. " * 500
     found = differences(LONG, LONG.replace("word900 ", f"word900 {new}"), shingler)
-    assert found.there == ""
-    assert marks(found.here)[0].strip().startswith("Something new.")
-    assert differences(LONG, new + LONG, shingler).there == ""
+    assert found.in_kept == ""
+    assert marks(found.in_other)[0].strip().startswith("Something new.")
+    assert differences(LONG, new + LONG, shingler).in_kept == ""
 
 
 def test_both_change_and_are_cut():
     found = differences(LONG, "x" * 3 * COMPARED, Shingler())
-    assert marks(found.here)[0].startswith("xxx")
-    assert marks(found.there)[0].startswith("word0 word1")
-    assert len(plain(found.here)) < SHOWN
+    assert marks(found.in_other)[0].startswith("xxx")
+    assert marks(found.in_kept)[0].startswith("word0 word1")
+    assert len(plain(found.in_other)) < SHOWN
 
 
 def test_many_differences_close_together_are_cut():
     text = " ".join(f"word{i}" for i in range(900))
     found = differences(text, re.sub(r"(word\d*[05]) ", r"\1 changed ", text), Shingler(size=3))
     # Up to the first difference that is so far behind the first one of all.
-    assert SHOWN <= len(plain(found.here)) < SHOWN + LONGEST + 2 * AROUND + 2 * len(plain(GAP))
+    assert SHOWN <= len(plain(found.in_other)) < SHOWN + LONGEST + 2 * AROUND + 2 * len(plain(GAP))
 
 
 @pytest.mark.parametrize("unit", ["char", "word", "byte"])
 def test_a_shingle_is_longer_than_what_is_shown_around(unit):
     found = differences(LONG, LONG.replace("word5000 ", "WORD "), Shingler(unit, 100))
-    assert "WORD" in plain(found.here)
-    assert plain(found.here).count("word") < 60
+    assert "WORD" in plain(found.in_other)
+    assert plain(found.in_other).count("word") < 60
 
 
 def test_no_difference_where_it_was_looked_for(tmp_path):
@@ -150,7 +150,7 @@ def test_bytes_are_not_cut_inside_a_character():
     a, b = ("é" * n + "x" + "ü" * 200 for n in (199, 300))
     for one, other in ((a, b), (b, a)):
         found = differences(one.encode(), other.encode(), Shingler("byte", 5))
-        for html in (found.here, found.there, beginning(one.encode(), 101)):
+        for html in (found.in_other, found.in_kept, beginning(one.encode(), 101)):
             assert "\\x" not in html
     assert "\\xff" in beginning(b"\xff" * 9, 4)
 
@@ -170,8 +170,8 @@ def test_what_differs_behind_separators_alone_is_shown():
     kept, other = (f"{same}{dashes}{word} of the end" for word in ("alpha", "beta"))
     for cut in ({"words": "alphanumeric"}, {"stop_words": ["---"]}):
         found = differences(kept, other, Shingler("word", 3, **cut))
-        assert "beta" in plain(found.here), cut
-        assert "alpha" in plain(found.there), cut
+        assert "beta" in plain(found.in_other), cut
+        assert "alpha" in plain(found.in_kept), cut
 
 
 @pytest.mark.parametrize("shingler", [Shingler(), Shingler("word", 2), Shingler("byte", 7)])

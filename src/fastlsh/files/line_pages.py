@@ -12,7 +12,7 @@ from fastlsh.files.disk.sign import Summary
 from fastlsh.files.memory.documents import left_out
 from fastlsh.files.run.job import Job
 from fastlsh.parallel import plural
-from fastlsh.reporting import LineRun, Passage, lines_page, removals
+from fastlsh.reporting import LineRun, Passage, lines_page, removed_passages
 
 
 def line_run_on_disk(
@@ -72,7 +72,7 @@ def line_run_on_disk(
         int(lengths.sum()),
         int((right < summary.n_against).sum()),
         counts["limited"],
-        removals(right, documents, kept, lengths, proofs["similarity"], passages),
+        removed_passages(right, documents, kept, lengths, proofs["similarity"], passages),
     )  # fmt: skip
 
 

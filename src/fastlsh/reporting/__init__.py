@@ -2,7 +2,7 @@
 
 from fastlsh.reporting.audit import audit_page
 from fastlsh.reporting.documents import ReportedDocuments, RunCounts
-from fastlsh.reporting.lines import LineRun, Passage, line_run, lines_page, removals
+from fastlsh.reporting.lines import LineRun, Passage, line_run, lines_page, removed_passages
 from fastlsh.reporting.overlap import overlap_page
 from fastlsh.reporting.pairs import PairFiles, pairs_page
 from fastlsh.reporting.passages import Excerpt, PassageRun, passages_page
@@ -24,7 +24,7 @@ __all__ = [
     "overlap_page",
     "pairs_page",
     "passages_page",
-    "removals",
+    "removed_passages",
     "report",
     "report_page",
 ]

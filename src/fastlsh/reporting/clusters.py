@@ -33,7 +33,7 @@ class Sharing(NamedTuple):
 def sharing(
     kept: NDArray[np.int64], documents: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> Sharing:
-    """Count by pair of documents; the arguments are those of `removals`."""
+    """Count by pair of documents; the arguments are those of `removed_passages`."""
     rows = np.flatnonzero(kept != documents)
     kept, documents = kept[rows] - kept.min(initial=0), documents[rows]
     code = kept * (documents.max(initial=0) + 1) + documents
@@ -42,8 +42,8 @@ def sharing(
     )
     characters = np.zeros(len(first), np.int64)
     np.add.at(characters, pair, lengths[rows])
-    largest = np.argsort(-characters, kind="stable")[:LISTED]
-    return Sharing(rows[first[largest]], pieces[largest], characters[largest], len(first))
+    order = np.argsort(-characters, kind="stable")[:LISTED]
+    return Sharing(rows[first[order]], pieces[order], characters[order], len(first))
 
 
 def sharing_table(shares: Sharing, names: Sequence[tuple[str, str]], by: str) -> str:
@@ -67,7 +67,7 @@ def shares_table(
     ]
     more = shares.total - len(lines)
     rest = f"<p>{more:,} pairs that share fewer characters are not shown.</p>" if more else ""
-    head = "".join(f"<th>{each}</th>" for each in heading)
+    head = "".join(f"<th>{label}</th>" for label in heading)
     return (
         f'<table class="shares"><thead><tr>{head}</tr></thead><tbody>\n{chr(10).join(lines)}\n'
         f"</tbody></table>{rest}"
@@ -140,12 +140,14 @@ def _cluster(clusters: Clusters, documents: ReportedDocuments, index: int, unfol
     shown, equal, again = {text}, 0, 0
     for at in clusters.least_similar(kept).tolist():
         number = int(clusters.removed[at])
-        own = documents.text(number)
-        equal += own == text
-        again += own != text and own in shown
-        if own not in shown and len(items) < MEMBERS:
-            shown.add(own)
-            items.append(_member(text, own, documents, number, float(clusters.similarity[at])))
+        removed_text = documents.text(number)
+        equal += removed_text == text
+        again += removed_text != text and removed_text in shown
+        if removed_text not in shown and len(items) < MEMBERS:
+            shown.add(removed_text)
+            items.append(
+                _member(text, removed_text, documents, number, float(clusters.similarity[at]))
+            )
     rest = _rest(size - len(items), equal, again, "" if size <= LOOKED_AT else "at least ")
     return f"""<details{unfolded}>
 <summary>{documents.name(kept)} <span>{plural(size, "duplicate")}</span></summary>

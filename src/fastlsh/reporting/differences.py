@@ -32,8 +32,8 @@ Span = tuple[int, int]
 class Differences:
     """What two texts have and the other one has not, as HTML; "" where that is nothing."""
 
-    here: str
-    there: str
+    in_other: str
+    in_kept: str
     complete: bool
     """Whether all of both was compared."""
 
@@ -57,28 +57,28 @@ def differences(kept: Text, other: Text, shingler: Shingler) -> Differences:
     Returns
     -------
     Differences
-        `here` is the excerpts of `other`, `there` those of `kept`.
+        `in_other` is the excerpts of `other`, `in_kept` those of `kept`.
     """
     if shingler.unit == "token":  # shown as words of their digits, which have the same shingles
         shingler = replace(shingler, unit="word")
     complete = max(len(kept), len(other)) <= COMPARED
     start = 0 if complete else _before(kept, _alike(kept, other), shingler)
-    here, there = (
-        _excerpt(*own(text, against, start, shingler), start > 0, start + COMPARED < len(text))
+    in_other, in_kept = (
+        _excerpt(*own_part(text, against, start, shingler), start > 0, start + COMPARED < len(text))
         for text, against in ((other, kept), (kept, other))
     )
-    return Differences(here, there, complete)
+    return Differences(in_other, in_kept, complete)
 
 
 def compared(kept: Text, other: Text, shingler: Shingler) -> str:
     """Return as HTML where a text differs from the kept one, or that it does not."""
-    found = differences(kept, other, shingler)
-    if not found.here and not found.there:
+    difference = differences(kept, other, shingler)
+    if not difference.in_other and not difference.in_kept:
         part = f"no difference in the {COMPARED:,} characters that were compared"
-        same = "the same set of shingles" if found.complete else part
+        same = "the same set of shingles" if difference.complete else part
         return f'<p class="same">{same}</p>'
-    parts = [f"<p>{found.here}</p>"] if found.here else []
-    parts += [f'<p class="there">{found.there}</p>'] if found.there else []
+    parts = [f"<p>{difference.in_other}</p>"] if difference.in_other else []
+    parts += [f'<p class="there">{difference.in_kept}</p>'] if difference.in_kept else []
     return "".join(parts)
 
 
@@ -91,7 +91,7 @@ def beside(kept: Text, other: Text, shingler: Shingler) -> tuple[str, str]:
     start = 0 if complete else _before(kept, _alike(kept, other), shingler)
     shown = []
     for text, against in ((kept, other), (other, kept)):
-        part, spans = own(text, against, start, shingler)
+        part, spans = own_part(text, against, start, shingler)
         head, tail = GAP * (start > 0), GAP * (start + COMPARED < len(text))
         shown.append(f"{head}{marked(part, spans)}{tail}")
     return shown[0], shown[1]
@@ -121,20 +121,20 @@ def around_shared(text: Text, other: Text, shingler: Shingler) -> str:
     first, last = _border(part, best), _border(part, best + width)
     spans = [
         (max(begin, first) - first, min(stop, last) - first)
-        for begin, stop in _own(units, shared, text, start, shingler)
+        for begin, stop in _own_spans(units, shared, text, start, shingler)
         if begin < last and stop > first
     ]
     head, tail = start + first > 0, start + COMPARED < len(text) or last < len(part)
     return f"{GAP * head}{marked(part[first:last], spans)}{GAP * tail}"
 
 
-def own(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, list[Span]]:
+def own_part(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, list[Span]]:
     """Return the text from `start` on, normalised if need be, and where it is only its own.
 
     The spans are those that no shingle covers which the other text has, too; ascending.
     """
     units, shared = _common(text, other, start, shingler)
-    return units.text, _own(units, shared, text, start, shingler)
+    return units.text, _own_spans(units, shared, text, start, shingler)
 
 
 def _common(
@@ -144,11 +144,11 @@ def _common(
     stop = start + COMPARED
     first = max(start - KNOWN // 2, 0)
     shingles = set(shingler.shingles(other[first : first + KNOWN]))
-    found = [each in shingles for each in shingler.shingles(text[start:stop])]
-    return units_of(text[start:stop], shingler), np.array(found, np.bool_)
+    are_shared = [shingle in shingles for shingle in shingler.shingles(text[start:stop])]
+    return units_of(text[start:stop], shingler), np.array(are_shared, np.bool_)
 
 
-def _own(
+def _own_spans(
     units: Units, shared: NDArray[np.bool_], text: Text, start: int, shingler: Shingler
 ) -> list[Span]:
     begin, end = 0, len(units.text)
@@ -190,9 +190,9 @@ def _border(text: Text, at: int) -> int:
     return at
 
 
-def _outside(covered: list[Span], length: int) -> list[Span]:
+def _outside(spans: list[Span], length: int) -> list[Span]:
     """Return the spans that are not covered."""
-    borders = [0, *(border for span in covered for border in span), length]
+    borders = [0, *(border for span in spans for border in span), length]
     pairs = zip(borders[::2], borders[1::2], strict=True)
     return [(start, stop) for start, stop in pairs if start < stop]
 

@@ -78,17 +78,17 @@ class ReportedDocuments:
         against_ids: Sequence[Any] | None,
         shingler: Shingler,
     ) -> None:
-        self.own = as_texts(texts)
+        self.inputs = as_texts(texts)
         others = as_texts([] if against is None else against)
         self.others = len(others)
-        self._all: Texts = joined(self.own, others)
+        self._all: Texts = joined(self.inputs, others)
         self._ids = [
-            None if each is None else check_ids(each, len(each)) for each in (ids, against_ids)
+            None if names is None else check_ids(names, len(names)) for names in (ids, against_ids)
         ]
         self.shingler = shingler
 
     def __len__(self) -> int:
-        return len(self.own)
+        return len(self.inputs)
 
     def text(self, number: int) -> str | bytes:
         """Return a text; bytes where bytes are the units."""
@@ -98,9 +98,9 @@ class ReportedDocuments:
 
     def name(self, number: int) -> str:
         """Return the id of a document as HTML, cut if it is long."""
-        outside = number >= len(self.own)
+        outside = number >= len(self.inputs)
         ids = self._ids[outside]
-        position = number - len(self.own) if outside else number
+        position = number - len(self.inputs) if outside else number
         name = f"document {position:,}" if ids is None else str(ids[position])
         origin = " <small>from the reference collection</small>" if outside else ""
         return f'<bdi class="id">{escaped(shortened(name, MOST_ID))}</bdi>{origin}'
@@ -110,7 +110,7 @@ class ReportedDocuments:
         size = self.shingler.size
         units = np.empty(len(self), np.int64)
         for start, stop in batches(len(self), BATCH):
-            plain = self.shingler.plain_texts(self.own, start, stop)
+            plain = self.shingler.plain_texts(self.inputs, start, stop)
             units[start:stop] = self.shingler.unit_counts(plain, size)
         return np.flatnonzero(units == 0), np.flatnonzero((units > 0) & (units < size))
 

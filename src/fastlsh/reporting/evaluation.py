@@ -39,12 +39,12 @@ def evaluation_page(
 
 def _shares(result: Evaluation, steps: list[float]) -> list[Share]:
     """Return of the pairs of each step the share that became candidates."""
-    place = np.searchsorted(steps, [each.low + 1e-9 for each in result.bins], side="right") - 1
-    own = [
-        [each.candidates for each, step in zip(result.bins, place, strict=True) if step == number]
+    place = np.searchsorted(steps, [one.low + 1e-9 for one in result.bins], side="right") - 1
+    bins = [
+        [one.candidates for one, step in zip(result.bins, place, strict=True) if step == number]
         for number in range(len(steps))
     ]
-    return [Share(sum(s.hits for s in each), sum(s.total for s in each)) for each in own]
+    return [Share(sum(s.hits for s in counts), sum(s.total for s in counts)) for counts in bins]
 
 
 def _table(result: Evaluation, steps: list[float], shares: list[Share]) -> str:

@@ -42,8 +42,8 @@ def _bar(share: float) -> str:
 def curve(params: LSHParams, threshold: float) -> str:
     """Return the S-curve with the threshold marked."""
     similarity = np.linspace(0, 1, 101)
-    found = params.probability(similarity)
-    across, down = 40 + 340 * similarity, 190 - 170 * found
+    probability = params.probability(similarity)
+    across, down = 40 + 340 * similarity, 190 - 170 * probability
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
     at = f"{40 + 340 * threshold:.1f}"
     anchor = "start" if threshold < 0.2 else "end" if threshold > 0.8 else "middle"

@@ -49,7 +49,7 @@ class Repeated(NamedTuple):
     """Up to 50 of those that were removed, the least similar first, and how similar they are."""
 
 
-class Removals(NamedTuple):
+class RemovedPassages(NamedTuple):
     """What was removed for what."""
 
     sizes: NDArray[np.int64]
@@ -61,14 +61,14 @@ class Removals(NamedTuple):
     """A kept and its removed one of each pair of documents of `sharing`."""
 
 
-def removals(
+def removed_passages(
     kept: NDArray[np.int64],
     documents: NDArray[np.int64],
     kept_documents: NDArray[np.int64],
     lengths: NDArray[np.int64],
     similarity: NDArray[np.float64],
     read: Callable[[NDArray[np.int64]], tuple[list[Passage], list[Passage]]],
-) -> Removals:
+) -> RemovedPassages:
     """Gather what a page shows.
 
     Parameters
@@ -93,23 +93,23 @@ def removals(
     members = [rows[starts[i] : starts[i] + sizes[i]] for i in largest]
     shares = sharing(kept_documents, documents, lengths)
     asked = [shares.rows]
-    for each in members:
-        _, first = np.unique(documents[each], return_index=True)
-        asked += [each[:LOOKED_AT], each[first[:NAMED]]]
+    for cluster in members:
+        _, first = np.unique(documents[cluster], return_index=True)
+        asked += [cluster[:LOOKED_AT], cluster[first[:NAMED]]]
     both = iter(list(zip(*read(np.concatenate(asked)), strict=True)))
     pairs = list(islice(both, len(shares.rows)))
-    found = []
-    for each in members:
-        looked_at = list(islice(both, min(len(each), LOOKED_AT)))
-        lost = len(np.unique(documents[each]))
+    repeated = []
+    for cluster in members:
+        looked_at = list(islice(both, min(len(cluster), LOOKED_AT)))
+        lost = len(np.unique(documents[cluster]))
         losers = [passage for _, passage in islice(both, min(lost, NAMED))]
-        values = similarity[each].tolist()
+        values = similarity[cluster].tolist()
         others = [(passage, value) for (_, passage), value in zip(looked_at, values, strict=False)]
-        found.append(Repeated(looked_at[0][0], len(each), lost, losers, others))
-    return Removals(sizes, found, shares, pairs)
+        repeated.append(Repeated(looked_at[0][0], len(cluster), lost, losers, others))
+    return RemovedPassages(sizes, repeated, shares, pairs)
 
 
-def shown(removals: Removals, by: str, shingler: Shingler) -> str:
+def removed_most_often(removals: RemovedPassages, by: str, shingler: Shingler) -> str:
     """Show the passages that were removed most often."""
     if not removals.largest:
         return f"<p>No {by} was removed.</p>"
@@ -120,29 +120,29 @@ def shown(removals: Removals, by: str, shingler: Shingler) -> str:
         f"named behind that one. Variants that differ from the kept {by} are listed, the least "
         f"similar first; <mark>marked</mark> text is in only one of the two: in the "
         f"variant or, in the indented passage below it, in the kept {by}.</p>"
-        f"<ul>{chr(10).join(_repeated(each, shingler) for each in removals.largest)}</ul>{rest}"
+        f"<ul>{chr(10).join(_repeated(entry, shingler) for entry in removals.largest)}</ul>{rest}"
     )
 
 
-def _repeated(one: Repeated, shingler: Shingler) -> str:
-    shown, items = {one.kept.text}, list[str]()
-    for passage, similarity in one.others:
-        if passage.text not in shown and len(items) < VARIANTS:
-            shown.add(passage.text)
-            items.append(_variant(one.kept, passage, similarity, shingler))
-    times = f"removed {plural(one.removed, 'time')}"
-    named = ", ".join(map(_passage_name, one.losers))
-    more = one.documents - len(one.losers)
+def _repeated(entry: Repeated, shingler: Shingler) -> str:
+    texts, items = {entry.kept.text}, list[str]()
+    for passage, similarity in entry.others:
+        if passage.text not in texts and len(items) < VARIANTS:
+            texts.add(passage.text)
+            items.append(_variant(entry.kept, passage, similarity, shingler))
+    times = f"removed {plural(entry.removed, 'time')}"
+    names = ", ".join(map(_passage_name, entry.losers))
+    more = entry.documents - len(entry.losers)
     rest = f" <span>and {plural(more, 'other document')}</span>" if more else ""
     variants = f"<ul>{chr(10).join(items)}</ul>" if items else ""
     return (
-        f'<li><p class="kept">{beginning(one.kept.text)}</p>\n'
-        f"<span>kept in</span> {_passage_name(one.kept)}<span>; {times} from</span> {named}{rest}"
+        f'<li><p class="kept">{beginning(entry.kept.text)}</p>\n'
+        f"<span>kept in</span> {_passage_name(entry.kept)}<span>; {times} from</span> {names}{rest}"
         f"{variants}</li>"
     )
 
 
-def shared(removals: Removals, by: str) -> str:
+def shared(removals: RemovedPassages, by: str) -> str:
     """Show which documents share most with an earlier one."""
     names = [(_passage_name(removed), _passage_name(kept)) for kept, removed in removals.pairs]
     return sharing_table(removals.sharing, names, by)
@@ -150,12 +150,12 @@ def shared(removals: Removals, by: str) -> str:
 
 def _variant(kept: Passage, other: Passage, similarity: float, shingler: Shingler) -> str:
     value = "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
-    found = differences(kept.text, other.text, shingler)
+    difference = differences(kept.text, other.text, shingler)
     head = f"<li>{_passage_name(other)} <span>{value}</span>"
-    if not found.here and not found.there:  # equal once both are normalised
+    if not difference.in_other and not difference.in_kept:  # equal once both are normalised
         return f"{head}<p>{beginning(other.text)}</p></li>"
-    parts = [f"<p>{found.here}</p>"] if found.here else []
-    parts += [f'<p class="there">{found.there}</p>'] if found.there else []
+    parts = [f"<p>{difference.in_other}</p>"] if difference.in_other else []
+    parts += [f'<p class="there">{difference.in_kept}</p>'] if difference.in_kept else []
     return f"{head}{''.join(parts)}</li>"
 
 
@@ -185,7 +185,7 @@ class LineRun(NamedTuple):
     outside: int
     """How many were removed because they occur in `against`."""
     limited: int
-    removals: Removals
+    removals: RemovedPassages
 
 
 def line_run(
@@ -202,19 +202,19 @@ def line_run(
     ValueError
         The texts, or ids, are not those of the result.
     """
-    own, others = plain_strings(texts), [] if against is None else plain_strings(against)
-    check_collections(len(own), result.documents, len(others), result.against_document)
-    names = check_ids(result.ids if ids is None else ids, len(own))
-    given = result.against_ids if against_ids is None else against_ids
-    other_names = check_ids(given, len(others), "against_ids")
+    inputs, others = plain_strings(texts), [] if against is None else plain_strings(against)
+    check_collections(len(inputs), result.documents, len(others), result.against_document)
+    names = check_ids(result.ids if ids is None else ids, len(inputs))
+    ids_of_others = result.against_ids if against_ids is None else against_ids
+    other_names = check_ids(ids_of_others, len(others), "against_ids")
     outside = result.against_document >= 0
     document = np.where(outside, result.against_document, result.kept_document)
 
     def own_passage(number: int, start: int, end: int) -> Passage:
-        return Passage((own[number] or "")[start:end], _name(number, names))
+        return Passage((inputs[number] or "")[start:end], _name(number, names))
 
     def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
-        removed = [own_passage(*each) for each in _spans(result.document, result, rows)]
+        removed = [own_passage(*span) for span in _spans(result.document, result, rows)]
         kept = []
         spans = _spans(document, result, rows, kept=True)
         for (number, start, end), other in zip(spans, outside[rows].tolist(), strict=True):
@@ -230,12 +230,12 @@ def line_run(
         result.threshold,
         result.params,
         result.options,
-        np.bincount(pieces_of(own, result.by).bounds[:, 0], minlength=len(own)),
-        np.bincount(result.document, minlength=len(own)),
+        np.bincount(pieces_of(inputs, result.by).bounds[:, 0], minlength=len(inputs)),
+        np.bincount(result.document, minlength=len(inputs)),
         result.characters,
         int(outside.sum()),
         result.limited,
-        removals(
+        removed_passages(
             _numbered(~outside, document, result.kept_start),
             result.document,
             np.where(outside, document - len(others), document),
@@ -255,13 +255,13 @@ def _spans(
     kept: bool = False,
 ) -> Iterator[tuple[int, int, int]]:  # fmt: skip
     bounds = (result.kept_start, result.kept_end) if kept else (result.start, result.end)
-    return zip(*(each[rows].tolist() for each in (documents, *bounds)), strict=True)
+    return zip(*(column[rows].tolist() for column in (documents, *bounds)), strict=True)
 
 
 def _numbered(*columns: NDArray[Any]) -> NDArray[np.int64]:
     """Return the same number for equal rows, ascending as the rows do."""
     order = np.lexsort(columns[::-1])
-    sorted_rows = np.array([each[order] for each in columns])
+    sorted_rows = np.array([column[order] for column in columns])
     numbers = np.zeros(len(order), np.int64)
     numbers[order[1:]] = np.cumsum((sorted_rows[:, 1:] != sorted_rows[:, :-1]).any(axis=0))
     return numbers
@@ -273,7 +273,10 @@ def lines_page(
     """Return the page; the arguments are those of `fastlsh.report`."""
     piece = run.by.capitalize()
     parts = [
-        (f"{piece}s removed most often", shown(run.removals, run.by, run.options["shingler"])),
+        (
+            f"{piece}s removed most often",
+            removed_most_often(run.removals, run.by, run.options["shingler"]),
+        ),
         (f"Documents that share {run.by}s", shared(run.removals, run.by)),
         (f"How much of each document was removed, in {run.by}s", _lost(run)),
         (f"How often {run.by}s were removed", _sizes(run)),

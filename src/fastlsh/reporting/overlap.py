@@ -15,22 +15,22 @@ STEPS = 10
 
 
 def overlap_page(
-    found: Overlap,
+    overlap: Overlap,
     threshold: float,
     notes: Mapping[str, str],
     seconds: Mapping[str, float],
 ) -> str:
     """Return the page."""
-    names = [bounded(name, MOST_LABEL) for name in found.names]
+    names = [bounded(name, MOST_LABEL) for name in overlap.names]
     counts = {
-        "documents": (found.shared_documents, found.documents),
-        "characters": (found.shared_characters, found.characters),
+        "documents": (overlap.shared_documents, overlap.documents),
+        "characters": (overlap.shared_characters, overlap.characters),
     }
     title = f"Overlap of {len(names):,} data sets"
     tiles = [
         ("data sets", f"{len(names):,}"),
-        ("documents", f"{int(found.documents.sum()):,}"),
-        ("characters", f"{int(found.characters.sum()):,}"),
+        ("documents", f"{int(overlap.documents.sum()):,}"),
+        ("characters", f"{int(overlap.characters.sum()):,}"),
         ("threshold", f"{threshold:g}"),
     ]
     parts = [

@@ -28,7 +28,7 @@ class PairFiles(NamedTuple):
 
 
 def pairs_page(
-    found: Pairs | Matches,
+    pairs: Pairs | Matches,
     documents: ReportedDocuments,
     threshold: float,
     title: str,
@@ -42,7 +42,7 @@ def pairs_page(
 
     Parameters
     ----------
-    found, documents, threshold
+    pairs, documents, threshold
         The pairs, the documents that were searched, and the threshold.
     title, notes, seconds
         As `fastlsh.report` takes them.
@@ -53,29 +53,29 @@ def pairs_page(
     files
         Where the documents are; None: not in one file each.
     """
-    if isinstance(found, Matches):
-        left, right = found.document, found.against + len(documents)
+    if isinstance(pairs, Matches):
+        left, right = pairs.document, pairs.against + len(documents)
     else:
-        left, right = found.left, found.right
-    order = np.argsort(-found.similarity, kind="stable")[:most]
+        left, right = pairs.left, pairs.right
+    order = np.argsort(-pairs.similarity, kind="stable")[:most]
     shown = "\n".join(
-        _page(documents, left, right, found.similarity, order, start)
+        _page(documents, left, right, pairs.similarity, order, start)
         for start in range(0, len(order), AT_ONCE)
     )
-    bars = sections.histogram(found.similarity, "Jaccard similarity", "pairs", threshold)
+    bars = sections.histogram(pairs.similarity, "Jaccard similarity", "pairs", threshold)
     parts = [
         ("How similar the pairs are", bars or "<p>No pair has a verified similarity.</p>"),
-        ("Pairs by file", _by_file(files, left, right, found.similarity) if files else ""),
-        ("The most similar pairs", _told(len(found) - most, table) + shown if shown else ""),
+        ("Pairs by file", _by_file(files, left, right, pairs.similarity) if files else ""),
+        ("The most similar pairs", _told(len(pairs) - most, table) + shown if shown else ""),
         ("Short documents", sections.too_short(documents)),
         ("Time", sections.times(seconds)),
     ]
     involved = len(np.unique(np.concatenate([left, right])))
     tiles = [
         ("documents", f"{len(documents):,}"),
-        ("pairs", f"{len(found):,}"),
+        ("pairs", f"{len(pairs):,}"),
         ("documents in pairs", f"{involved:,}"),
-        ("pairs of similarity 1", f"{int((found.similarity == 1).sum()):,}"),
+        ("pairs of similarity 1", f"{int((pairs.similarity == 1).sum()):,}"),
     ]
     return page(title, sections.tiles(tiles), notes, parts)
 

@@ -191,8 +191,8 @@ def _sizes(region: NDArray[np.int64]) -> str:
 def _parameters(run: PassageRun) -> str:
     normal = ", ".join(steps(run.shingler)) or "none: every character counts"
     unit = {"char": "characters", "byte": "bytes"}.get(run.shingler.unit, "words")
-    given = [(name.replace("_", " "), str(value)) for name, value in run.rules.items()]
-    rows = [("minimum length", f"{run.min_length:,} {unit}"), ("normalisation", normal), *given]
+    rules = [(name.replace("_", " "), str(value)) for name, value in run.rules.items()]
+    rows = [("minimum length", f"{run.min_length:,} {unit}"), ("normalisation", normal), *rules]
     return (
         "<p>A passage was removed if it occurred before. All passages were compared in full.</p>"
         + described((label, escaped(value)) for label, value in rows)

@@ -104,10 +104,10 @@ def searched(
     if rule or (options and options["verify"] == "signature"):
         return described(rows)  # with which probability anything is found is not known
     step = (1 - threshold) / 4
-    similarities = [threshold + n * step for n in range(4)] if step > 1e-3 else [threshold]
-    found = [(f"{s:.5g}", params.probability(s), probability_text(params, s)) for s in similarities]
+    levels = [threshold + n * step for n in range(4)] if step > 1e-3 else [threshold]
+    chances = [(f"{s:.5g}", params.probability(s), probability_text(params, s)) for s in levels]
     sentence = (
-        f"A pair exactly at the threshold is compared with probability {found[0][2]}, a more "
+        f"A pair exactly at the threshold is compared with probability {chances[0][2]}, a more "
         "similar pair with a higher one. Every removal was verified, so a duplicate can only have "
         "been missed because it was never compared."
     )
@@ -115,7 +115,7 @@ def searched(
         sentence = sentence.partition(" Every")[0]
     return (
         f'<p>{sentence}</p>{described(rows)}<div class="pair">{curve(params, threshold)}'
-        f"{bars(('similarity', 'compared with probability'), found)}</div>"
+        f"{bars(('similarity', 'compared with probability'), chances)}</div>"
     )
 
 

@@ -188,9 +188,9 @@ def _check(
 ) -> None:
     n, others = len(documents), documents.others
     check_collections(n, count, others, outside)
-    for name, given, count in (("ids", ids, n), ("against_ids", against_ids, others)):
-        if given is not None and len(given) < count:
-            raise ValueError(f"{name} has {len(given):,} elements for {count:,} documents")
+    for name, names, count in (("ids", ids, n), ("against_ids", against_ids, others)):
+        if names is not None and len(names) < count:
+            raise ValueError(f"{name} has {len(names):,} elements for {count:,} documents")
 
 
 def _parts(
