@@ -91,19 +91,19 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
         names.setdefault(params, []).append(name)
     drawn: list[Any] = []
     for number, (params, of_it) in enumerate(names.items()):
-        found = params.probability(similarity)
-        below = sum(float(np.abs(found - other).max()) < CLOSE for other in drawn)
+        probability = params.probability(similarity)
+        below = sum(float(np.abs(probability - other).max()) < CLOSE for other in drawn)
         # Ten colours, then other dashes; through them, a curve below this one is seen.
         style = ("-", "--", ":", "-.")[(number // 10 + below) % 4]
-        axes.plot(similarity, found, style, label="\n= ".join(of_it))
-        drawn.append(found)
+        axes.plot(similarity, probability, style, label="\n= ".join(of_it))
+        drawn.append(probability)
     if threshold is not None and len(drawn) == 1:
-        (found,) = drawn
+        (probability,) = drawn
         for name, other, where in (
             ("compared needlessly", 0, similarity <= threshold),
             ("missed", 1, similarity >= threshold),
         ):
-            axes.fill_between(similarity, found, other, where=where, alpha=0.3, label=name)
+            axes.fill_between(similarity, probability, other, where=where, alpha=0.3, label=name)
     _finish(axes, threshold, "probability of being found")
     return figure
 
@@ -137,17 +137,17 @@ def plot_evaluation(result: Evaluation | BandingComparison) -> Any:
     several = isinstance(result, BandingComparison)
     evaluations = result.evaluations if isinstance(result, BandingComparison) else (result,)
     first = evaluations[0]
-    for number, each in enumerate(evaluations):
+    for number, evaluation in enumerate(evaluations):
         colour = f"C{number}" if several else "0.5"
-        name = f"{each.params.bands} bands x {each.params.rows} rows"
-        predicted = each.params.probability(similarity)
+        name = f"{evaluation.params.bands} bands x {evaluation.params.rows} rows"
+        predicted = evaluation.params.probability(similarity)
         axes.plot(similarity, predicted, color=colour, label=f"predicted: {name}")
-        bins = [one for one in each.bins[1:] if one.candidates.total]
+        bins = [one for one in evaluation.bins[1:] if one.candidates.total]
         points = [(one.mean, one.candidates) for one in bins]
         if several:
             _intervals(axes, f"measured: {name}", colour, points)
             continue
-        answered = [one for one in bins if one.low >= each.threshold or one.recall.hits]
+        answered = [one for one in bins if one.low >= evaluation.threshold or one.recall.hits]
         _intervals(axes, "candidates", "C0", points)
         _intervals(axes, "in the answer", "C1", [(one.mean, one.recall) for one in answered])
     _finish(axes, first.threshold, "share of the pairs")

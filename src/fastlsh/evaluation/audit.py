@@ -127,16 +127,16 @@ class Removals:
     ) -> Iterator[Precision]:
         step = self.step
         yield self._precision("all", "all", np.ones(len(step), np.bool_), rows, duplicate)
-        for each in np.unique(step).tolist():
-            yield self._precision("similarity", _step_name(each), step == each, rows, duplicate)
+        for value in np.unique(step).tolist():
+            yield self._precision("similarity", _step_name(value), step == value, rows, duplicate)
         size_class = self.size_class
-        for each in np.unique(size_class).tolist():
-            yield self._precision("cluster", _size_name(each), size_class == each, rows, duplicate)
+        for size in np.unique(size_class).tolist():
+            yield self._precision("cluster", _size_name(size), size_class == size, rows, duplicate)
         for number, name in enumerate(self.sources) if len(self.sources) > 1 else ():
             yield self._precision("source", name, self.source == number, rows, duplicate)
-        for each in np.unique(step[step <= STEP]).tolist():
-            chosen = (step >= each) & (step <= STEP)
-            yield self._precision("threshold", f"{each / STEP:g}", chosen, rows, duplicate)
+        for value in np.unique(step[step <= STEP]).tolist():
+            chosen = (step >= value) & (step <= STEP)
+            yield self._precision("threshold", f"{value / STEP:g}", chosen, rows, duplicate)
 
     def _precision(
         self, kind: str, level: str, chosen: NDArray[np.bool_], rows: NDArray[np.int64],
@@ -144,22 +144,22 @@ class Removals:
     ) -> Precision:  # fmt: skip
         stratum = self.strata()
         judged = chosen[rows]
-        own, hits = stratum[rows][judged], duplicate[judged]
-        strata, inverse = np.unique(own, return_inverse=True)
+        answered, hits = stratum[rows][judged], duplicate[judged]
+        strata, inverse = np.unique(answered, return_inverse=True)
         answers = np.bincount(inverse, minlength=len(strata))
         shares = np.bincount(inverse, hits, len(strata)) / answers
         counted = stratum[chosen & np.isin(stratum, strata)]
         population = np.bincount(np.searchsorted(strata, counted), minlength=len(strata))
         weight = population / max(int(population.sum()), 1)
         precision, effective = float("nan"), 0.0
-        if len(own):
+        if len(answered):
             precision = (
                 float(hits.mean()) if hits.all() or not hits.any() else float(weight @ shares)
             )
             effective = 1 / float((weight**2 / answers).sum())
         low, high = wilson(precision, effective)
         return Precision(
-            kind, level, int(chosen.sum()), len(own), int(hits.sum()), precision, low, high
+            kind, level, int(chosen.sum()), len(answered), int(hits.sum()), precision, low, high
         )
 
 
@@ -190,18 +190,18 @@ def threshold_for(found: Sequence[Precision], precision: float) -> Precision | N
     >>> threshold_for([one, two], 0.5).level, threshold_for([one, two], 0.9)
     ('0.8', None)
     """
-    rows = [each for each in found if each.kind == "threshold" and each.judged]
-    wanted = check_share(precision, "precision")
-    return next((each for each in rows if each.low >= wanted), None)
+    rows = [row for row in found if row.kind == "threshold" and row.judged]
+    least = check_share(precision, "precision")
+    return next((row for row in rows if row.low >= least), None)
 
 
-def threshold_text(found: Sequence[Precision], wanted: float) -> str:
+def threshold_text(precisions: Sequence[Precision], precision: float) -> str:
     """Return which threshold would meet a wished precision."""
-    best = threshold_for(found, wanted)
+    best = threshold_for(precisions, precision)
     if best is None:
-        return f"No threshold is sure to have a precision of {wanted:g} by these answers."
+        return f"No threshold is sure to have a precision of {precision:g} by these answers."
     return (
-        f"The threshold {best.level} has a precision of at least {wanted:g} by these answers"
+        f"The threshold {best.level} has a precision of at least {precision:g} by these answers"
         f" ({best.low:.1%} to {best.high:.1%}): {best.removed:,} of the removals reach it."
     )
 
@@ -212,11 +212,11 @@ def _shares(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     left = min(count, int(sizes.sum()))
     while left:
         open_ones = np.flatnonzero(share < sizes)
-        each = left // len(open_ones)
-        if not each:  # to the largest strata
+        part = left // len(open_ones)
+        if not part:  # to the largest strata
             open_ones = open_ones[np.argsort(-sizes[open_ones], kind="stable")][:left]
-            each = 1
-        more = np.minimum(sizes[open_ones] - share[open_ones], each)
+            part = 1
+        more = np.minimum(sizes[open_ones] - share[open_ones], part)
         share[open_ones] += more
         left -= int(more.sum())
     return share

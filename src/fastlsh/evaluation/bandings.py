@@ -56,7 +56,7 @@ class BandingComparison:
         >>> [each["bands"] for each in compared.to_dict()["bandings"]]
         [16, 32]
         """
-        return {"bandings": [each.to_dict() for each in self.evaluations]}
+        return {"bandings": [evaluation.to_dict() for evaluation in self.evaluations]}
 
     def __str__(self) -> str:
         first = self.evaluations[0]
@@ -128,7 +128,7 @@ def compare_bandings(
     LSHParams(bands=8, rows=16) 156 of 190
     LSHParams(bands=32, rows=4) 190 of 190
     """
-    shapes = [each if isinstance(each, LSHParams) else LSHParams(*each) for each in bandings]
+    shapes = [shape if isinstance(shape, LSHParams) else LSHParams(*shape) for shape in bandings]
     used = {shape.bands * shape.rows: shape for shape in shapes}
     if len(used) != 1:
         raise ValueError(_disagreement(used))

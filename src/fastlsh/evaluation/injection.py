@@ -178,10 +178,10 @@ def evaluate_decontamination(
     1.0
     """
     params = made(ContaminationParams.of, keywords)
-    given = Items.of(items)
+    searched = Items.of(items)
     return recall_of_items(
-        plain_strings(texts)[: params.sample], given, params, made(RunOptions.of, keywords),
-        item_ids=check_ids(item_ids, given.n_items, "item_ids"), trials=trials, seed=seed,
+        plain_strings(texts)[: params.sample], searched, params, made(RunOptions.of, keywords),
+        item_ids=check_ids(item_ids, searched.n_items, "item_ids"), trials=trials, seed=seed,
     )  # fmt: skip
 
 
@@ -208,8 +208,8 @@ def recall_of_items(
     if not hosts:
         raise ValueError("no document is clean, so there is none that items can be put into")
     rng = random.Random(seed)
-    some = rng.sample(hosts, min(len(hosts), 200))
-    words = [word for text in some for word in _pieces(text)[::2] if word]
+    sample = rng.sample(hosts, min(len(hosts), 200))
+    words = [word for text in sample for word in _pieces(text)[::2] if word]
     chosen = [rng.choice(searchable) for _ in range(trials)]
     if trials <= len(searchable):
         chosen = rng.sample(searchable, trials)
@@ -236,8 +236,8 @@ def _found_after(
     texts = as_texts(pages)
     pairs: set[tuple[int, int]] = set()
     for matches in matches_in(grams, texts, 0, len(texts)):
-        found = found_in(grams, texts, matches, params.min_share, params.min_run)
-        pairs.update(zip(found.document.tolist(), found.item.tolist(), strict=True))
+        findings = found_in(grams, texts, matches, params.min_share, params.min_run)
+        pairs.update(zip(findings.document.tolist(), findings.item.tolist(), strict=True))
     return Share(sum((page, item) in pairs for page, (item, _) in enumerate(items)), len(items))
 
 
@@ -251,6 +251,6 @@ def inject(host: str, text: str, way: str, rng: random.Random, words: Sequence[s
         return f"{host}\n\n{changed}"
     pieces = _pieces(host)
     middle = 2 * rng.randint(0, len(pieces) // 2)
-    own = WORDS.shingles(changed) or [""]
-    before, behind = (" " * _needs_space(word) for word in (own[0], own[-1]))
+    changed_words = WORDS.shingles(changed) or [""]
+    before, behind = (" " * _needs_space(word) for word in (changed_words[0], changed_words[-1]))
     return f"{''.join(pieces[:middle])}{before}{changed}{behind}{''.join(pieces[middle:])}"

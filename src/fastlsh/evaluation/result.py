@@ -50,30 +50,30 @@ def documents_line(result: EvaluationData) -> str:
     )
 
 
-def _found(each: SimilarityBin) -> tuple[str, ...]:
-    error = each.estimator
+def _found(step: SimilarityBin) -> tuple[str, ...]:
+    error = step.estimator
     return (
-        _similarity(each),
-        f"{each.candidates.total:,}",
-        share_and_interval(each.candidates),
-        number(each.predicted),
+        _similarity(step),
+        f"{step.candidates.total:,}",
+        share_and_interval(step.candidates),
+        number(step.predicted),
         number(error.rmse / error.ideal, 2) if error.pairs and error.ideal else "-",
     )
 
 
 def _answered(result: EvaluationData) -> Iterator[tuple[str, ...]]:
-    for each in result.bins:
-        expected = each.low >= result.threshold  # below it an answer has nothing to find
+    for step in result.bins:
+        expected = step.low >= result.threshold  # below it an answer has nothing to find
         recall, precision = (
-            share_and_interval(each.recall) if expected else "-",
-            share_and_interval(each.precision),
+            share_and_interval(step.recall) if expected else "-",
+            share_and_interval(step.precision),
         )
         if (recall, precision) != ("-", "-"):
-            yield _similarity(each), recall, precision
+            yield _similarity(step), recall, precision
 
 
-def _similarity(each: SimilarityBin) -> str:
-    return f"{each.low:g}" if each.low == each.high else f"{each.low:g} to {each.high:g}"
+def _similarity(step: SimilarityBin) -> str:
+    return f"{step.low:g}" if step.low == step.high else f"{step.low:g} to {step.high:g}"
 
 
 def aligned(rows: list[tuple[str, ...]]) -> list[str]:
@@ -181,7 +181,7 @@ class Evaluation(EvaluationData):
             "precision": self.precision.to_dict(),
             "candidates": self.candidates.to_dict(),
             "estimator": self.estimator.to_dict(),
-            "bins": [each.to_dict() for each in self.bins],
+            "bins": [step.to_dict() for step in self.bins],
             "seconds": self.seconds,
         }
 

@@ -114,8 +114,8 @@ class Pairing:
         at = np.flatnonzero(once[a])
         # Not ndarrays, for these are slow where one element is read or set.
         self.of_a, self.of_b = (array("q", [-1]) * len(side) for side in (a, b))
-        found = positions[ends[a[at]] - 1]
-        _view(self.of_a)[at], _view(self.of_b)[found] = found, at
+        partners = positions[ends[a[at]] - 1]
+        _view(self.of_a)[at], _view(self.of_b)[partners] = partners, at
         for run in self.runs():
             self._extend(run.a + run.length, run.b + run.length, 1)
             self._extend(run.a - 1, run.b - 1, -1)

@@ -63,7 +63,7 @@ def shingles_text(shingler: Shingler) -> str:
     how += ["empty words"] if shingler.empty_words else []
     how += [shingler.words.replace("_", " ")] if shingler.words != "whitespace" else []
     how += [f"without {len(list(stop)):,} stop words"] if (stop := shingler.stop_words) else []
-    how += [f"only {len(list(some)):,} words"] if (some := shingler.vocabulary) else []
+    how += [f"only {len(list(vocabulary)):,} words"] if (vocabulary := shingler.vocabulary) else []
     how += ["tokenizer"] if shingler.tokenizer is not None else []
     return ", ".join([f"{shingler.size} {unit}{'s' if shingler.size > 1 else ''}", *how])
 

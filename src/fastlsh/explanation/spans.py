@@ -81,10 +81,10 @@ def segments_of(explanation: ExplanationData) -> tuple[list[Segment], list[Segme
 
 
 def _segments(
-    length: int, covered: Sequence[Place], spans: Sequence[tuple[int, int, int]]
+    length: int, places: Sequence[Place], spans: Sequence[tuple[int, int, int]]
 ) -> Iterator[Segment]:
     at, following = 0, 0
-    for start, stop in [*covered, (length, length)]:
+    for start, stop in [*places, (length, length)]:
         if at < start:
             yield Segment(at, start, False, None)
             at = start
