@@ -27,7 +27,7 @@ class Piece:
 
 @dataclass
 class Region:
-    """A call of `ordered_map` (items of three pieces: read, work, use) or `run` (of one)."""
+    """A call of `ordered_map` (items of three pieces: read, work, use) or `run_batches` (one)."""
 
     where: str
     items: list[list[Piece]] = field(default_factory=list)
@@ -158,7 +158,7 @@ class Recorder:
         threads: int,
         advance: Callable[[int], None] | None = None,
     ) -> None:
-        """Do as `parallel.run` with one thread."""
+        """Do as `parallel.run_batches` with one thread."""
         region = self.region()
         for start, stop in parts:
             region.items.append([Piece()])
@@ -192,7 +192,7 @@ def installed(recorder: Recorder) -> None:
     calls.__call__ = lambda self, function, argument: original(  # type: ignore[method-assign]
         self, recorder.beside(function), argument
     )
-    instead = {parallel.ordered_map: recorder.ordered_map, parallel.run: recorder.run}
+    instead = {parallel.ordered_map: recorder.ordered_map, parallel.run_batches: recorder.run}
     for name, module in list(sys.modules.items()):
         if not name.startswith("fastlsh"):
             continue

@@ -3,9 +3,9 @@
 Three measurements of the same job, made JSON lines or Parquet in shards, to a directory:
 
 * *replay*: one thread runs the job and records the processor time of every piece that threads could
-  share, as `ordered_map`, `run` and `background_calls` hand it out. The same pieces are then given
-  to 1, 2, 16, 64 and 128 simulated threads, by the rules of those functions. Beside the simulated
-  times of 1 and 2 threads stand the measured ones.
+  share, as `ordered_map`, `run_batches` and `background_calls` hand it out. The same pieces are
+  then given to 1, 2, 16, 64 and 128 simulated threads, by the rules of those functions. Beside the
+  simulated times of 1 and 2 threads stand the measured ones.
 * *alone*: the share of the time in which one thread of two is running, sampled by the system.
 * *GIL*: the share of the time in which any thread holds Python's global lock, sampled by py-spy. A
   run on any number of threads takes at least as long as the lock is held. Without py-spy, none.

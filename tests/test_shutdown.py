@@ -6,7 +6,7 @@ import pytest
 
 from combinations import first
 from fastlsh.io.replacement import uninterrupted
-from fastlsh.parallel import batches, run
+from fastlsh.parallel import batches, run_batches
 from files import put_rows
 
 COMMON = """
@@ -92,7 +92,7 @@ def test_without_further_threads(monkeypatch):
     done = []
     uninterrupted(lambda: done.append("renamed"))
     with pytest.raises(RuntimeError, match="new thread"):
-        run(lambda start, stop: None, batches(10, 1), 3)
+        run_batches(lambda start, stop: None, batches(10, 1), 3)
     monkeypatch.setattr("fastlsh.parallel.threads.main_thread", Ended)
-    run(lambda start, stop: done.append(start), batches(10, 1), 3)
+    run_batches(lambda start, stop: done.append(start), batches(10, 1), 3)
     assert done == ["renamed", *range(10)]

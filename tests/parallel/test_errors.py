@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 from combinations import covering
-from fastlsh.parallel import background_calls, ordered_map, run
+from fastlsh.parallel import background_calls, ordered_map, run_batches
 
 
 class Opened:
@@ -30,7 +30,7 @@ def through_run(threads, opened):
     def work(start, stop):
         failing(start, opened)
 
-    run(work, ((i, i + 1) for i in range(6)), threads)
+    run_batches(work, ((i, i + 1) for i in range(6)), threads)
 
 
 def through_ordered_map(threads, opened):
@@ -87,5 +87,5 @@ def test_the_first_batch_that_fails_is_named():
     for _ in range(5):
         failed.clear()
         with pytest.raises(OSError, match=r"^0$"):
-            run(work, ((i, i + 1) for i in range(50)), 3)
+            run_batches(work, ((i, i + 1) for i in range(50)), 3)
     assert not ended  # the batch behind them is stopped, and no other one begins

@@ -16,7 +16,7 @@ from every_kernel import module_of
 from fastlsh import LSHParams, MinHasher
 from fastlsh._kernels.candidates import _candidates
 from fastlsh.candidates import keys
-from fastlsh.parallel import batches, batches_by_work, run
+from fastlsh.parallel import batches, batches_by_work, run_batches
 from fastlsh.search import exact_join
 from fastlsh.sets import shingle_sets, similarity
 from fastlsh.stages import decisions
@@ -66,7 +66,7 @@ def test_helpers_stop_after_the_step_under_way(helpers):
             stopped.wait(0.02)
 
     with pytest.raises(KeyboardInterrupt):
-        run(work, batches(helpers + 1, 1), helpers + 1)
+        run_batches(work, batches(helpers + 1, 1), helpers + 1)
     stopped.set()
     assert len(steps) < 1000 * helpers  # on a busy machine, too, none does all of them
     assert running_threads() <= running
@@ -89,7 +89,7 @@ def test_ctrl_c_while_waiting_for_the_others():
                 time.sleep(0.001)
 
     with pytest.raises(KeyboardInterrupt):
-        run(work, batches(2, 1), 2)
+        run_batches(work, batches(2, 1), 2)
     assert 3 < len(steps) < 1000  # less than all, however busy the machine is
 
 

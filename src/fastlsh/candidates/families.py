@@ -11,7 +11,7 @@ from fastlsh._kernels.candidates import _candidates
 from fastlsh._kernels.common import _common
 from fastlsh.banding import LSHParams, Partition
 from fastlsh.candidates.links import Links, keys_apart, link_bands, make_keys
-from fastlsh.parallel import Empty, batches, run
+from fastlsh.parallel import Empty, batches, run_batches
 
 Use = Callable[[int, Links], None]
 
@@ -75,8 +75,8 @@ def families_of(
     links: list[Links] = [(none, none)] * bands
     uniting = RLock()
 
-    def use(band: int, found: Links) -> None:
-        later, earlier = links[band] = found
+    def use(band: int, links_of_band: Links) -> None:
+        later, earlier = links[band] = links_of_band
         with _common.Hold(uniting):
             _candidates.unite(family, earlier, later)
 
@@ -93,7 +93,7 @@ def families_of(
         previous[band] = -1
         previous[band, row_of[later]] = row_of[earlier]
 
-    run(place, batches(bands, 1), threads)
+    run_batches(place, batches(bands, 1), threads)
     documents = rows if order is None else order[rows]
     return Families(documents, starts, previous, without)
 
@@ -166,8 +166,8 @@ def find_families_by_size(
         without = first = 0
         for part in partitions:
 
-            def use_here(band: int, found: Links, first: int = first) -> None:
-                use(first + band, found)
+            def use_here(band: int, links: Links, first: int = first) -> None:
+                use(first + band, links)
 
             without = link_bands(
                 signatures,
@@ -212,12 +212,12 @@ def keys_by_size(
     keys = np.empty((bands, len(signatures)), np.uint64)
     first = 0
     for part in partitions:
-        some = keys[first : first + part.params.bands]
-        make_keys(signatures, 0, part.params.rows, some, threads)
+        keys_of_part = keys[first : first + part.params.bands]
+        make_keys(signatures, 0, part.params.rows, keys_of_part, threads)
         groups = group_of(part, steps)
-        for row in some:
+        for row in keys_of_part:
             row[:] = keys_apart(row, groups)
-        first += len(some)
+        first += len(keys_of_part)
     return keys
 
 

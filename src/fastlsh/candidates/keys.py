@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from fastlsh._kernels.minhash import _signatures
 from fastlsh.banding import LSHParams
-from fastlsh.parallel import batches, run, thread_count
+from fastlsh.parallel import batches, run_batches, thread_count
 
 PART = 1 << 21
 """Rows that are sorted at a time: 0.1 to 0.2 s."""
@@ -18,7 +18,7 @@ CHUNK = 1 << 19
 SAMPLE = 1 << 16
 """Keys that tell where parts begin."""
 
-Columns = tuple[NDArray[Any], ...]
+KeyColumns = tuple[NDArray[Any], ...]
 
 
 class RowBlocks:
@@ -32,13 +32,13 @@ class RowBlocks:
 
     def __init__(self, *types: DTypeLike) -> None:
         self._types = types
-        self._blocks: list[Columns] = []
+        self._blocks: list[KeyColumns] = []
 
     def append(self, *columns: NDArray[Any]) -> None:
         """Add rows: equally long arrays."""
         self._blocks.append(columns)
 
-    def take_sorted(self) -> Columns:
+    def take_sorted(self) -> KeyColumns:
         """Take all rows out, ascending by the first column.
 
         Memory: what the blocks take, the result, and no more but for one part.
@@ -46,14 +46,14 @@ class RowBlocks:
         blocks, self._blocks = self._blocks, []
         total = sum(len(block[0]) for block in blocks)
         if total <= PART:
-            joined = _joined(blocks, self._types)
+            joined = _joined_columns(blocks, self._types)
             del blocks
             return _sorted(joined)
         parts = _dealt(blocks, _splitters(blocks, total))
         result = tuple(np.empty(total, kind) for kind in self._types)
         end = 0
         for part in parts:
-            columns = _sorted(_joined(part, self._types))
+            columns = _sorted(_joined_columns(part, self._types))
             part.clear()
             start, end = end, end + len(columns[0])
             for column, values in zip(result, columns, strict=True):
@@ -61,14 +61,14 @@ class RowBlocks:
         return result
 
 
-def _joined(blocks: list[Columns], types: tuple[DTypeLike, ...]) -> Columns:
+def _joined_columns(blocks: list[KeyColumns], types: tuple[DTypeLike, ...]) -> KeyColumns:
     return tuple(
         np.concatenate([np.empty(0, kind), *(block[number] for block in blocks)])
         for number, kind in enumerate(types)
     )
 
 
-def _sorted(columns: Columns) -> Columns:
+def _sorted(columns: KeyColumns) -> KeyColumns:
     key, *others = columns
     if others:
         order = np.argsort(key)
@@ -77,11 +77,11 @@ def _sorted(columns: Columns) -> Columns:
     return key, *others
 
 
-def _splitters(found: list[Columns], total: int) -> NDArray[Any]:
+def _splitters(blocks: list[KeyColumns], total: int) -> NDArray[Any]:
     """Return the first keys of all parts but the first, by a sample."""
     stride = max(total // SAMPLE, 1)
     seen, sample = 0, []
-    for key, *_ in found:
+    for key, *_ in blocks:
         sample.append(key[-seen % stride :: stride])
         seen += len(key)
     ascending = np.sort(np.concatenate(sample))
@@ -89,12 +89,12 @@ def _splitters(found: list[Columns], total: int) -> NDArray[Any]:
     return ascending[np.arange(1, parts) * len(ascending) // parts]
 
 
-def _dealt(found: list[Columns], splitters: NDArray[Any]) -> list[list[Columns]]:
+def _dealt(blocks: list[KeyColumns], splitters: NDArray[Any]) -> list[list[KeyColumns]]:
     """Deal the rows out to their parts; empties the list."""
-    parts: list[list[Columns]] = [[] for _ in range(len(splitters) + 1)]
-    found.reverse()
-    while found:
-        block = found.pop()
+    parts: list[list[KeyColumns]] = [[] for _ in range(len(splitters) + 1)]
+    blocks.reverse()
+    while blocks:
+        block = blocks.pop()
         for start, stop in batches(len(block[0]), CHUNK):
             key = block[0][start:stop]
             part = np.searchsorted(splitters, key, "right").astype(np.uint16)
@@ -193,10 +193,10 @@ def band_keys(
     for first, last in batches(params.bands, max(BANDS_BATCH, KEYS_ROOM // max(n, 1))):
 
         def work(start: int, stop: int, first: int = first, last: int = last) -> None:
-            some = keys[first:last, start:stop]
-            _signatures.band_keys(signatures[start:stop], first, params.rows, some)
+            keys_of_batch = keys[first:last, start:stop]
+            _signatures.band_keys(signatures[start:stop], first, params.rows, keys_of_batch)
 
-        run(work, batches(n, keys_batch(last - first, params.rows)), threads)
+        run_batches(work, batches(n, keys_batch(last - first, params.rows)), threads)
     return keys
 
 

@@ -9,7 +9,7 @@ from fastlsh._kernels.candidates import _candidates
 from fastlsh._kernels.minhash import _signatures
 from fastlsh.banding import LSHParams
 from fastlsh.candidates.keys import keys_batch
-from fastlsh.parallel import Empty, batches, run
+from fastlsh.parallel import Empty, batches, run_batches
 
 BANDS_AT_A_TIME = 4
 """Keys of so many bands are made in one pass over the signatures, 32 bytes per document: fewer
@@ -52,8 +52,8 @@ class Linker:
         empty : int
             How many are in no bucket.
         """
-        found, empty = _candidates.link(keys, self._table, self._later, self._earlier)
-        return (self._copied(self._later[:found]), self._copied(self._earlier[:found])), empty
+        count, empty = _candidates.link(keys, self._table, self._later, self._earlier)
+        return (self._copied(self._later[:count]), self._copied(self._earlier[:count])), empty
 
     def _copied(self, values: NDArray[np.int32]) -> NDArray[np.int32]:
         copy = self._make(len(values), np.int32)
@@ -140,7 +140,7 @@ def link_bands(
                 use(first + band, links)
             unused.append(linker)
 
-        run(work, batches(len(block), 1), threads)
+        run_batches(work, batches(len(block), 1), threads)
 
     made = 0 if keys is None else min(len(keys), params.bands)
     if keys is not None and made:
@@ -186,4 +186,4 @@ def make_keys(
     def work(start: int, stop: int) -> None:
         _signatures.band_keys(signatures[start:stop], first, rows, out[:, start:stop])
 
-    run(work, batches(len(signatures), keys_batch(len(out), rows)), threads)
+    run_batches(work, batches(len(signatures), keys_batch(len(out), rows)), threads)

@@ -10,7 +10,7 @@ from fastlsh.banding import LSHParams
 from fastlsh.candidates.families import Families, find_families
 from fastlsh.candidates.keys import RowBlocks, check_bands, check_signatures
 from fastlsh.errors import TooManyPairsError
-from fastlsh.parallel import batches, run, thread_count
+from fastlsh.parallel import batches, run_batches, thread_count
 from fastlsh.results import Pairs
 
 CodedPairs = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -96,13 +96,13 @@ def _check_count(
         return
     if totals[:, 0].max() <= max_pairs:
         at = np.array([0, 0, -1], np.int64)
-        stop, found = len(families.documents), 0
-        while at[0] < stop and found <= max_pairs:
-            found += _candidates.emit_pairs(
+        stop, count = len(families.documents), 0
+        while at[0] < stop and count <= max_pairs:
+            count += _candidates.emit_pairs(
                 signatures, params.rows, families.documents, families.previous, at, stop, None,
-                None, max_pairs + 1 - found, asks=families.asks,
+                None, max_pairs + 1 - count, asks=families.asks,
             )  # fmt: skip
-        if found <= max_pairs:
+        if count <= max_pairs:
             return
     _, size, row = totals[np.argmax(totals[:, 1])]
     document = int(families.documents[row])
@@ -146,15 +146,15 @@ def candidate_pairs(
     check_bands(signatures, params)
     threads = thread_count(threads)
     families = find_families(signatures, params, threads=threads)
-    found = RowBlocks(np.int64)
+    codes = RowBlocks(np.int64)
 
     def work(start: int, stop: int) -> Iterator[None]:
         for left, right in _emitted(signatures, params, families, start, stop, 1 << 14):
-            found.append(pair_codes(families.documents[left], families.documents[right]))
+            codes.append(pair_codes(families.documents[left], families.documents[right]))
             yield
 
-    run(work, batches(len(families.documents), DOCUMENTS_AT_A_TIME), threads)
-    (code,) = found.take_sorted()
+    run_batches(work, batches(len(families.documents), DOCUMENTS_AT_A_TIME), threads)
+    (code,) = codes.take_sorted()
     return Pairs(
         *split_codes(code),
         np.full(len(code), np.nan),

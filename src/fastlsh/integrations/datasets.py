@@ -18,7 +18,7 @@ from fastlsh.index import Index
 from fastlsh.integrations.arrow import signatures_to_arrow
 from fastlsh.search import deduplicate as deduplicate_texts
 from fastlsh.signatures import MinHasher
-from fastlsh.texts import as_texts, joined
+from fastlsh.texts import as_texts, joined_texts
 
 __all__ = ["add_signatures", "deduplicate", "text_column"]
 
@@ -141,7 +141,7 @@ def _without_reference(
 
 def _texts_of(dataset: Any, splits: Sequence[str], text: str) -> Any:
     """Return the texts of some splits, one behind the other."""
-    return reduce(joined, (as_texts(text_column(dataset[name], text)) for name in splits))
+    return reduce(joined_texts, (as_texts(text_column(dataset[name], text)) for name in splits))
 
 
 def _fresh(

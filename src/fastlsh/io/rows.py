@@ -34,7 +34,7 @@ from fastlsh.io.folders import COLUMNAR, DELIMITED
 from fastlsh.io.replacement import Replacements, joined
 from fastlsh.io.shards import Output, is_folder_output, plan_outputs
 from fastlsh.io.sources import Source
-from fastlsh.parallel import background_calls, batches, ordered_map, run, thread_count
+from fastlsh.parallel import background_calls, batches, ordered_map, run_batches, thread_count
 
 _PER_TABLE = 4 * MOST_BYTES
 """Bytes that writing a file of batches takes: a batch, and what becomes of it on its way."""
@@ -163,7 +163,7 @@ def write_again(
         while done:
             tell.whole(done.pop())
 
-    run(write, batches(len(outputs), 1), wide, advance if wide > 1 else None)
+    run_batches(write, batches(len(outputs), 1), wide, advance if wide > 1 else None)
 
 
 def _without_keys(each: Rewriting) -> Rewriting:

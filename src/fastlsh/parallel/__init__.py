@@ -20,7 +20,7 @@ from fastlsh.parallel.threads import (
     batches_by_work,
     ending_ignored,
     ordered_map,
-    run,
+    run_batches,
     thread_count,
     wait_for,
 )
@@ -47,7 +47,7 @@ __all__ = [
     "mapped_in",
     "ordered_map",
     "plural",
-    "run",
+    "run_batches",
     "thread_count",
     "wait_for",
 ]

@@ -68,7 +68,7 @@ def batches_by_work(work: NDArray[np.int64], max_work: int, longest: int) -> Ite
         start = stop
 
 
-def run(
+def run_batches(
     work: Work,
     parts: Iterable[Batch],
     threads: int,
@@ -186,7 +186,7 @@ class _Run:
         try:
             while self.work_on_next():
                 pass
-        except BaseException as error:  # raised in the thread that called `run`
+        except BaseException as error:  # raised in the thread that called `run_batches`
             self.error = self.error or error
             self.stop = True
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh.arguments import check_ids
 from fastlsh.html import escaped, shortened
 from fastlsh.parallel import batches
-from fastlsh.texts import Shingler, Texts, as_texts, joined
+from fastlsh.texts import Shingler, Texts, as_texts, joined_texts
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class ReportedDocuments:
         self.inputs = as_texts(texts)
         others = as_texts([] if against is None else against)
         self.others = len(others)
-        self._all: Texts = joined(self.inputs, others)
+        self._all: Texts = joined_texts(self.inputs, others)
         self._ids = [
             None if names is None else check_ids(names, len(names)) for names in (ids, against_ids)
         ]

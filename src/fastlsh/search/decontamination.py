@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh.arguments import check_ids
 from fastlsh.arrays import unique
 from fastlsh.keywords import made, shares
-from fastlsh.parallel import RunKeywords, RunOptions, batches, run
+from fastlsh.parallel import RunKeywords, RunOptions, batches, run_batches
 from fastlsh.results import Boilerplate, Contamination, NotSearched
 from fastlsh.search.contamination_params import ContaminationKeywords, ContaminationParams
 from fastlsh.signatures import batch_size
@@ -191,7 +191,7 @@ def found_in_texts(
     def match(start: int, stop: int) -> None:
         first[start] = list(matches_in(grams, texts, start, stop))
 
-    run(match, batches(sample, size), options.threads, advance)
+    run_batches(match, batches(sample, size), options.threads, advance)
     tally = Tally.empty(grams)
     for found in first.values():
         for matches in found:
@@ -203,9 +203,9 @@ def found_in_texts(
         matches = first.pop(start) if stop <= sample else matches_in(counting, texts, start, stop)
         parts[start] = items_in(counting, texts, matches, params)
 
-    run(decide, batches(sample, size), options.threads)
+    run_batches(decide, batches(sample, size), options.threads)
     rest = ((start + sample, stop + sample) for start, stop in batches(len(texts) - sample, size))
-    run(decide, rest, options.threads, advance)
+    run_batches(decide, rest, options.threads, advance)
     return Contents(Found.joined([parts[start] for start in sorted(parts)]), counting, tally)
 
 

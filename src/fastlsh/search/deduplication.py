@@ -24,7 +24,7 @@ from fastlsh.stages import (
     priority_order,
     sign,
 )
-from fastlsh.texts import Shingler, Texts, as_texts, joined
+from fastlsh.texts import Shingler, Texts, as_texts, joined_texts
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
@@ -230,7 +230,7 @@ def deduplicate_texts(
         check_index(params, against_ids)
         if within is not None:
             raise ValueError("within needs the texts of against, not an index")
-    everything = joined(others, collection)
+    everything = joined_texts(others, collection)
     groups = groups_of_both(within, len(collection), against_within, len(others))
     asked = params
     with clock("signatures"):
@@ -247,7 +247,7 @@ def deduplicate_texts(
             )
         params = replace(params, shingler=plain)
         others, against_ids = ready.texts, ready.ids
-        everything = joined(others, collection)
+        everything = joined_texts(others, collection)
         signed = signed_with(ready, signed, params)
     signed.groups = groups
     against_ids = check_ids(against_ids, len(others), "against_ids")

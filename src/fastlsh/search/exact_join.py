@@ -16,7 +16,7 @@ from fastlsh.candidates import CodedPairs, RowBlocks, pair_codes, repeated, spli
 from fastlsh.errors import TooManyPairsError
 from fastlsh.keyed import Key
 from fastlsh.keywords import made, shares
-from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parallel import RunOptions, batches, run_batches
 from fastlsh.results import Pairs
 from fastlsh.search.advice import warn_of_long_shingles
 from fastlsh.sets import all_sets
@@ -299,5 +299,5 @@ def _join(
             yield
 
     advance = options.progress.stage("joined", n)
-    run(work, batches(n, max(n // PROBES, 64)), options.threads, advance)
+    run_batches(work, batches(n, max(n // PROBES, 64)), options.threads, advance)
     return found

@@ -21,7 +21,7 @@ from fastlsh.stages import (
     shared_counts,
     sign,
 )
-from fastlsh.texts import Texts, as_texts, joined
+from fastlsh.texts import Texts, as_texts, joined_texts
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
@@ -89,7 +89,7 @@ def overlap(
     prepared = [params.shingler.prepared(each) for each in collections]
     everything = prepared.pop()
     while prepared:
-        everything = joined(prepared.pop(), everything)
+        everything = joined_texts(prepared.pop(), everything)
     return overlap_of_texts(
         everything, np.repeat(np.arange(len(names)), sizes), np.concatenate(characters), names,
         params, options, max_pairs=max_pairs,
@@ -231,7 +231,7 @@ def matches_of_texts(
     collection, others = prepared(as_texts(texts)), prepared(as_texts(against))
     ids = check_ids(ids, len(collection))
     against_ids = check_ids(against_ids, len(others), "against_ids")
-    everything, n = joined(others, collection), len(others)
+    everything, n = joined_texts(others, collection), len(others)
     signed = sign(everything, params, options)
     signed.groups = groups_of_both(within, len(collection), against_within, n)
     warn_of_short_documents(signed.short, signed.empty, n, params.shingler)

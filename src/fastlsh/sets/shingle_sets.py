@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.common import _common
 from fastlsh._kernels.sets import _sets
 from fastlsh.arrays import offsets_of, unique
-from fastlsh.parallel import Batch, Empty, batches, batches_by_work, run
+from fastlsh.parallel import Batch, Empty, batches, batches_by_work, run_batches
 from fastlsh.texts import Shingler, Texts, shingle_set_steps
 
 ROOM = 1 << 22
@@ -109,7 +109,7 @@ class ShingleSets:
                 yield from self._make(np.arange(begin, end), numbers, families)
                 self._spare.append(numbers)
 
-        run(make_groups, batches(len(small), 1), self._threads)
+        run_batches(make_groups, batches(len(small), 1), self._threads)
         for group in groups[self._large[groups]].tolist():
             first, last = np.searchsorted(rows, self._groups[group : group + 2])
             self._ensure_large(group, rows[first:last])
@@ -126,7 +126,7 @@ class ShingleSets:
         def make(first: int, last: int) -> Iterator[None]:
             return self._make(missing[first:last], self._numbers)
 
-        run(make, batches_by_work(self._max_size[missing], BATCH, 4096), self._threads)
+        run_batches(make, batches_by_work(self._max_size[missing], BATCH, 4096), self._threads)
 
     def _shingles(self, rows: NDArray[np.int64]) -> int:
         return int(self._max_size[rows].sum())
@@ -187,16 +187,16 @@ class ShingleSets:
     def _compared(
         self, a: NDArray[np.int64], b: NDArray[np.int64], threshold: float
     ) -> NDArray[np.float64]:
-        found = np.empty(len(a))
+        similarity = np.empty(len(a))
 
         def work(first: int, last: int) -> None:
             _sets.number_jaccard(
                 self.words, self.start, self.count, a[first:last], b[first:last], threshold,
-                found[first:last],
+                similarity[first:last],
             )  # fmt: skip
 
-        run(work, comparisons(self.count, a, b), self._threads)
-        return found
+        run_batches(work, comparisons(self.count, a, b), self._threads)
+        return similarity
 
 
 def pieces(

@@ -10,10 +10,10 @@ from fastlsh._kernels.candidates import _candidates
 from fastlsh._kernels.sets import _sets
 from fastlsh.arrays import unique
 from fastlsh.candidates import check_signatures
-from fastlsh.parallel import batches, run, thread_count
+from fastlsh.parallel import batches, run_batches, thread_count
 from fastlsh.results import Pairs
 from fastlsh.sets.sorted_sets import SortedSets
-from fastlsh.texts import Shingler, as_texts, check_shingler, joined
+from fastlsh.texts import Shingler, as_texts, check_shingler, joined_texts
 
 ESTIMATES_BATCH = 1 << 18
 """At most so many pairs are compared at a time by their signatures ..."""
@@ -74,7 +74,7 @@ def estimate_jaccard(
         _sets.agreement(signatures, left[start:stop], right[start:stop], out[start:stop])
 
     batch = min(ESTIMATES_BATCH, max(VALUES_BATCH // signatures.shape[1], 1))
-    run(work, batches(len(left), batch), thread_count(threads))
+    run_batches(work, batches(len(left), batch), thread_count(threads))
     return out
 
 
@@ -151,7 +151,7 @@ def _compared(
         if len(others) != n:
             raise ValueError(f"left has {n} documents, and right has {len(others)}")
         a, b = np.arange(n), np.arange(n, 2 * n)
-        collection = joined(collection, others)
+        collection = joined_texts(collection, others)
     shingler = check_shingler(shingler)
     collection = shingler.prepared(collection)
     order, a, b = _by_family(a, b, len(collection))
@@ -167,7 +167,7 @@ def _are_pairs(right: Any) -> bool:
     if isinstance(right, Pairs):
         return True
     if isinstance(right, (tuple, list)):
-        return not any(each is None or isinstance(each, (str, bytes)) for each in right)
+        return not any(element is None or isinstance(element, (str, bytes)) for element in right)
     shape: tuple[int, ...] = getattr(right, "shape", ())
     if isinstance(right, np.ndarray):
         return len(shape) == 2 or right.dtype.kind in "iufb"

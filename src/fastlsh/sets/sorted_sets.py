@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels.sets import _sets
 from fastlsh.arrays import offsets_of, ranges_of
-from fastlsh.parallel import RunOptions, batches, batches_by_work, run
+from fastlsh.parallel import RunOptions, batches, batches_by_work, run_batches
 from fastlsh.sets.shingle_sets import comparisons, distinct, tiled
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts, shingle_set_steps
@@ -74,7 +74,7 @@ def _make(
             yield
 
     advance = options.progress.stage("sets", n)
-    run(work, batches(n, batch_size(texts)), options.threads, advance)
+    run_batches(work, batches(n, batch_size(texts)), options.threads, advance)
     return size
 
 
@@ -134,9 +134,9 @@ class SortedSets:
             rows = distinct(a, b)
             for tile, half in self._halves(sorted({int(t) for t in self._tile[[a[0], b[0]]]})):
                 self._make(rows[self._tile[rows] == tile], half)
-            out[chosen] = found = self._compared(a, b)
+            out[chosen] = jaccard = self._compared(a, b)
             if contained:
-                out[chosen] = share_of_left(found, self._count[a], self._count[b])
+                out[chosen] = share_of_left(jaccard, self._count[a], self._count[b])
         return out
 
     def _halves(self, tiles: list[int]) -> Iterator[tuple[int, int]]:
@@ -165,22 +165,22 @@ class SortedSets:
                 bounds[first : last + 1], counts[first:last],
             )  # fmt: skip
 
-        run(work, batches_by_work(self._max_size[missing], BATCH, 4096), self._threads)
+        run_batches(work, batches_by_work(self._max_size[missing], BATCH, 4096), self._threads)
         self._start[missing] = bounds[:-1]
         self._count[missing] = counts
         self._end[half] = int(bounds[-1])
 
     def _compared(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        found = np.empty(len(a))
+        similarity = np.empty(len(a))
 
         def work(first: int, last: int) -> None:
             _sets.set_jaccard(
                 self._hashes, self._start, self._count, a[first:last], b[first:last], 0.0,
-                found[first:last],
+                similarity[first:last],
             )  # fmt: skip
 
-        run(work, comparisons(self._count, a, b), self._threads)
-        return found
+        run_batches(work, comparisons(self._count, a, b), self._threads)
+        return similarity
 
 
 def share_of_left(

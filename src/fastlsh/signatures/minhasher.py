@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels.text._plans import WORDS
 from fastlsh.keyed import Key
-from fastlsh.parallel import Progress, batches, run, thread_count
+from fastlsh.parallel import Progress, batches, run_batches, thread_count
 from fastlsh.signatures.schemes import Scheme, draw_scheme
 from fastlsh.signatures.steps import (
     BandKeys,
@@ -166,10 +166,12 @@ class MinHasher:
         result = self._result(out, len(documents))
 
         def work(start: int, stop: int) -> Iterator[None]:
-            some = gather_tokens(documents[start:stop], start, prepared=prepared)
-            return signing_steps(kernel, some, some.lengths(), self._functions, result[start:stop])
+            batch = gather_tokens(documents[start:stop], start, prepared=prepared)
+            return signing_steps(
+                kernel, batch, batch.lengths(), self._functions, result[start:stop]
+            )
 
-        run(work, batches(len(documents), tokens_batch(documents)), self.threads)
+        run_batches(work, batches(len(documents), tokens_batch(documents)), self.threads)
         return result
 
     def from_hashes(
@@ -217,7 +219,7 @@ class MinHasher:
                 of_hashes(), gathered, gathered.lengths(), self._functions, result[start:stop]
             )
 
-        run(work, batches(len(bounds) - 1, 1024), self.threads)
+        run_batches(work, batches(len(bounds) - 1, 1024), self.threads)
         return result
 
     # ---- for the floors above
@@ -249,7 +251,7 @@ class MinHasher:
             return self.sign_gathered(gathered, counted, result[start:stop])
 
         advance = progress.stage("signatures", n) if progress else None
-        run(work, batches(n, batch_size(texts)), self.threads, advance)
+        run_batches(work, batches(n, batch_size(texts)), self.threads, advance)
         return result
 
     def sign_gathered(

@@ -124,17 +124,17 @@ def signing_steps(
     rows, keys
         Band keys to write as well, uint64 (bands, n), or None.
     """
-    wanted: tuple[Any, ...] = () if keys is None else (rows, keys)
+    band_arguments: tuple[Any, ...] = () if keys is None else (rows, keys)
     if _work(functions, int(lengths.sum()), len(lengths), out.shape[1]) <= STEP:
-        kernel.sign(gathered, functions, out, *wanted)  # nearly always
+        kernel.sign(gathered, functions, out, *band_arguments)  # nearly always
         return
     work = np.asarray(_work(functions, lengths, 1, out.shape[1]))
     for first, last in batches_by_work(work, STEP, len(work)):
         signed = out[first:last]
         if keys is not None:
-            wanted = rows, keys[:, first:last]
+            band_arguments = rows, keys[:, first:last]
         if work[first] <= STEP:
-            kernel.sign(gathered.part(first, last), functions, signed, *wanted)
+            kernel.sign(gathered.part(first, last), functions, signed, *band_arguments)
             yield
             continue
         if kernel.overlap is None:
@@ -184,7 +184,7 @@ def _by_slices(
         return
     for first, last in batches(k, SLICE):
         row = np.empty((1, last - first), np.uint32)
-        some = functions._replace(a=functions.a[first:last], b=functions.b[first:last])
-        kernel.sign(document, some, row)
+        slice_functions = functions._replace(a=functions.a[first:last], b=functions.b[first:last])
+        kernel.sign(document, slice_functions, row)
         out[:, first:last] = row
         yield

@@ -12,7 +12,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.arrays import cumcount
 from fastlsh.candidates import CodedPairs, RowBlocks, check_signatures, split_codes
 from fastlsh.errors import TooManyPairsError
-from fastlsh.parallel import RunOptions, Stopwatch, batches, mapped_in, run
+from fastlsh.parallel import RunOptions, Stopwatch, batches, mapped_in, run_batches
 from fastlsh.parameters import SearchParams, check_pair_params, check_params
 from fastlsh.sets import estimate_jaccard
 from fastlsh.signatures import batch_size
@@ -356,7 +356,7 @@ def _signed(
         lengths[start:stop] = gathered.lengths()
         return hashing_steps(plain, seen[start:stop])
 
-    run(work, batches(n, batch_size(texts)), options.threads)
+    run_batches(work, batches(n, batch_size(texts)), options.threads)
     wrong = np.flatnonzero(seen != hashes)
     if len(wrong):
         raise ValueError(f"the text of row {wrong[0]} differs from that of the batch")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.banding import steps_of
 from fastlsh.candidates import keys_by_size
-from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parallel import RunOptions, batches, run_batches
 from fastlsh.parameters import SearchParams, check_params
 from fastlsh.sets import set_sizes
 from fastlsh.signatures import BandKeys, batch_size
@@ -164,7 +164,7 @@ def sign_batch(
         wanted = BandKeys(params.lsh.rows, keys[:, start:stop])
         yield from hasher.sign_gathered(gathered, counted, out, wanted)
 
-    run(work, batches(n, batch_size(collection)), options.threads)
+    run_batches(work, batches(n, batch_size(collection)), options.threads)
     return SignedBatch(keys, lengths, hashes, kept, short)
 
 

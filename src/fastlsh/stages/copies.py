@@ -19,7 +19,7 @@ from fastlsh.candidates import (
     split_codes,
 )
 from fastlsh.errors import TooManyPairsError
-from fastlsh.parallel import Batch, RunOptions, batches, batches_by_work, run
+from fastlsh.parallel import Batch, RunOptions, batches, batches_by_work, run_batches
 from fastlsh.parameters import SearchParams
 from fastlsh.results import check_labels
 from fastlsh.signatures import batch_size
@@ -122,7 +122,7 @@ def first_copies(
     def hash_texts(start: int, stop: int) -> Iterator[None]:
         return hashing_steps(shingler.take_texts(texts, documents[start:stop]), hashes[start:stop])
 
-    run(hash_texts, batches(len(documents), batch_size(texts)), threads)
+    run_batches(hash_texts, batches(len(documents), batch_size(texts)), threads)
     if groups is not None:
         hashes = keys_apart(hashes, groups[documents])
     _group_equal(first, texts, documents, hashes, shingler, threads)
@@ -195,7 +195,7 @@ def equal_texts(
             )
             yield
 
-    run(compare, batches(len(left), batch_size(texts)), threads)
+    run_batches(compare, batches(len(left), batch_size(texts)), threads)
     return same.astype(bool)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh._kernels.candidates import _candidates
 from fastlsh.arguments import check_ordered
 from fastlsh.arrays import EXACT
-from fastlsh.parallel import RunOptions, batches, batches_by_work, run
+from fastlsh.parallel import RunOptions, batches, batches_by_work, run_batches
 from fastlsh.parameters import SearchParams
 from fastlsh.priorities import are_missing, read_priorities
 from fastlsh.sets import ShingleSets
@@ -178,7 +178,7 @@ def keep_or_drop(
     def find_roots(start: int, stop: int) -> None:
         _candidates.roots(families.previous, edges[start], edges[stop], root)
 
-    run(find_roots, batches(len(edges) - 1, 1), options.threads)
+    run_batches(find_roots, batches(len(edges) - 1, 1), options.threads)
     sets = part.sets(params, options)
     max_candidates = min(max_candidates, max(len(documents), 1))  # there are no more
     keeper = _candidates.Keeper(
@@ -239,7 +239,7 @@ def _decide_block(
     # Sets that share a bucket are mostly of about the same size.
     each = 2 * sets.count[first:end] if exact else np.int64(1 + params.num_perm // 16)
     parts = batches_by_work(np.diff(offsets) * each, COMPARED, 128)
-    run(compare, parts, options.threads)
+    run_batches(compare, parts, options.threads)
     unsure = decisions.unsure[first:end].view(np.uint8)
 
     def settle(start: int, stop: int) -> Iterator[None]:
@@ -255,7 +255,7 @@ def _decide_block(
     # No document of a family shares a bucket with one of another family.
     inner = families[slice(*np.searchsorted(families, (first, end)))] - first
     edges = np.concatenate([[0], inner[inner > 0], [end - first]]).tolist()
-    run(settle, batches(len(edges) - 1, SETTLED), options.threads)
+    run_batches(settle, batches(len(edges) - 1, SETTLED), options.threads)
     dropped = np.flatnonzero(hit >= 0)
     decisions.proof[first + dropped] = decisions.documents[hit[dropped]]
     decisions.similarity[first + dropped] = np.nan if params.verify == "none" else found[dropped]

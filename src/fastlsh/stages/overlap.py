@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parallel import RunOptions, batches, run_batches
 from fastlsh.parameters import SearchParams
 from fastlsh.signatures import batch_size
 from fastlsh.stages.answers import check_part, part_options
@@ -105,7 +105,7 @@ def characters_of(texts: Texts, shingler: Shingler, options: RunOptions) -> NDAr
         plain.plain_texts(texts, start, stop).lengths(lengths[start:stop])
         yield
 
-    run(work, batches(len(texts), batch_size(texts)), options.threads)
+    run_batches(work, batches(len(texts), batch_size(texts)), options.threads)
     return lengths
 
 

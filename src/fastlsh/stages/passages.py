@@ -9,7 +9,7 @@ from fastlsh._kernels.passages._passages import repeats, winnow
 from fastlsh._kernels.text._texts import Spans
 from fastlsh.arrays import unique
 from fastlsh.candidates import repeated
-from fastlsh.parallel import RunOptions, batches, batches_by_work, run
+from fastlsh.parallel import RunOptions, batches, batches_by_work, run_batches
 from fastlsh.signatures import batch_size
 from fastlsh.stages.passage_cuts import cut_rows, united_matches, whole_matches
 from fastlsh.texts import Shingler, Texts, WordTexts, unsteady
@@ -81,7 +81,7 @@ def all_anchors(texts: Texts, shingler: Shingler, length: int, options: RunOptio
         found[start] = anchors
 
     advance = options.progress.stage("passages", len(texts))
-    run(work, batches(len(texts), batch_size(texts)), options.threads, advance)
+    run_batches(work, batches(len(texts), batch_size(texts)), options.threads, advance)
     nothing = np.empty(0, np.uint64), np.empty((0, 4), np.int64), np.empty((0, 5), np.int64)
     parts = [Anchors(*nothing), *(found.pop(start) for start in sorted(found))]
     return Anchors(*map(np.concatenate, zip(*parts, strict=True)))
@@ -215,5 +215,5 @@ def matches_of(
     windows = occurrences[:, 3] - occurrences[:, 2] + 1
     work = np.add.reduceat(windows, groups[:-1]) if len(windows) else windows
     advance = options.progress.stage("comparing", len(work))
-    run(compare, batches_by_work(work, WINDOWS, len(work)), options.threads, advance)
+    run_batches(compare, batches_by_work(work, WINDOWS, len(work)), options.threads, advance)
     return np.concatenate(found)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.text._texts import Spans
 from fastlsh.banding import steps_of
 from fastlsh.candidates import Families, empty_documents, find_families, find_families_by_size
-from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parallel import RunOptions, batches, run_batches
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import ShingleSets, set_sizes
 from fastlsh.signatures import MinHasher, batch_size
@@ -80,7 +80,9 @@ def _hashed(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
         plain = params.shingler.plain_texts(texts, start, stop)
         yield from hash_into(plain, params.shingler, keys[0, start:stop], lengths[start:stop])
 
-    run(work, batches(n, batch_size(texts)), options.threads, options.progress.stage("hashes", n))
+    run_batches(
+        work, batches(n, batch_size(texts)), options.threads, options.progress.stage("hashes", n)
+    )
     return Signed(np.empty((n, 0), np.uint32), lengths, keys)
 
 
@@ -92,7 +94,9 @@ def hashes_of_texts(texts: Texts, params: SearchParams, options: RunOptions) -> 
     def work(start: int, stop: int) -> Iterator[None]:
         return hashing_steps(params.shingler.plain_texts(texts, start, stop), hashes[start:stop])
 
-    run(work, batches(n, batch_size(texts)), options.threads, options.progress.stage("hashes", n))
+    run_batches(
+        work, batches(n, batch_size(texts)), options.threads, options.progress.stage("hashes", n)
+    )
     return hashes
 
 

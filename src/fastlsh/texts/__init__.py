@@ -7,7 +7,7 @@ from fastlsh.texts.forms import (
     as_texts,
     gather_tokens,
     ids_of_words,
-    joined,
+    joined_texts,
     plain_strings,
     tokens_batch,
 )
@@ -48,7 +48,7 @@ __all__ = [
     "gather_tokens",
     "ids_of_words",
     "inner_spans",
-    "joined",
+    "joined_texts",
     "original_spans",
     "pieces_of",
     "plain_strings",

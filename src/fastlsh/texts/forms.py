@@ -184,7 +184,7 @@ def is_normalized(texts: Texts) -> bool:
     return isinstance(texts, NormalizedTexts)
 
 
-def joined(head: Texts, tail: Texts) -> Texts:
+def joined_texts(head: Texts, tail: Texts) -> Texts:
     """Return two collections as one, the documents of `head` first."""
     return JoinedTexts(head, tail) if len(head) else tail
 

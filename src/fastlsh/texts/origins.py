@@ -54,7 +54,7 @@ class Boundaries:
         self._places = None  # of words, which are short, they are looked for where they are needed
         if snap != "word":
             pattern = _LINES if snap == "line" else _SENTENCES
-            groups = (found.span(found.lastgroup or 0) for found in pattern.finditer(text))
+            groups = (match.span(match.lastgroup or 0) for match in pattern.finditer(text))
             inside = chain.from_iterable(range(begin, end + 1) for begin, end in groups)
             self._places = np.fromiter(chain([0], inside, [len(text)]), np.int64)
 
@@ -149,33 +149,33 @@ def original_spans(
     words
         Whether spans count words if these are the unit; if not, they count code points.
     """
-    found = spans.copy()
+    originals = spans.copy()
     if counts_originals(shingler):
-        return found
+        return originals
     if shingler.unit == "word" and words and not shingler.normalises:
-        return _spans_of_words(texts, shingler, number, found)
+        return _spans_of_words(texts, shingler, number, originals)
     for rows, _, bounds in _by_text(texts, shingler, number, spans, words):
-        found[rows, 0] = bounds[spans[rows, 0], 0]
-        found[rows, 1] = bounds[spans[rows, 1] - 1, 1]
-    return found
+        originals[rows, 0] = bounds[spans[rows, 0], 0]
+        originals[rows, 1] = bounds[spans[rows, 1] - 1, 1]
+    return originals
 
 
 def _spans_of_words(
     texts: Texts, shingler: Shingler, number: NDArray[np.int64], spans: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return spans as `original_spans` does, of words of texts that the steps do not change."""
-    wanted = np.flatnonzero(spans[:, 0] >= 0)
-    documents, of_row = np.unique(number[wanted], return_inverse=True)
+    rows_of_words = np.flatnonzero(spans[:, 0] >= 0)
+    documents, of_row = np.unique(number[rows_of_words], return_inverse=True)
     plain = texts.take(documents)
     lengths = np.empty(len(plain), np.int64)
     plain.lengths(lengths)
     order = np.argsort(of_row, kind="stable")
     for start, stop in batches_by_work(lengths, CHARACTERS, MOST):
         words = WordTexts.of(shingler, plain.part(start, stop))
-        some = order[slice(*np.searchsorted(of_row[order], (start, stop)))]
-        rows, first = wanted[some], words.starts[of_row[some] - start]
+        rows_of_batch = order[slice(*np.searchsorted(of_row[order], (start, stop)))]
+        rows, first = rows_of_words[rows_of_batch], words.starts[of_row[rows_of_batch] - start]
         begin, end = first + spans[rows].T
-        if (end > words.starts[of_row[some] - start + 1]).any():
+        if (end > words.starts[of_row[rows_of_batch] - start + 1]).any():
             raise unsteady()
         spans[rows] = np.column_stack([words.bounds[begin, 0], words.bounds[end - 1, 1]])
     return spans
@@ -203,18 +203,18 @@ def inner_spans(
         Where they begin and end in the normalised texts; the end is not behind the begin where
         nothing is left.
     """
-    found = spans.copy()
+    inner = spans.copy()
     for rows, text, bounds in _by_text(texts, shingler, number, spans):
         if snap != "none":
             boundaries = Boundaries(text.strings()[0], snap)
             for row in rows.tolist():
-                found[row] = _snapped(boundaries, bounds, *spans[row].tolist())
+                inner[row] = _snapped(boundaries, bounds, *spans[row].tolist())
         # A character of several units lies before and behind the places between them.
         apart = bounds[1:, 0] >= bounds[:-1, 1]
         whole = np.flatnonzero(np.concatenate([[True], apart, [True]]))
-        found[rows, 0] = whole[np.searchsorted(whole, found[rows, 0])]
-        found[rows, 1] = whole[np.searchsorted(whole, found[rows, 1], "right") - 1]
-    return found
+        inner[rows, 0] = whole[np.searchsorted(whole, inner[rows, 0])]
+        inner[rows, 1] = whole[np.searchsorted(whole, inner[rows, 1], "right") - 1]
+    return inner
 
 
 def _snapped(

@@ -15,7 +15,7 @@ from fastlsh._kernels.text._texts import (
     spans_of_list,
     windows_of,
 )
-from fastlsh.parallel import batches_by_work, run
+from fastlsh.parallel import batches_by_work, run_batches
 
 CHARACTERS = 1 << 24
 """Characters that are worked on in one call: some hundredths of a second."""
@@ -93,7 +93,7 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
         How many.
     """
     spans = spans_of_list(documents)
-    found: dict[int, NDArray[np.int64]] = {}
+    bounds: dict[int, NDArray[np.int64]] = {}
 
     def cut(start: int, stop: int) -> None:
         texts = spans.part(start, stop)
@@ -105,12 +105,12 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
                 break
             room = count
         out[:, 0] += start
-        found[start] = out if count == room else out[:count].copy()
+        bounds[start] = out if count == room else out[:count].copy()
 
     lengths = np.empty(len(documents), np.int64)
     spans.lengths(lengths)
-    run(cut, batches_by_work(lengths, CHARACTERS, MOST), threads)
-    parts = [found[start] for start in sorted(found)]
+    run_batches(cut, batches_by_work(lengths, CHARACTERS, MOST), threads)
+    parts = [bounds[start] for start in sorted(bounds)]
     if len(parts) == 1:  # of one long text, there may be no memory for a copy
         return Pieces(spans, parts[0])
     return Pieces(spans, np.concatenate([np.empty((0, 3), np.int64), *parts]))

@@ -47,12 +47,12 @@ LISTS = ("stop_words", "vocabulary")
 
 def check_word_list(shingler: Any, name: str) -> tuple[str, ...] | None:
     """Return an argument as a sorted tuple of different words; None if there is nothing to do."""
-    given = getattr(shingler, name)
-    if given is None:
+    word_list = getattr(shingler, name)
+    if word_list is None:
         return None
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise TypeError(f"{name} must be a list of words, got {type(given).__name__}")
-    words = list(given)
+    if isinstance(word_list, (str, bytes)) or not isinstance(word_list, Iterable):
+        raise TypeError(f"{name} must be a list of words, got {type(word_list).__name__}")
+    words = list(word_list)
     for word in words:
         if not isinstance(word, str):
             raise TypeError(f"{name} has an element of type {type(word).__name__}, expected str")
@@ -83,10 +83,10 @@ def normalised_words(shingler: Any, normalise: Any, cut: Any) -> frozenset[str]:
         From `Spans` to normalised `Spans`; from one of these texts to the bounds of its words.
     """
     name = "stop_words" if shingler.stop_words is not None else "vocabulary"
-    given = getattr(shingler, name)
-    spans: Spans = normalise(spans_of_list(list(given)))
+    word_list = getattr(shingler, name)
+    spans: Spans = normalise(spans_of_list(list(word_list)))
     words: set[str] = set()
-    for i, (word, text) in enumerate(zip(given, spans.strings(), strict=True)):
+    for i, (word, text) in enumerate(zip(word_list, spans.strings(), strict=True)):
         bounds = cut(spans.part(i, i + 1)).tolist()
         pieces = [text[begin:end] for begin, end in bounds]
         if len([piece for piece in pieces if piece]) != 1:
@@ -410,11 +410,11 @@ class Shingler:
         starts = offsets_of(counts)
         if not self._has_word_list:
             return starts, bounds
-        keeps, found = self.vocabulary is not None, [bounds[:0]]
+        keeps, chosen = self.vocabulary is not None, [bounds[:0]]
         for i, text in enumerate(texts.strings()):
-            own = bounds[starts[i] : starts[i + 1]]
-            found.append(bounds_that_stay(own, text, self._listed_words, keeps))
-        return offsets_of(np.array(list(map(len, found[1:])), np.int64)), np.concatenate(found)
+            words = bounds[starts[i] : starts[i + 1]]
+            chosen.append(bounds_that_stay(words, text, self._listed_words, keeps))
+        return offsets_of(np.array(list(map(len, chosen[1:])), np.int64)), np.concatenate(chosen)
 
     def traced(self, text: Spans) -> tuple[Spans, NDArray[np.int64]]:
         """Return the only text after the steps, and of each code point where it comes from.

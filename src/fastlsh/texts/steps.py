@@ -122,16 +122,16 @@ def word_bounds(shingler: Any, texts: Spans) -> tuple[NDArray[np.int64], NDArray
     """
     lengths, counts = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
     texts.lengths(lengths)
-    found = [np.empty((0, 2), np.int64)]
-    room = found[0]
+    bounds = [np.empty((0, 2), np.int64)]
+    room = bounds[0]
     for start, stop in batches_by_work(lengths, CHARACTERS, CHARACTERS):
         needed = int(lengths[start:stop].sum()) + stop - start
         if needed > len(room):
             room = np.empty((needed, 2), np.int64)
-        some = texts.part(start, stop)
-        count = word_places(some, unit_of_words(shingler), counts[start:stop], room)
-        found.append(room[:count].copy())
-    return counts, np.concatenate(found)
+        batch = texts.part(start, stop)
+        count = word_places(batch, unit_of_words(shingler), counts[start:stop], room)
+        bounds.append(room[:count].copy())
+    return counts, np.concatenate(bounds)
 
 
 STEP = 1 << 22
@@ -171,9 +171,9 @@ def shingle_set_steps(
         room = start[first : last + 1]
         counts = count[first:last]
         if lengths[first] <= STEP or not _has_windows(gathered, unit):
-            some = gathered.part(first, last)
+            batch = gathered.part(first, last)
             _sets.shingle_sets(
-                some.units, some.offsets, unit, size, out, room, counts, thinned=thinned,
+                batch.units, batch.offsets, unit, size, out, room, counts, thinned=thinned,
                 prepared=prepared,
             )  # fmt: skip
             yield
@@ -184,10 +184,10 @@ def shingle_set_steps(
         length = int(lengths[first])
         # What is read twice is to be little.
         for a, b in batches(max(length - overlap, 1), max(STEP, 64 * overlap)):
-            some = gathered.window(first, a, min(b + overlap, length))
+            window = gathered.window(first, a, min(b + overlap, length))
             bounds = np.array([end, end + b - a])
             _sets.shingle_sets(
-                some.units, some.offsets, unit, size, out, bounds, counts, thinned=thinned,
+                window.units, window.offsets, unit, size, out, bounds, counts, thinned=thinned,
                 prepared=prepared,
             )  # fmt: skip
             parts.append(out[end : end + int(counts[0])])
@@ -213,8 +213,8 @@ def _merge(parts: list[NDArray[np.uint64]], out: NDArray[np.uint64]) -> Generato
     edges = [[0, *np.searchsorted(part, bounds).tolist(), len(part)] for part in parts]
     union = []
     for i in range(ranges):
-        some = [part[edge[i] : edge[i + 1]] for part, edge in zip(parts, edges, strict=True)]
-        union.append(unique(np.concatenate(some)))
+        slices = [part[edge[i] : edge[i + 1]] for part, edge in zip(parts, edges, strict=True)]
+        union.append(unique(np.concatenate(slices)))
         yield
     end = 0
     for merged in union:

@@ -182,9 +182,9 @@ def _ids_of(document: Any, number: int) -> NDArray[Any]:
     if array.dtype.kind in "iu":
         return array
     whole = (int, np.integer)
-    found = [x for x in document if not isinstance(x, whole) or isinstance(x, bool)]
-    if found:
-        raise TypeError(f"document {number} has a token that is {found[0]!r}, {EXPECTED}")
+    no_integers = [x for x in document if not isinstance(x, whole) or isinstance(x, bool)]
+    if no_integers:
+        raise TypeError(f"document {number} has a token that is {no_integers[0]!r}, {EXPECTED}")
     if min(document) < 0:
         raise ValueError(
             f"document {number} has the token id {min(document)}: ids are not negative"

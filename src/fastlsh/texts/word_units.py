@@ -57,9 +57,9 @@ class WordTexts:
         first = next(filter(None, strings), "")
         if not np.array_equal(bounds_of_tokens(shingler, first), bounds_of_tokens(shingler, first)):
             raise unsteady()
-        found = [bounds_of_tokens(shingler, text) for text in strings]
-        starts = offsets_of(np.array(list(map(len, found)), np.int64))
-        return cls(texts, starts, np.concatenate([np.empty((0, 2), np.int64), *found]))
+        bounds = [bounds_of_tokens(shingler, text) for text in strings]
+        starts = offsets_of(np.array(list(map(len, bounds)), np.int64))
+        return cls(texts, starts, np.concatenate([np.empty((0, 2), np.int64), *bounds]))
 
     @classmethod
     def of_stretches(cls, shingler: Shingler, texts: Spans) -> "WordTexts":
@@ -123,21 +123,21 @@ class WordPieces(Pieces):
             within = np.column_stack([text, places[first, 0], places[last - 1, 1]])
             return Pieces(self.texts, within).column()
         return TextColumns([
-            column_of(spans_of_list(self._escaped(text[own], first[own], last[own])))
-            for own in starmap(slice, batches(len(text), OBJECTS))
+            column_of(spans_of_list(self._escaped(text[rows], first[rows], last[rows])))
+            for rows in starmap(slice, batches(len(text), OBJECTS))
         ])  # fmt: skip
 
     def _escaped(
         self, text: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64]
     ) -> list[str]:
-        joined: list[str] = []
-        number, string = -1, ""
-        for each, begin, end in zip(text.tolist(), first.tolist(), last.tolist(), strict=True):
-            if each != number:
-                number, (string,) = each, self.texts.part(each, each + 1).strings()
+        stretches: list[str] = []
+        latest, string = -1, ""
+        for number, begin, end in zip(text.tolist(), first.tolist(), last.tolist(), strict=True):
+            if number != latest:
+                latest, (string,) = number, self.texts.part(number, number + 1).strings()
             places = self._words.bounds[begin:end].tolist()
-            joined.append(" ".join([escaped(string[start:stop]) for start, stop in places]))
-        return joined
+            stretches.append(" ".join([escaped(string[start:stop]) for start, stop in places]))
+        return stretches
 
 
 def escaped(token: str) -> str:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels.compat._compat import murmur_minima
 from fastlsh._kernels.text._texts import spans_of_list
-from fastlsh.parallel import batches, batches_by_work, run, thread_count
+from fastlsh.parallel import batches, batches_by_work, run_batches, thread_count
 
 __all__ = ["MinHasher"]
 
@@ -137,7 +137,7 @@ class MinHasher:
         def work(start: int, stop: int) -> Iterator[None]:
             return self._minima(documents[start:stop], start, result[start:stop])
 
-        run(work, batches(len(documents), BATCH), thread_count(threads))
+        run_batches(work, batches(len(documents), BATCH), thread_count(threads))
         return result
 
     def jaccard(self, doc1: Any, doc2: Any) -> float:

@@ -35,7 +35,7 @@ from fastlsh.files.disk.signed_runs import (
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import save_array
 from fastlsh.io import Block, BlockDocuments, take
-from fastlsh.parallel import batches, ordered_map, run
+from fastlsh.parallel import batches, ordered_map, run_batches
 
 DONE = "gathered.json"
 
@@ -86,7 +86,7 @@ def gather_runs(job: Job) -> None:
                             tell(job.sources[record.source], record.extent)
                         yield
 
-    run(gather, batches(len(runs), 1), wide, tell.by_parts(len(runs)) if wide > 1 else None)
+    run_batches(gather, batches(len(runs), 1), wide, tell.by_parts(len(runs)) if wide > 1 else None)
     tell.end()
 
 

@@ -17,7 +17,7 @@ from fastlsh.files.disk.signed_runs import SignedRun, finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.ownership import UnsealedError, opened
 from fastlsh.io import as_list, take
-from fastlsh.parallel import Write, batches, mapped_file, mapped_in, run
+from fastlsh.parallel import Write, batches, mapped_file, mapped_in, run_batches
 from fastlsh.texts import as_texts
 
 
@@ -218,7 +218,7 @@ class GatheredTexts:
                 if len(found[place]):
                     self._read(place, found[place], own, text, write, int(byte[place]))
 
-        run(read, batches(len(found), 1), self._job.options.threads)
+        run_batches(read, batches(len(found), 1), self._job.options.threads)
 
     def _read(
         self,

@@ -55,7 +55,7 @@ from fastlsh.io import (
     with_row_of_file,
     without_repetition,
 )
-from fastlsh.parallel import RunOptions, amount, batches, ordered_map, run
+from fastlsh.parallel import RunOptions, amount, batches, ordered_map, run_batches
 from fastlsh.priorities import PriorityRecord, missing_in
 from fastlsh.search import warn_of_long_shingles, warn_of_needless_comparisons
 from fastlsh.stages import characters_of, hasher_for, sign_batch, sign_with_steps
@@ -361,7 +361,7 @@ def _sign(job: Job, units: Mapping[int, Unit], wide: int, each: int) -> None:
             pass
     try:
         parts = tell.by_parts(len(units)) if wide > 1 else None
-        run(sign, batches(len(units), max(each, 1)), wide, parts)
+        run_batches(sign, batches(len(units), max(each, 1)), wide, parts)
         if failed:
             remember_broken(job, failed[min(failed)])
             raise failed[min(failed)]

@@ -28,7 +28,7 @@ from fastlsh.files.run.workdir import (
     write_at,
 )
 from fastlsh.io import COLUMNAR, BlockExtent, reread_blocks
-from fastlsh.parallel import batches, ordered_map, run
+from fastlsh.parallel import batches, ordered_map, run_batches
 from fastlsh.priorities import PriorityRecord
 
 SIGNED = "signed.json"
@@ -447,7 +447,7 @@ def drop_keys(job: Job) -> None:
         for name in names[first:last]:
             job.work.drop(f"{name}/keys.npy", f"{name}/identities.npy")
 
-    run(drop, batches(len(names), 1), job.options.threads)
+    run_batches(drop, batches(len(names), 1), job.options.threads)
 
 
 def run_name(unit: int, number: int) -> str:

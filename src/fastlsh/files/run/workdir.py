@@ -39,7 +39,7 @@ from fastlsh.files.run.ownership import (
     seal,
 )
 from fastlsh.io import STANDARD, Replacements, absolute, exists, give_name, is_remote, open_raw
-from fastlsh.parallel import Hold, batches, run
+from fastlsh.parallel import Hold, batches, run_batches
 
 
 def save_array(path: Path, array: NDArray[Any]) -> None:
@@ -410,7 +410,7 @@ class WorkDirectory:
                 os.replace(self / MANIFEST, self / OVER)
             synchronise(self.path)
         names = sorted(set(os.listdir(self.path)) - {LOCK, OVER, FINISHED})
-        run(
+        run_batches(
             lambda first, last: self.drop(*names[first:last], runs=runs), batches(len(names), 1),
             threads,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from fastlsh._kernels.index._index import BandTables, find_id, link_ids
 from fastlsh._kernels.text._texts import Spans, pack_texts, packed_sizes, spans_of_packed
 from fastlsh.arrays import offsets_of, ranges_of
 from fastlsh.index.settings import TEXTS, Settings, kind_of, stored_id
-from fastlsh.parallel import batches, run
+from fastlsh.parallel import batches, run_batches
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts
 
@@ -378,7 +378,7 @@ def packed(
         parts[first] = pack(shingler.take_texts(texts, np.arange(first, last)))
         yield
 
-    run(work, batches(len(texts), batch_size(texts)), threads)
+    run_batches(work, batches(len(texts), batch_size(texts)), threads)
     some = [parts.pop(first) for first in sorted(parts)]
     if len(some) == 1:
         return some[0]

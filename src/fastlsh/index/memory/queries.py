@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.index._index import BandTables, TextReader
 from fastlsh.index.memory.documents import IndexDocuments
 from fastlsh.index.settings import TEXTS, Settings
-from fastlsh.parallel import batches, run, wait_for
+from fastlsh.parallel import batches, run_batches, wait_for
 
 QUERIES = 4096
 """Documents that a thread looks up in one call."""
@@ -87,7 +87,7 @@ class QueryThreads:
             work(0, n)
         else:
             try:
-                run(work, batches(n, QUERIES), self._settings.hasher.threads)
+                run_batches(work, batches(n, QUERIES), self._settings.hasher.threads)
             finally:
                 halt[0] = 1
         self.left.difference_update(helpers)
