@@ -165,8 +165,8 @@ def check_ordered(values: Any, name: str) -> Any:
     views = (KeysView, ValuesView)
     if isinstance(values, (AbstractSet, Mapping)) and not isinstance(values, views):
         kind = type(values).__name__
-        wanted = f"list({name}.values())" if isinstance(values, Mapping) else "a list"
-        raise TypeError(f"{name} must have an order, got a {kind}: pass {wanted}")
+        way_out = f"list({name}.values())" if isinstance(values, Mapping) else "a list"
+        raise TypeError(f"{name} must have an order, got a {kind}: pass {way_out}")
     is_listed = isinstance(values, (Iterator, *views)) and not hasattr(values, "__arrow_c_stream__")
     return list(values) if is_listed else values
 

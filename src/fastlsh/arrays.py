@@ -81,8 +81,8 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, float):
         return float.__float__(value)
     if isinstance(value, (np.bool_, np.integer, np.floating)):
-        found = value.item()
-        return found if type(found) in _PLAIN else float(found)  # of more than 64 bits
+        number = value.item()
+        return number if type(number) in _PLAIN else float(number)  # of more than 64 bits
     return value
 
 
@@ -108,22 +108,22 @@ def exact(numbers: Any) -> NDArray[Any]:
     """
     if getattr(numbers, "dtype", None) == EXACT:
         return numbers  # type: ignore[no-any-return]
-    found = np.zeros(len(numbers), EXACT)
+    values = np.zeros(len(numbers), EXACT)
     kind = getattr(numbers, "dtype", np.dtype(object)).kind
-    found["near"] = np.array(numbers, np.float64)
-    unsure = np.abs(found["near"]) >= _ROUNDED
+    values["near"] = np.array(numbers, np.float64)
+    unsure = np.abs(values["near"]) >= _ROUNDED
     if kind == "O":
-        unsure |= [isinstance(each, Fraction) for each in numbers]
+        unsure |= [isinstance(element, Fraction) for element in numbers]
     for i in np.flatnonzero(unsure).tolist() if kind in "iuO" else ():
         if not isinstance(numbers[i], float):
             number = int(numbers[i]) if isinstance(numbers[i], np.integer) else numbers[i]
-            found["rest"][i], found["least"][i] = _rest(number, float(found["near"][i]))
-    return found
+            values["rest"][i], values["least"][i] = _rest(number, float(values["near"][i]))
+    return values
 
 
 def _rest(number: int | Fraction, near: float) -> tuple[int, int]:
     """Return how much more a number is than the nearest float64, as `EXACT` has it."""
-    (a, b), (c, d), (e, f) = (each.as_integer_ratio() for each in (number, near, math.ulp(near)))
+    (a, b), (c, d), (e, f) = (value.as_integer_ratio() for value in (number, near, math.ulp(near)))
     return divmod(((a * d - b * c) * f << 126) // (b * d * e), 1 << 63)
 
 

@@ -36,14 +36,16 @@ def shares(
 
     def decorate(function: Function) -> Function:
         shown = signature(function)
-        own = [each for each in shown.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+        declared = [
+            entry for entry in shown.parameters.values() if entry.kind is not Parameter.VAR_KEYWORD
+        ]
         shared = {
-            name: each.replace(default=None) if name in optional else each
+            name: entry.replace(default=None) if name in optional else entry
             for maker in makers
-            for name, each in _keywords_of(maker).items()
+            for name, entry in _keywords_of(maker).items()
             if name not in without and name not in shown.parameters
         }
-        names = {*shared, *(each.name for each in own)}
+        names = {*shared, *(entry.name for entry in declared)}
 
         @wraps(function)
         def checked(*arguments: Any, **keywords: Any) -> Any:
@@ -54,7 +56,7 @@ def shares(
                     )
             return function(*arguments, **keywords)
 
-        checked.__signature__ = shown.replace(parameters=[*own, *shared.values()])  # type: ignore[attr-defined]
+        checked.__signature__ = shown.replace(parameters=[*declared, *shared.values()])  # type: ignore[attr-defined]
         described = "".join(_descriptions(maker.__doc__, shared) for maker in makers)
         checked.__doc__ = _with_parameters(function.__doc__, described)
         return cast(Function, checked)
@@ -76,7 +78,7 @@ def taken(maker: Callable[..., Any], keywords: Mapping[str, Any]) -> dict[str, A
 @cache
 def _keywords_of(maker: Callable[..., Any]) -> dict[str, Parameter]:
     parameters = signature(maker).parameters
-    return {name: each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in parameters.items()}
+    return {name: entry.replace(kind=Parameter.KEYWORD_ONLY) for name, entry in parameters.items()}
 
 
 def _descriptions(docstring: str | None, names: Collection[str]) -> str:
@@ -85,9 +87,9 @@ def _descriptions(docstring: str | None, names: Collection[str]) -> str:
     described = ""
     for entry in re.split(r"\n(?=\S)", parameters.strip("\n")):
         head, _, description = entry.partition("\n")
-        wanted = [name for name in head.partition(" : ")[0].split(", ") if name in names]
-        if wanted:
-            described += f"{', '.join(wanted)}\n{description}\n"
+        described_names = [name for name in head.partition(" : ")[0].split(", ") if name in names]
+        if described_names:
+            described += f"{', '.join(described_names)}\n{description}\n"
     return described
 
 

@@ -79,7 +79,7 @@ def missing_in(name: str, records: Sequence[tuple[str, PriorityRecord]]) -> int:
         raise InputError(
             path, f"{name!r} holds {second}, but {first} in {before}: they have no common order"
         )
-    if any(record.documents for _, record in records) and all(each.absent for _, each in records):
+    if any(record.documents for _, record in records) and all(one.absent for _, one in records):
         raise InputError(records[0][0], f"no row has a priority: {records[0][1].absent}")
     return sum(record.missing for _, record in records)
 
@@ -100,7 +100,7 @@ def read_priorities(values: NDArray[Any] | Iterable[Any]) -> Priorities:
         seconds, unreadable = _seconds_of(values)
         values = numbers_of(seconds)
         return Priorities(values, "" if are_missing(values).all() else "dates", unreadable)
-    kinds, found = dict[str, None](), []
+    kinds, priorities = dict[str, None](), []
     for index, value in enumerate(values):
         kind = number = None
         try:
@@ -108,8 +108,8 @@ def read_priorities(values: NDArray[Any] | Iterable[Any]) -> Priorities:
         except ValueError as error:
             unreadable[index] = str(error)
         kinds.update({kind: None} if kind else {})
-        found.append(number)
-    return Priorities(numbers_of(found), " and ".join(kinds), unreadable)
+        priorities.append(number)
+    return Priorities(numbers_of(priorities), " and ".join(kinds), unreadable)
 
 
 def _priority(value: Any) -> tuple[str, int | float | Fraction | None]:
@@ -132,10 +132,10 @@ def _priority(value: Any) -> tuple[str, int | float | Fraction | None]:
         offset = value.utcoffset() if isinstance(value, datetime) else None
         nanoseconds = getattr(value, "nanosecond", 0)  # of pandas
         return "dates", _seconds(plain, offset or timedelta(0), nanoseconds * 10**9)
-    elif isinstance(value, str) and (found := _DATE.fullmatch(value)):
-        *numbers, fraction, sign, hours, minutes = found.groups()
+    elif isinstance(value, str) and (match := _DATE.fullmatch(value)):
+        *numbers, fraction, sign, hours, minutes = match.groups()
         with suppress(ValueError):  # a day or an hour that does not exist
-            plain = datetime(*(int(each or 0) for each in numbers))  # type: ignore[arg-type]
+            plain = datetime(*(int(part or 0) for part in numbers))  # type: ignore[arg-type]
             offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
             offset = -offset if sign == "-" else offset
             return "dates", _seconds(plain, offset, int((fraction or "").ljust(18, "0")))
@@ -171,5 +171,5 @@ def _seconds_of(times: NDArray[Any]) -> tuple[NDArray[Any] | list[Any], dict[int
     unreadable = {i: f"{times[i]}, {reason}" for i in np.flatnonzero(wrong).tolist()}
     if not rest[~missing].any():
         return np.where(missing, np.nan, whole) if missing.any() else whole, unreadable
-    each = zip(whole.tolist(), rest.tolist(), missing.tolist(), strict=True)
-    return [None if no else second + Fraction(part, ticks) for second, part, no in each], unreadable
+    rows = zip(whole.tolist(), rest.tolist(), missing.tolist(), strict=True)
+    return [None if no else second + Fraction(part, ticks) for second, part, no in rows], unreadable

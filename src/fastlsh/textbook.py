@@ -68,12 +68,12 @@ def jaccard(a: set[T], b: set[T]) -> float:
 
 def all_pairs(sets: Sequence[set[T]], threshold: float) -> dict[tuple[int, int], float]:
     """Return the similarity of every pair that reaches the threshold, comparing all n(n - 1)/2."""
-    found = {}
+    similar = {}
     for i, j in combinations(range(len(sets)), 2):
         similarity = jaccard(sets[i], sets[j])
         if similarity >= threshold:
-            found[i, j] = similarity
-    return found
+            similar[i, j] = similarity
+    return similar
 
 
 def characteristic_matrix(sets: Sequence[set[T]]) -> tuple[list[T], list[list[int]]]:
@@ -188,14 +188,14 @@ def candidates(signatures: Sequence[Sequence[int]], bands: int) -> set[tuple[int
     ValueError
         There are no bands, or more bands than entries.
     """
-    found: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     for column in zip(*(_cut(signature, bands) for signature in signatures), strict=True):
         buckets: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for document, band in enumerate(column):
             buckets[band].append(document)
         for members in buckets.values():
-            found.update(combinations(members, 2))
-    return found
+            pairs.update(combinations(members, 2))
+    return pairs
 
 
 def candidates_by_agreement(

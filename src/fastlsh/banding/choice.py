@@ -13,7 +13,7 @@ from fastlsh.arguments import (
     check_recall,
     check_threshold,
 )
-from fastlsh.banding.curve import Numbers, found, quadrature
+from fastlsh.banding.curve import Numbers, candidate_probability, quadrature
 
 
 @lru_cache(256)
@@ -64,18 +64,18 @@ def least_error(
     few = min(math.isqrt(num_perm), most_rows)
     best = (math.inf, 1, 1)
     for rows in range(1, few + 1):
-        each = errors(_powers(no_match[rows - 1], num_perm // rows))
-        least = int(np.argmin(each))
-        best = min(best, (float(each[least]), least + 1, rows))
+        error = errors(_powers(no_match[rows - 1], num_perm // rows))
+        least = int(np.argmin(error))
+        best = min(best, (float(error[least]), least + 1, rows))
     missed = np.ones_like(no_match[few:])
     for bands in range(1, num_perm // (few + 1) + 1):
         missed = missed[: num_perm // bands - few]
         if not len(missed):
             break
         missed = missed * no_match[few : few + len(missed)]
-        each = errors(missed.copy())
-        least = int(np.argmin(each))
-        best = min(best, (float(each[least]), bands, few + 1 + least))
+        error = errors(missed.copy())
+        least = int(np.argmin(error))
+        best = min(best, (float(error[least]), bands, few + 1 + least))
     return best[1], best[2]
 
 
@@ -144,7 +144,7 @@ def _bands_for(threshold: float, rows: int, recall: float) -> int:
     if estimate > 2**52:  # more than any signature holds, and no float counts them by ones
         return int(min(estimate, 2.0**63))
     bands = max(1, math.ceil(estimate) - 1)
-    while found(threshold, bands, rows) < recall:
+    while candidate_probability(threshold, bands, rows) < recall:
         bands += 1
     return bands
 

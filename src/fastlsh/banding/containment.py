@@ -90,19 +90,19 @@ class Partition(NamedTuple):
 
     def groups(self, steps: NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Return the group of each document, by its step; no other partition has the same."""
-        own = steps.astype(np.uint64)
+        group = steps.astype(np.uint64)
         if self.distance:
-            own[~self._above(steps)] += np.uint64(self.distance)
+            group[~self._above(steps)] += np.uint64(self.distance)
         else:
-            own = (own + np.uint64(self.odd)) // np.uint64(self.width)
-        return own + np.uint64(BY_PARTITION * self.number)
+            group = (group + np.uint64(self.odd)) // np.uint64(self.width)
+        return group + np.uint64(BY_PARTITION * self.number)
 
     def offered(self, steps: NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Return the group in which an index holds each document, by its step."""
-        own = steps.astype(np.uint64)
+        group = steps.astype(np.uint64)
         if not self.distance:
-            own = (own + np.uint64(self.odd)) // np.uint64(self.width)
-        return own + np.uint64(BY_PARTITION * self.number)
+            group = (group + np.uint64(self.odd)) // np.uint64(self.width)
+        return group + np.uint64(BY_PARTITION * self.number)
 
     def asked(self, steps: NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Return the group in which an index looks for what contains a document, by its step."""
@@ -143,7 +143,7 @@ def partitions_of(bandings: Sequence[LSHParams], *, downwards: bool) -> tuple[Pa
         for distance, params in enumerate(bandings[1:], 1)
         for odd in (0, 1)
     ]
-    return tuple(Partition(number, *each) for number, each in enumerate(chosen))
+    return tuple(Partition(number, *fields) for number, fields in enumerate(chosen))
 
 
 def indexed(partitions: Sequence[Partition]) -> tuple[Partition, ...]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 Numbers = NDArray[np.float64]
 
 
-def found(similarity: float, bands: int, rows: int) -> float:
+def candidate_probability(similarity: float, bands: int, rows: int) -> float:
     """Return the probability that a pair becomes a candidate."""
     match = float(similarity) ** rows
     return 1.0 if match == 1.0 else -math.expm1(bands * math.log1p(-match))
@@ -22,7 +22,7 @@ def missed(similarity: Numbers, bands: int, rows: int) -> Numbers:
         return np.asarray(np.exp(bands * np.log1p(-(similarity**rows))))
 
 
-def found_each(similarity: Numbers, bands: int, rows: int) -> Numbers:
+def candidate_probabilities(similarity: Numbers, bands: int, rows: int) -> Numbers:
     """Return the probability that each pair becomes a candidate."""
     with np.errstate(divide="ignore"):
         return np.asarray(-np.expm1(bands * np.log1p(-(similarity**rows))))

@@ -59,8 +59,8 @@ class LSHParams:
         """
         values = curve.shares(similarity, "similarity")
         if not values.ndim:
-            return curve.found(float(values), self.bands, self.rows)
-        return curve.found_each(values, self.bands, self.rows)
+            return curve.candidate_probability(float(values), self.bands, self.rows)
+        return curve.candidate_probabilities(values, self.bands, self.rows)
 
     @overload
     def missed(self, similarity: float) -> float: ...

@@ -117,9 +117,9 @@ def tune(
     if (bands is None) != (rows is None):
         raise ValueError("bands and rows must be given together, or neither")
     rules = {"recall": recall, "weights": weights, "steepest": steepest, "bands": bands}
-    given = [name for name, value in rules.items() if value is not None]
-    if len(given) > 1:
-        raise ValueError(f"{given[0]}= and {given[1]}= are different rules: give one")
+    rule_names = [name for name, value in rules.items() if value is not None]
+    if len(rule_names) > 1:
+        raise ValueError(f"{rule_names[0]}= and {rule_names[1]}= are different rules: give one")
     least = 0.98 if recall is None else recall
     if bands is not None and rows is not None:
         params = LSHParams(bands, rows)

@@ -133,7 +133,7 @@ def parse_memory(text: str) -> int:
         raise ValueError(
             f"{text!r} is not an amount of memory: write 4G, 300M or a number of bytes"
         ) from None
-    size.given = text.strip()
+    size.text = text.strip()
     return size
 
 

@@ -161,9 +161,7 @@ def choose(request: Request, sources: list[Source], first_input: int = 0) -> Cho
     if engine is Engine.MEMORY:
         return Choice(engine, "as asked for")
     limit = (
-        f"memory= is {memory.given}"
-        if isinstance(memory, Size)
-        else f"{amount(memory)} are allowed"
+        f"memory= is {memory.text}" if isinstance(memory, Size) else f"{amount(memory)} are allowed"
     )
     if engine is Engine.DISK:
         return Choice(engine, f"as asked for, {limit}")

@@ -80,8 +80,8 @@ def _modulus(root: bytes) -> int:
     tried = 0
     while True:
         # One odd number in 32 will do.
-        some = numbers(root, b"fastlsh modulus", tried + 64)[tried:].tolist()
-        for number in some:
+        sample = numbers(root, b"fastlsh modulus", tried + 64)[tried:].tolist()
+        for number in sample:
             if is_irreducible(1 << 64 | number):
                 return int(number)
         tried += 64

@@ -139,26 +139,26 @@ def format_progress(stage: str, done: int, total: int, lately: int, seconds: flo
     count = amount if stage in BYTES else "{:,}".format
     share = done / total if total else 1.0
     rate = lately / seconds if seconds >= SHORTEST else 0.0
-    each = f"{count(round(rate))}/s" if rate else ""
+    speed = f"{count(round(rate))}/s" if rate else ""
     if done >= total:
         taken = f"in {duration(seconds)}" if seconds >= SHORTEST else "done"
-        parts = [f"{count(total)} {taken}", each]
+        parts = [f"{count(total)} {taken}", speed]
     else:
         left = f"{duration((total - done) / rate)} left" if rate else ""
-        parts = [f"{share:.0%} of {count(total)}", each, left]
+        parts = [f"{share:.0%} of {count(total)}", speed, left]
     return f"{stage}: " + ", ".join(part for part in parts if part)
 
 
 class Size(int):
     """A number of bytes that was given as a text, which `amount` returns."""
 
-    given: str
+    text: str
 
 
 def amount(size: float) -> str:
     """Return a number of bytes as people write it; one that was given as a text as it was given."""
     if isinstance(size, Size):
-        return size.given
+        return size.text
     for unit in ("bytes", "KB", "MB", "GB"):
         if size < 999.5:
             return f"{size:.0f} bytes" if unit == "bytes" else f"{size:.3g} {unit}"

@@ -113,7 +113,7 @@ def marin() -> dict[str, Any]:
 
 
 DECONTAMINATION_PRESETS: dict[str, Callable[[], dict[str, Any]]] = {
-    each.__name__: each for each in (gpt3, decon, marin)
+    maker.__name__: maker for maker in (gpt3, decon, marin)
 }
 
 
@@ -288,8 +288,8 @@ def questions() -> Preset:
 
 
 PRESETS: dict[str, Callable[[], Preset]] = {
-    each.__name__: each
-    for each in (
+    maker.__name__: maker
+    for maker in (
         fineweb,
         stack,
         nemo,
