@@ -52,10 +52,10 @@ PLAIN_MODULES = [
 # speed by it are optimised fully: docs/development.md says how to decide. In all others, loops
 # still become vectors and small functions are inlined. Measured with gcc; macOS is left at -O3.
 FULL = "-O3"
+HOT = "-O2 -ftree-vectorize -fvect-cost-model=dynamic -fpeel-loops -funswitch-loops -fsplit-loops"
 QUICK = "-O1 -ftree-vectorize -finline-functions -finline-small-functions -fpeel-loops"
-HOT_MODULES = {
-    "text._normal", "minhash._signatures", "sets._sets", "index._index", "compat._compat",
-}  # fmt: skip
+HOT_MODULES = {"text._normal", "minhash._signatures", "sets._sets", "index._index"}
+FULL_MODULES = {"compat._compat"}
 
 # Arrays have two dimensions at most, and a memoryview has room for 8: less to copy wherever it is
 # handed on. All modules must have the same room.
@@ -165,7 +165,7 @@ plain_modules = [
         f"fastlsh._kernels.{name}",
         f"{KERNELS}{name.replace('.', '/')}.pyx",
         "baseline",
-        FULL if name in HOT_MODULES or macos else QUICK,
+        FULL if name in FULL_MODULES or macos else HOT if name in HOT_MODULES else QUICK,
     )
     for name in PLAIN_MODULES
 ]
