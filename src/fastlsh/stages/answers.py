@@ -342,13 +342,13 @@ def _signed(
         raise TypeError(
             f"batch must have keys and text_hashes of uint64, got {keys.dtype} and {hashes.dtype}"
         )
-    for name, found, expected in (
+    for name, shape, expected in (
         ("signatures", signatures.shape, (n, params.num_perm)),
         ("keys", keys.shape, (params.n_keys, n)),
         ("text_hashes", hashes.shape, (n,)),
     ):
-        if found != expected:
-            raise ValueError(f"batch has {name} of shape {found}, expected {expected}")
+        if shape != expected:
+            raise ValueError(f"batch has {name} of shape {shape}, expected {expected}")
     lengths, seen = np.empty(n, np.int64), np.empty(n, np.uint64)
 
     def work(start: int, stop: int) -> Iterator[None]:

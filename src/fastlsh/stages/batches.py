@@ -136,9 +136,9 @@ def sign_batch(
         collection = params.shingler.prepared(collection)
         signed, steps = sign_with_steps(collection, params, options)
         made = keys_by_size(signed.signatures, steps, params.partitions, threads=options.threads)
-        found = hashes_of_texts(collection, params, options) if text_hashes else None
+        hashes = hashes_of_texts(collection, params, options) if text_hashes else None
         kept = signed.signatures if signatures else None
-        return SignedBatch(made, signed.lengths, found, kept, signed.short)
+        return SignedBatch(made, signed.lengths, hashes, kept, signed.short)
     hasher = hasher_for(params, options)
     width = 0 if params.finds_equal else params.num_perm
     kept = np.empty((n, width), np.uint32) if signatures else None
@@ -161,8 +161,8 @@ def sign_batch(
         if hashes is not None:
             yield from hashing_steps(plain, hashes[start:stop])
         out = np.empty((stop - start, width), np.uint32) if kept is None else kept[start:stop]
-        wanted = BandKeys(params.lsh.rows, keys[:, start:stop])
-        yield from hasher.sign_gathered(gathered, counted, out, wanted)
+        band_keys = BandKeys(params.lsh.rows, keys[:, start:stop])
+        yield from hasher.sign_gathered(gathered, counted, out, band_keys)
 
     run_batches(work, batches(n, batch_size(collection)), options.threads)
     return SignedBatch(keys, lengths, hashes, kept, short)

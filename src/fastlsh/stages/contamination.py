@@ -115,14 +115,14 @@ class Found(NamedTuple):
         """Return the rows of all parts, in their order."""
         starts = offsets_of(np.array([len(part.item) for part in parts], np.int64))
         spans = [part.spans.copy() for part in parts]
-        for each, start in zip(spans, starts.tolist(), strict=False):
-            each[:, 0] += start
+        for part_spans, start in zip(spans, starts.tolist(), strict=False):
+            part_spans[:, 0] += start
         nothing = np.empty(0, np.int64)
         document, item, grams, run = (
             np.concatenate([nothing, *(part[i] for part in parts)]) for i in range(4)
         )
-        joined = np.concatenate([np.empty((0, 4), np.int64), *spans])
-        return cls(document, item, grams, run, joined)
+        all_spans = np.concatenate([np.empty((0, 4), np.int64), *spans])
+        return cls(document, item, grams, run, all_spans)
 
 
 def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Iterator[Matches]:
@@ -147,17 +147,17 @@ def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Iterato
     for first, last in batches_by_work(np.add.reduceat(occurrences, edges[:-1]), ROWS, count):
         documents = hits[edges[first:last], 0]
         units = Units.of(grams.shingler, grams.shingler.take_texts(texts, documents))
-        some = slice(edges[first], edges[last])
-        found: list[Matches] = []
+        block = slice(edges[first], edges[last])
+        matches: list[Matches] = []
         rows = most = 0
-        for begin, end in batches_by_work(occurrences[some], ROWS, count):
-            found += _compared(grams, documents, units, hits[some][begin:end])
-            rows = sum(len(part.gram) for part in found)
+        for begin, end in batches_by_work(occurrences[block], ROWS, count):
+            matches += _compared(grams, documents, units, hits[block][begin:end])
+            rows = sum(len(part.gram) for part in matches)
             if rows > most:  # of a long document, in which n-grams repeat
-                found = [_stretches(Matches.joined(found))]
-                most = max(2 * len(found[0].gram), ROWS)
-        if found:
-            yield Matches.joined(found)
+                matches = [_stretches(Matches.joined(matches))]
+                most = max(2 * len(matches[0].gram), ROWS)
+        if matches:
+            yield Matches.joined(matches)
 
 
 def _compared(
@@ -274,8 +274,8 @@ def found_in(
     row = np.full(len(first), -1)
     row[enough] = np.arange(enough.sum())
     pair = np.repeat(row, np.diff(first, append=len(order)))
-    wanted = pair >= 0
-    spans = np.column_stack([pair[wanted], matches.spans[order[wanted]]])
+    is_kept = pair >= 0
+    spans = np.column_stack([pair[is_kept], matches.spans[order[is_kept]]])
     spans = _merged(spans)
     document = document[enough]
     spans[:, 2:] = original_spans(

@@ -214,13 +214,13 @@ def _short_parts(spans: _texts.Spans) -> Iterator[Batch]:
 
 
 def with_copies(
-    found: RowBlocks, first: NDArray[np.int64], identical: float | None, max_pairs: int
+    pairs: RowBlocks, first: NDArray[np.int64], identical: float | None, max_pairs: int
 ) -> CodedPairs:
     """Add the pairs in which copies of the originals take part.
 
     Parameters
     ----------
-    found
+    pairs
         The pairs of originals, as codes and similarities, which are taken out.
     first
         int64 (n,): of each document the first one that it is a copy of, itself if of none.
@@ -229,7 +229,7 @@ def with_copies(
     max_pairs
         Raise TooManyPairsError instead of returning more.
     """
-    code, similarity = found.take_sorted()
+    code, similarity = pairs.take_sorted()
     copies = np.bincount(first, minlength=len(first))  # of each original, itself included
     left, right = split_codes(code)
     between = copies[left] * copies[right]

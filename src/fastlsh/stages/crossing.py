@@ -75,25 +75,25 @@ def find_crossing(
     code, similarity = with_copies(blocks, first, None, max_pairs)
     against, document = split_codes(code)
     order = np.lexsort((against, document))
-    found = Crossing(document[order], against[order], similarity[order])
-    return _one_to_one(found) if one_to_one else found
+    crossing = Crossing(document[order], against[order], similarity[order])
+    return _one_to_one(crossing) if one_to_one else crossing
 
 
-def _one_to_one(found: Crossing) -> Crossing:
-    order = np.lexsort((found.against, found.document, -found.similarity))
+def _one_to_one(crossing: Crossing) -> Crossing:
+    order = np.lexsort((crossing.against, crossing.document, -crossing.similarity))
     documents: set[int] = set()
     others: set[int] = set()
     chosen = []
     for start, stop in batches(len(order), BATCH):
         rows = order[start:stop]
-        sides = (side[rows].tolist() for side in (found.document, found.against))
+        sides = (side[rows].tolist() for side in (crossing.document, crossing.against))
         for row, document, other in zip(rows.tolist(), *sides, strict=True):
             if document not in documents and other not in others:
                 documents.add(document)
                 others.add(other)
                 chosen.append(row)
     rows = np.sort(np.array(chosen, np.int64))
-    return Crossing(found.document[rows], found.against[rows], found.similarity[rows])
+    return Crossing(crossing.document[rows], crossing.against[rows], crossing.similarity[rows])
 
 
 def _best_of_each(blocks: RowBlocks, first: NDArray[np.int64], n_against: int) -> Crossing:

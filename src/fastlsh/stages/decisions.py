@@ -13,7 +13,7 @@ from fastlsh.parallel import RunOptions, batches, batches_by_work, run_batches
 from fastlsh.parameters import SearchParams
 from fastlsh.priorities import are_missing, read_priorities
 from fastlsh.sets import ShingleSets
-from fastlsh.stages.signing import Part
+from fastlsh.stages.signing import LinkedPart
 from fastlsh.texts import Shingler, Texts
 
 KEEP = ("first", "last", "longest")
@@ -32,26 +32,26 @@ def check_keep(keep: str, *, with_priority: bool = False) -> str:
 
 def check_priority(priority: ArrayLike, n: int) -> NDArray[Any]:
     """Return the priorities of n documents as an array, or raise."""
-    given: Any = check_ordered(priority, "priority")
-    array = np.asarray(given)
+    values: Any = check_ordered(priority, "priority")
+    array = np.asarray(values)
     kind = array.dtype.kind
     if array.shape != (n,):
         raise ValueError(
             f"priority must hold one number or date for each of the {n} documents, got "
             f"{array.dtype} of shape {array.shape}"
         )
-    if not isinstance(given, np.ndarray):
+    if not isinstance(values, np.ndarray):
         is_whole = kind == "f" and not (np.abs(array) >= 2.0**53).any()  # or it may be rounded
-        if kind in "iub" or is_whole or (kind == "M" and not isinstance(given, (list, tuple))):
-            given = array
+        if kind in "iub" or is_whole or (kind == "M" and not isinstance(values, (list, tuple))):
+            values = array
         else:
-            given = given.to_pylist() if hasattr(given, "to_pylist") else list(given)
-    found = read_priorities(given)
-    for index, reason in found.unreadable.items():
+            values = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+    parsed = read_priorities(values)
+    for index, reason in parsed.unreadable.items():
         raise ValueError(f"priority of document {index}: {reason}")
-    if " and " in found.kind:
-        raise ValueError(f"priority holds {found.kind}: they have no common order")
-    return found.values
+    if " and " in parsed.kind:
+        raise ValueError(f"priority holds {parsed.kind}: they have no common order")
+    return parsed.values
 
 
 def priority_order(
@@ -82,13 +82,13 @@ def priority_order(
     if priority is not None:
         # Sorting backwards keeps ties in the order of the input without negating unsigned ones.
         backwards = priority[::-1]
-        there = ~are_missing(backwards)
+        present = ~are_missing(backwards)
         if backwards.dtype == EXACT:
-            ranks = np.lexsort((*(backwards[name] for name in ("least", "rest", "near")), there))
-        elif there.all():
+            ranks = np.lexsort((*(backwards[name] for name in ("least", "rest", "near")), present))
+        elif present.all():
             ranks = np.argsort(backwards, kind="stable")
         else:
-            ranks = np.lexsort((backwards, there))
+            ranks = np.lexsort((backwards, present))
         order = n - 1 - ranks[::-1]
     elif keep == "longest":
         if params.shingler.tokenizer is not None:  # signing has counted tokens
@@ -144,7 +144,7 @@ class Decisions(NamedTuple):
 
 
 def keep_or_drop(
-    part: Part,
+    part: LinkedPart,
     fixed: NDArray[np.bool_],
     max_candidates: int,
     params: SearchParams,
@@ -228,17 +228,17 @@ def _decide_block(
     if exact:
         sets.ensure(needed)
     hit = np.empty(end - first, np.int32)
-    found = np.empty(end - first)
+    hit_similarity = np.empty(end - first)
 
     def compare(start: int, stop: int) -> None:
         keeper.first_hits(
             first + start, first + stop, room, offsets[start : stop + 1],
-            sets.words, sets.start, sets.count, hit[start:stop], found[start:stop],
+            sets.words, sets.start, sets.count, hit[start:stop], hit_similarity[start:stop],
         )  # fmt: skip
 
     # Sets that share a bucket are mostly of about the same size.
-    each = 2 * sets.count[first:end] if exact else np.int64(1 + params.num_perm // 16)
-    parts = batches_by_work(np.diff(offsets) * each, COMPARED, 128)
+    cost = 2 * sets.count[first:end] if exact else np.int64(1 + params.num_perm // 16)
+    parts = batches_by_work(np.diff(offsets) * cost, COMPARED, 128)
     run_batches(compare, parts, options.threads)
     unsure = decisions.unsure[first:end].view(np.uint8)
 
@@ -248,7 +248,7 @@ def _decide_block(
         while done < stop - start:
             done = keeper.settle(
                 first + start, first + stop, sets.words, sets.start, sets.count, hit[start:stop],
-                found[start:stop], unsure[start:stop], done,
+                hit_similarity[start:stop], unsure[start:stop], done,
             )  # fmt: skip
             yield
 
@@ -258,7 +258,9 @@ def _decide_block(
     run_batches(settle, batches(len(edges) - 1, SETTLED), options.threads)
     dropped = np.flatnonzero(hit >= 0)
     decisions.proof[first + dropped] = decisions.documents[hit[dropped]]
-    decisions.similarity[first + dropped] = np.nan if params.verify == "none" else found[dropped]
+    decisions.similarity[first + dropped] = (
+        np.nan if params.verify == "none" else hit_similarity[dropped]
+    )
     return end
 
 

@@ -206,14 +206,16 @@ def item_grams(
     repeats = np.full(len(units.bounds), -1), np.zeros(len(units.bounds), np.int64)
     repeats[0][units.starts[grams[:, 0]] + grams[:, 1]] = places
     repeat_grams(units.texts, units.bounds, units.starts, repeats[0], shingler.size, repeats[1])
-    found = ItemGrams(
+    all_grams = ItemGrams(
         shingler, units, owner, grams[first], hashes[first], number[first], text[first],
         np.zeros(count, np.int64), items, repeats, mask,
     )  # fmt: skip
-    pairs, times = np.unique(found.text * np.int64(max(items, 1)) + found.item, return_counts=True)
+    pairs, times = np.unique(
+        all_grams.text * np.int64(max(items, 1)) + all_grams.item, return_counts=True
+    )
     users = np.bincount(pairs // max(items, 1), minlength=count)
     users[pairs[times > MAX_FIELDS] // max(items, 1)] = max_items + 1
-    return found.without(np.flatnonzero(users > max_items), SHARED)
+    return all_grams.without(np.flatnonzero(users > max_items), SHARED)
 
 
 def _first_ones(
@@ -251,10 +253,10 @@ def _equal_texts(
         )  # fmt: skip
         doubtful = doubtful[order]
         run = np.empty(len(doubtful), np.int64)
-        own = np.ascontiguousarray(rows[doubtful])
+        doubtful_rows = np.ascontiguousarray(rows[doubtful])
         extend_grams(
-            units.texts, units.bounds, units.starts, units.texts, units.bounds, units.starts, own,
-            np.empty_like(own), run,
+            units.texts, units.bounds, units.starts, units.texts, units.bounds, units.starts,
+            doubtful_rows, np.empty_like(doubtful_rows), run,
         )  # fmt: skip
         equal = model == left
         equal[doubtful[run >= 0]] = True

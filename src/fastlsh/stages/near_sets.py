@@ -14,7 +14,7 @@ from fastlsh._kernels.candidates import _candidates
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import RunOptions, batches, batches_by_work
 from fastlsh.parameters import SearchParams
-from fastlsh.stages.signing import Part
+from fastlsh.stages.signing import LinkedPart
 from fastlsh.stages.verification import Compare, comparison
 
 ROOM = 1 << 16
@@ -28,8 +28,8 @@ ENTRIES = 1 << 20
 
 
 def find_near_sets(
-    part: Part,
-    own: NDArray[np.uint64],
+    part: LinkedPart,
+    own_sets: NDArray[np.uint64],
     near: NDArray[np.uint64],
     max_pairs: int,
     params: SearchParams,
@@ -41,7 +41,7 @@ def find_near_sets(
     ----------
     part
         Documents without copies, and their families.
-    own, near
+    own_sets, near
         uint64 (all documents,): data sets as bits: where the text of a document is, and where
         near-duplicates of it are; `near` is written.
     max_pairs
@@ -57,15 +57,17 @@ def find_near_sets(
     """
     families = part.families
     documents, previous = families.documents, families.previous
-    search = _Search(part, own[documents], near[documents], max_pairs, params, options)
+    search = _Search(part, own_sets[documents], near[documents], max_pairs, params, options)
     advance = options.progress.stage("compared", len(documents))
     # Shingle sets are made for some documents at a time: they are compared in many bands then.
     lengths = np.add.reduceat(search.lengths, families.starts) if len(documents) else documents
     borders = np.append(families.starts, len(documents))
     for first, last in batches_by_work(lengths, LENGTH, len(documents)):
         start, stop = borders[[first, last]].tolist()
-        for some in batches(len(previous), max(1, ENTRIES // (stop - start))):
-            buckets = _Buckets.of(previous[slice(*some), start:stop], some[0], start, search.own)
+        for bands in batches(len(previous), max(1, ENTRIES // (stop - start))):
+            buckets = _Buckets.of(
+                previous[slice(*bands), start:stop], bands[0], start, search.own_sets
+            )
             for later in (False, True):
                 search.look_in(buckets, start, stop, later=later)
         advance(stop - start)
@@ -97,7 +99,7 @@ class _Buckets:
 
     @classmethod
     def of(
-        cls, previous: NDArray[np.int32], band: int, start: int, own: NDArray[np.uint64]
+        cls, previous: NDArray[np.int32], band: int, start: int, own_sets: NDArray[np.uint64]
     ) -> "_Buckets":
         """Find the buckets of whole families, of which `start` is the first row, from a band on."""
         shape, size = previous.shape, previous.size
@@ -107,11 +109,11 @@ class _Buckets:
             root = up  # twice as far each time
         place = np.flatnonzero(np.bincount(root, minlength=size)[root] > 1)
         rows = place % shape[1] + start
-        order = np.lexsort((own[rows], root[place]))
+        order = np.lexsort((own_sets[rows], root[place]))
         place, rows = place[order], rows[order]
         other_bucket = np.diff(root[place], prepend=-1) != 0
         new = other_bucket.copy()
-        new[1:] |= own[rows[1:]] != own[rows[:-1]]
+        new[1:] |= own_sets[rows[1:]] != own_sets[rows[:-1]]
         run, bucket = np.cumsum(new) - 1, np.cumsum(other_bucket) - 1
         first_run = run[other_bucket]
         runs = np.diff(first_run, append=int(new.sum()))
@@ -119,7 +121,8 @@ class _Buckets:
         entry[place] = np.arange(len(place))
         return cls(
             rows, place // shape[1] + band, first_run[bucket], runs[bucket],
-            run * len(own) + rows, np.append(np.flatnonzero(new), len(rows)), entry.reshape(shape),
+            run * len(own_sets) + rows, np.append(np.flatnonzero(new), len(rows)),
+            entry.reshape(shape),
         )  # fmt: skip
 
 
@@ -128,15 +131,15 @@ class _Search:
 
     def __init__(
         self,
-        part: Part,
-        own: NDArray[np.uint64],
+        part: LinkedPart,
+        own_sets: NDArray[np.uint64],
         near: NDArray[np.uint64],
         max_pairs: int,
         params: SearchParams,
         options: RunOptions,
     ) -> None:
         self._part = part
-        self.own = own
+        self.own_sets = own_sets
         self.near = near
         self.lengths = part.signed.lengths[part.families.documents]
         self._before = near.copy()  # what was found before the later documents were looked at
@@ -152,12 +155,12 @@ class _Search:
         for first, last in batches_by_work(self.lengths[start:stop], LENGTH, stop - start):
             entries = buckets.entry[:, first:last].ravel()
             entries = entries[entries >= 0]
-            for some in batches_by_work(buckets.runs[entries], ROOM, ROOM):
-                entry, begin, end = self._searches(buckets, entries[slice(*some)], later=later)
+            for chunk in batches_by_work(buckets.runs[entries], ROOM, ROOM):
+                entry, begin, end = self._searches(buckets, entries[slice(*chunk)], later=later)
                 while len(entry):
                     row = buckets.rows[entry]
-                    wanted = (self.own[buckets.rows[begin]] & ~self.near[row]) != 0
-                    entry, begin, end = entry[wanted], begin[wanted], end[wanted]
+                    useful = (self.own_sets[buckets.rows[begin]] & ~self.near[row]) != 0
+                    entry, begin, end = entry[useful], begin[useful], end[useful]
                     now, rest = slice(SEARCHES), slice(SEARCHES, None)
                     self._look(buckets, entry[now], begin[now], end[now], later=later)
                     entry, begin, end = entry[rest], begin[rest], end[rest]
@@ -171,13 +174,13 @@ class _Search:
         run = np.repeat(buckets.first_run[entries] - np.cumsum(count) + count, count)
         run += np.arange(len(run))
         start, stop = buckets.starts[run], buckets.starts[run + 1]
-        key = run * len(self.own) + buckets.rows[entry]
+        key = run * len(self.own_sets) + buckets.rows[entry]
         if later:
             start = np.searchsorted(buckets.key, key, "right")
         else:
             stop = np.searchsorted(buckets.key, key)
-        some = start < stop
-        return entry[some], start[some], stop[some]
+        nonempty = start < stop
+        return entry[nonempty], start[nonempty], stop[nonempty]
 
     def _look(
         self,
@@ -189,7 +192,11 @@ class _Search:
         later: bool,
     ) -> None:
         """Compare the row of each entry with those from `start` on until one is similar."""
-        row, band, sets = buckets.rows[entry], buckets.bands[entry], self.own[buckets.rows[start]]
+        row, band, sets = (
+            buckets.rows[entry],
+            buckets.bands[entry],
+            self.own_sets[buckets.rows[start]],
+        )
         step = 1
         while len(row):
             count = np.minimum(stop - start, step)
@@ -198,12 +205,12 @@ class _Search:
             right = buckets.rows[right + np.arange(len(right))]
             fresh = self._share_first(left, right, np.repeat(band, count))
             if later:  # the later row has been compared if it had use for the earlier one
-                fresh &= (self.own[left] & ~self._before[right]) == 0
+                fresh &= (self.own_sets[left] & ~self._before[right]) == 0
             self._add(left[fresh], right[fresh])
             start = start + count
             searching = (start < stop) & ((sets & ~self.near[row]) != 0)
             row, band, start, stop, sets = (
-                each[searching] for each in (row, band, start, stop, sets)
+                column[searching] for column in (row, band, start, stop, sets)
             )  # fmt: skip
             step = min(2 * step, ROOM // max(len(row), 1))
 
@@ -228,5 +235,5 @@ class _Search:
             )
         _, passes = self._compare(left, right)
         left, right = left[passes], right[passes]
-        np.bitwise_or.at(self.near, left, self.own[right])
-        np.bitwise_or.at(self.near, right, self.own[left])
+        np.bitwise_or.at(self.near, left, self.own_sets[right])
+        np.bitwise_or.at(self.near, right, self.own_sets[left])

@@ -58,27 +58,27 @@ def shared_counts(
     near-duplicate in each data set: the time does not depend on how many pairs there are.
     """
     first = first_copies(texts, signed.signatures, None, params, options)
-    own, near = (np.zeros(len(first), np.uint64) for _ in range(2))
+    own_sets, near = (np.zeros(len(first), np.uint64) for _ in range(2))
     for number in range(int(data_set.max(initial=-1)) + 1):
         originals, copies = np.unique(first[data_set == number], return_counts=True)
-        own[originals] |= np.uint64(1 << number)
+        own_sets[originals] |= np.uint64(1 << number)
         near[originals[copies > 1]] |= np.uint64(1 << number)
     originals = np.flatnonzero(first == np.arange(len(first)))
     order = originals if len(originals) < len(first) else None
     part = part_of(texts, signed, order, params, options)
-    find_near_sets(part, own, near, max_pairs, params, options)
+    find_near_sets(part, own_sets, near, max_pairs, params, options)
     bit = np.uint64(1) << data_set.astype(np.uint64)
-    found = near[first] | (own[first] & ~bit)
-    return _counted(data_set, found, characters)
+    other_sets = near[first] | (own_sets[first] & ~bit)
+    return _counted(data_set, other_sets, characters)
 
 
 def _counted(
     data_set: NDArray[np.int64], others: NDArray[np.uint64], characters: NDArray[np.int64]
 ) -> NDArray[Any]:
-    some = others != 0
-    rows = np.empty(int(some.sum()), Shared)
-    rows["data_set"], rows["others"] = data_set[some], others[some]
-    rows["documents"], rows["characters"] = 1, characters[some]
+    is_shared = others != 0
+    rows = np.empty(int(is_shared.sum()), Shared)
+    rows["data_set"], rows["others"] = data_set[is_shared], others[is_shared]
+    rows["documents"], rows["characters"] = 1, characters[is_shared]
     return added_up(rows)
 
 

@@ -138,7 +138,7 @@ def united_matches(matches: Rows) -> Rows:
     begins = np.diff(matches[:, 0], prepend=-1) != 0
     end = np.cumsum(begins) * (matches[:, 2].max() + 1) + matches[:, 2]
     longer = np.diff(np.maximum.accumulate(end), prepend=-1) > 0
-    return _joined(matches[longer])
+    return _merge_adjacent(matches[longer])
 
 
 def without_common(
@@ -155,13 +155,13 @@ def without_common(
     pieces, place = _divided(rows, edge)
     counts = depth[np.searchsorted(edge, place, "right") - 1]
     often = compare_share(counts, documents, max_share) > 0
-    own = pieces[:, 0] >= n_against
-    rest, common = pieces[~often & own], pieces[often & own]
+    in_collection = pieces[:, 0] >= n_against
+    rest, common = pieces[~often & in_collection], pieces[often & in_collection]
     cut, spans = cuts_of(rest)
     long = spans[:, 1] - spans[:, 0] >= length
     together, spans = cuts_of(common)
     heads = np.flatnonzero(np.diff(together, prepend=-1))
-    return Chosen(_joined(rest[long[cut]]), np.column_stack([common[heads, 0], spans]))
+    return Chosen(_merge_adjacent(rest[long[cut]]), np.column_stack([common[heads, 0], spans]))
 
 
 def _counted(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -242,9 +242,9 @@ def moved_rows(
 
 def _within(rows: Rows, spans: Rows) -> Rows:
     """Return what of each row lies in a span of the same text."""
-    found = _shifted(rows, np.maximum(spans[:, 0] - rows[:, 1], 0))
-    found[:, 2] = np.minimum(rows[:, 2], spans[:, 1])
-    return np.ascontiguousarray(found[found[:, 1] < found[:, 2]])
+    inside = _shifted(rows, np.maximum(spans[:, 0] - rows[:, 1], 0))
+    inside[:, 2] = np.minimum(rows[:, 2], spans[:, 1])
+    return np.ascontiguousarray(inside[inside[:, 1] < inside[:, 2]])
 
 
 def with_gaps(rows: Rows, common: Rows, merge_gap: int) -> Rows:
@@ -366,10 +366,10 @@ def _flat(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _shifted(rows: Rows, units: NDArray[np.int64]) -> Rows:
     """Return rows that begin so many units later."""
-    found = rows.copy()
-    found[:, 1] += units
-    found[:, 4] += units
-    return found
+    shifted = rows.copy()
+    shifted[:, 1] += units
+    shifted[:, 4] += units
+    return shifted
 
 
 def cuts_of(rows: Rows) -> tuple[NDArray[np.int64], Rows]:
@@ -381,7 +381,7 @@ def cuts_of(rows: Rows) -> tuple[NDArray[np.int64], Rows]:
     return cut, np.column_stack([rows[heads, 1], rows[tails, 2]])
 
 
-def _joined(rows: Rows) -> Rows:
+def _merge_adjacent(rows: Rows) -> Rows:
     """Return rows in which a stretch that stays in one place is one row; their ends ascend."""
     if not len(rows):
         return rows
@@ -392,6 +392,6 @@ def _joined(rows: Rows) -> Rows:
         & (rows[1:, 4] - rows[:-1, 4] == rows[1:, 1] - rows[:-1, 1])
     )
     heads = np.flatnonzero(np.concatenate([[True], ~follows]))
-    found = rows[heads]
-    found[:, 2] = rows[np.append(heads[1:], len(rows)) - 1, 2]
-    return found
+    merged = rows[heads]
+    merged[:, 2] = rows[np.append(heads[1:], len(rows)) - 1, 2]
+    return merged

@@ -71,19 +71,22 @@ def unit_anchors(plain: Spans, shingler: Shingler, length: int) -> tuple[Anchors
 
 def all_anchors(texts: Texts, shingler: Shingler, length: int, options: RunOptions) -> Anchors:
     """Find the keys of all windows of a collection."""
-    found: dict[int, Anchors] = {}
+    anchors_by_start: dict[int, Anchors] = {}
 
     def work(start: int, stop: int) -> None:
         plain = shingler.plain_texts(texts, start, stop)
         anchors, _ = unit_anchors(plain, shingler, length)
         anchors.rows[:, 0] += start
         anchors.echoes[:, (0, 3)] += start
-        found[start] = anchors
+        anchors_by_start[start] = anchors
 
     advance = options.progress.stage("passages", len(texts))
     run_batches(work, batches(len(texts), batch_size(texts)), options.threads, advance)
     nothing = np.empty(0, np.uint64), np.empty((0, 4), np.int64), np.empty((0, 5), np.int64)
-    parts = [Anchors(*nothing), *(found.pop(start) for start in sorted(found))]
+    parts = [
+        Anchors(*nothing),
+        *(anchors_by_start.pop(start) for start in sorted(anchors_by_start)),
+    ]
     return Anchors(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -118,8 +121,8 @@ def repeated_passages(
     if shingler.unit == "word":
         plain = WordTexts.of(shingler, plain).numbers()
         _check_steady(plain, occurrences, length)
-    found = matches_of(plain, occurrences, groups, length, options)
-    matches = np.concatenate([anchors.echoes, found])
+    stretches = matches_of(plain, occurrences, groups, length, options)
+    matches = np.concatenate([anchors.echoes, stretches])
     matches = matches[matches[:, 0] >= n_whole]
     matches = np.ascontiguousarray(matches[np.lexsort((matches[:, 1], matches[:, 0]))])
     return cut_rows(whole_matches(texts, shingler, united_matches(matches)), len(texts))
@@ -154,8 +157,8 @@ def repeated_contexts(
     """
     hashed = contexts
     if words is not None:
-        found = WordTexts.of_stretches(words, contexts)
-        hashed, contexts = found.hashes(), found.numbers()
+        word_texts = WordTexts.of_stretches(words, contexts)
+        hashed, contexts = word_texts.hashes(), word_texts.numbers()
     anchors = anchors_of(hashed, length, echoing=False)
     shared, groups = shared_rows(anchors.keys)
     rows = anchors.rows[shared]
@@ -198,22 +201,22 @@ def matches_of(
     options: RunOptions,
 ) -> NDArray[np.int64]:
     """Return the stretches that occurred before, int64 (m, 5), as the kernel `repeats` does."""
-    found = [np.empty((0, 5), np.int64)]
+    stretches = [np.empty((0, 5), np.int64)]
 
     def compare(start: int, stop: int) -> None:
         first, last = groups[start], groups[stop]
-        own, bounds = occurrences[first:last], groups[start : stop + 1] - first
-        room = len(own)
+        group_rows, bounds = occurrences[first:last], groups[start : stop + 1] - first
+        room = len(group_rows)
         while True:
             out = np.empty((room, 5), np.int64)
-            count = repeats(plain, own, bounds, length, out)
+            count = repeats(plain, group_rows, bounds, length, out)
             if count <= room:
                 break
             room = count
-        found.append(out[:count].copy())
+        stretches.append(out[:count].copy())
 
     windows = occurrences[:, 3] - occurrences[:, 2] + 1
     work = np.add.reduceat(windows, groups[:-1]) if len(windows) else windows
     advance = options.progress.stage("comparing", len(work))
     run_batches(compare, batches_by_work(work, WINDOWS, len(work)), options.threads, advance)
-    return np.concatenate(found)
+    return np.concatenate(stretches)

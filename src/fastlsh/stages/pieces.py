@@ -116,9 +116,9 @@ def decide_pieces(
     signed = sign(chosen, params, options)
     order = np.arange(len(originals))
     fixed = originals < n_against
-    found, alike, limited = decide(chosen, signed, order, fixed, max_candidates, params, options)
+    kept_row, alike, limited = decide(chosen, signed, order, fixed, max_candidates, params, options)
     row = np.searchsorted(originals, first)
-    kept, similarity = originals[found[row]], alike[row]
+    kept, similarity = originals[kept_row[row]], alike[row]
     similarity[(first != number) & (kept == first)] = np.nan if params.verify == "none" else 1.0
     is_empty = np.zeros(len(pieces), np.bool_)
     is_empty[originals[signed.empty]] = True

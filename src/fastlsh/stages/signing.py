@@ -110,7 +110,7 @@ def hash_into(
 
 
 @dataclass(frozen=True)
-class Part:
+class LinkedPart:
     """Whole families, so that nothing outside can change what is decided inside.
 
     In memory, all families of a collection are one part.
@@ -136,7 +136,7 @@ def part_of(
     order: NDArray[np.int64] | None,
     params: SearchParams,
     options: RunOptions,
-) -> Part:
+) -> LinkedPart:
     """Link the documents that share a bucket, and gather their families.
 
     Parameters
@@ -158,7 +158,7 @@ def part_of(
             threads=options.threads,
             empty=options.empty,
         )
-        return Part(texts, signed, families)
+        return LinkedPart(texts, signed, families)
     families = find_families(
         signed.signatures,
         params.lsh,
@@ -168,4 +168,4 @@ def part_of(
         threads=options.threads,
         empty=options.empty,
     )
-    return Part(texts, signed, families)
+    return LinkedPart(texts, signed, families)

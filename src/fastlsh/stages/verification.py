@@ -10,7 +10,7 @@ from fastlsh.candidates import candidate_blocks, pair_codes
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
-from fastlsh.stages.signing import Part
+from fastlsh.stages.signing import LinkedPart
 
 Compare = Callable[
     [NDArray[Any], NDArray[Any]], tuple[NDArray[np.float64], NDArray[np.bool_]]
@@ -29,7 +29,7 @@ class Verified(NamedTuple):
 
 
 def verified_pairs(
-    part: Part,
+    part: LinkedPart,
     params: SearchParams,
     options: RunOptions,
     *,
@@ -74,7 +74,7 @@ def verified_pairs(
         advance(len(documents) - done)
 
 
-def comparison(part: Part, params: SearchParams, options: RunOptions) -> Compare:
+def comparison(part: LinkedPart, params: SearchParams, options: RunOptions) -> Compare:
     """Return a function that compares pairs of rows of a part's families.
 
     It returns their similarity and whether they belong to the answer, as `Verified` has them.
