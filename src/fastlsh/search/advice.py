@@ -41,15 +41,16 @@ def warn_of_needless_comparisons(
         share = _found(equal, params.num_perm, bands, rows).sum() / max(len(pairs), 1)
         return float(share) * (n - 1) / 2
 
-    each = needless(lsh.bands, lsh.rows)
-    if each < MANY:
+    comparisons = needless(lsh.bands, lsh.rows)
+    if comparisons < MANY:
         return
     remedy = longer_signature(
         threshold, lsh.rows, params.recall, lambda *choice: needless(*choice) < MANY
     )
     warn_caller(
-        f"about {each:,.0f} comparisons per document will be needless: {2 * each / (n - 1):.1%} of"
-        f" all pairs share a bucket and are less than half as similar as the threshold"
+        f"about {comparisons:,.0f} comparisons per document will be needless:"
+        f" {2 * comparisons / (n - 1):.1%} of all pairs share a bucket and are less than"
+        " half as similar as the threshold"
         f" {threshold:g} ({lsh.bands} bands of {lsh.rows} rows); {remedy}",
         RecallWarning,
     )

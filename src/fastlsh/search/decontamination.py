@@ -48,27 +48,32 @@ class Items(NamedTuple):
         """Take the fields of items: texts, or mappings of names to texts or to lists of texts."""
         if isinstance(items, (str, bytes, Mapping)):
             raise TypeError(f"items must be a list of items, got {type(items).__name__}")
-        found: list[list[tuple[str, str]]] = []
+        named_fields: list[list[tuple[str, str]]] = []
         for number, item in enumerate(items):
             try:
-                found.append(list(_fields_of(item)))
+                named_fields.append(list(_fields_of(item)))
             except TypeError as error:  # noqa: PERF203
                 raise TypeError(f"item {number} {error}") from None
-        return cls.of_fields(found)
+        return cls.of_fields(named_fields)
 
     @classmethod
-    def of_fields(cls, found: Sequence[Sequence[tuple[str, str]]]) -> "Items":
+    def of_fields(cls, named_fields: Sequence[Sequence[tuple[str, str]]]) -> "Items":
         """Put the fields of items together, each a name and a text."""
-        owner = np.repeat(np.arange(len(found)), np.array(list(map(len, found)), np.int64))
-        names = [name for item in found for name, _ in item]
-        return cls([text for item in found for _, text in item], names, owner, len(found))
+        owner = np.repeat(
+            np.arange(len(named_fields)), np.array(list(map(len, named_fields)), np.int64)
+        )
+        names = [name for item in named_fields for name, _ in item]
+        return cls(
+            [text for item in named_fields for _, text in item],
+            names, owner, len(named_fields),
+        )  # fmt: skip
 
     def whole_texts(self) -> list[str]:
         """Return each item as one text, a line for each field."""
-        found: list[list[str]] = [[] for _ in range(self.n_items)]
+        field_lists: list[list[str]] = [[] for _ in range(self.n_items)]
         for owner, field in zip(self.owner.tolist(), self.fields, strict=True):
-            found[owner].append(field)
-        return ["\n".join(each) for each in found]
+            field_lists[owner].append(field)
+        return ["\n".join(fields) for fields in field_lists]
 
 
 def _fields_of(item: Any) -> Iterator[tuple[str, str]]:
@@ -143,20 +148,20 @@ def decontaminate(
     """
     params = made(ContaminationParams.of, keywords)
     options = made(RunOptions.of, keywords)
-    given = Items.of(items)
-    item_ids = check_ids(item_ids, given.n_items, "item_ids")
+    item_fields = Items.of(items)
+    item_ids = check_ids(item_ids, item_fields.n_items, "item_ids")
     documents = plain_strings(texts) if params.rule == "span" else None
     collection = as_texts(texts if documents is None else documents)
     ids = check_ids(ids, len(collection))
-    contents = found_in_texts(collection, grams_of_items(given, params), params, options)
+    contents = found_in_texts(collection, grams_of_items(item_fields, params), params, options)
     kept = np.ones(len(collection), np.bool_)
-    cuts, dropped = cuts_of(collection, contents.found, params)
+    cuts, dropped = cuts_of(collection, contents.contained, params)
     kept[dropped] = False
     if documents is not None:
         for number, text in texts_without_spans(collection, cuts, params.join).items():
             documents[number] = text
     return Contamination(
-        columns_of(contents, given), kept, documents,
+        columns_of(contents, item_fields), kept, documents,
         not_searched=not_searched(contents.grams, item_ids),
         boilerplate=boilerplate_of(contents.grams, contents.tally), ids=ids, item_ids=item_ids,
         options={name: getattr(params, name) for name in asdict(params)},
@@ -166,7 +171,7 @@ def decontaminate(
 class Contents(NamedTuple):
     """What documents contain of items."""
 
-    found: Found
+    contained: Found
     grams: ItemGrams
     tally: Tally
 
@@ -193,8 +198,8 @@ def found_in_texts(
 
     run_batches(match, batches(sample, size), options.threads, advance)
     tally = Tally.empty(grams)
-    for found in first.values():
-        for matches in found:
+    for block in first.values():
+        for matches in block:
             tally.add(grams, matches)
     counting = without_boilerplate(grams, tally, sample, params)
     parts: dict[int, Found] = {}
@@ -214,7 +219,7 @@ def items_in(
 ) -> Found:
     """Return the items that documents contain, by what `matches_in` has found in them."""
     return Found.joined(
-        [found_in(grams, texts, each, params.min_share, params.min_run) for each in matches]
+        [found_in(grams, texts, batch, params.min_share, params.min_run) for batch in matches]
     )
 
 
@@ -230,16 +235,16 @@ def without_boilerplate(
 
 def columns_of(contents: Contents, items: Items) -> dict[str, Any]:
     """Return the table of the places where items are found."""
-    found, grams = contents.found, contents.grams
-    row = found.spans[:, 0]
+    contained, grams = contents.contained, contents.grams
+    row = contained.spans[:, 0]
     return {
-        "document": found.document[row],
-        "item": found.item[row],
-        "share": found.grams[row] / grams.sizes[found.item[row]],
-        "longest_run": found.run[row],
-        "field": [items.names[field] for field in found.spans[:, 1].tolist()],
-        "start": found.spans[:, 2],
-        "end": found.spans[:, 3],
+        "document": contained.document[row],
+        "item": contained.item[row],
+        "share": contained.grams[row] / grams.sizes[contained.item[row]],
+        "longest_run": contained.run[row],
+        "field": [items.names[field] for field in contained.spans[:, 1].tolist()],
+        "start": contained.spans[:, 2],
+        "end": contained.spans[:, 3],
     }
 
 
@@ -260,21 +265,21 @@ def boilerplate_of(grams: ItemGrams, tally: Tally) -> list[Boilerplate]:
     return [Boilerplate(grams.text_of(n), int(documents[n])) for n in texts.tolist()]
 
 
-def most_contained(found: Found, share: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the row of `found`, for each document in it, of the item with the greatest share."""
-    order: NDArray[np.int64] = np.lexsort((found.item, -share, found.document))
-    first: NDArray[np.int64] = order[np.diff(found.document[order], prepend=-1) != 0]
+def most_contained(contained: Found, share: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return, for each document in `contained`, the row of the item with the greatest share."""
+    order: NDArray[np.int64] = np.lexsort((contained.item, -share, contained.document))
+    first: NDArray[np.int64] = order[np.diff(contained.document[order], prepend=-1) != 0]
     return first
 
 
 def cuts_of(
-    texts: Texts, found: Found, params: ContaminationParams
+    texts: Texts, contained: Found, params: ContaminationParams
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return what is cut out of documents, as `cut_around` does, and which of them go."""
     if params.rule != "span":
         nothing = np.empty((0, 3), np.int64)
-        return nothing, unique(found.document) if params.rule == "document" else nothing[:, 0]
-    spans = np.column_stack([found.document[found.spans[:, 0]], found.spans[:, 2:]])
+        return nothing, unique(contained.document) if params.rule == "document" else nothing[:, 0]
+    spans = np.column_stack([contained.document[contained.spans[:, 0]], contained.spans[:, 2:]])
     documents = unique(spans[:, 0])
     lengths = np.empty(len(documents), np.int64)
     texts.take(documents).lengths(lengths)

@@ -246,8 +246,8 @@ def exact_codes(
     documents = np.flatnonzero((first == np.arange(len(first))) & (sets.size > 0))
     sets = sets.only(documents)
     index = ranked(sets, threshold)
-    found = _join(index, documents[index.order], threshold, max_pairs, options)
-    return with_copies(found, first, 1.0, max_pairs), size
+    pairs = _join(index, documents[index.order], threshold, max_pairs, options)
+    return with_copies(pairs, first, 1.0, max_pairs), size
 
 
 def _count_short(texts: Texts, shingler: Shingler, size: NDArray[np.int64]) -> int:
@@ -270,7 +270,7 @@ def _join(
     n = len(index.size)
     join = SetJoin(index.size, index.start, index.elements, index.lists, index.postings, threshold)
     room = max(n, ROOM)
-    found = RowBlocks(np.int64, np.float64)
+    pairs = RowBlocks(np.int64, np.float64)
     total = 0
     lock = RLock()
 
@@ -280,7 +280,7 @@ def _join(
         nonlocal total
         code = pair_codes(documents[left], documents[right])
         with Hold(lock):
-            found.append(code, similarity.copy())
+            pairs.append(code, similarity.copy())
             total += len(code)
             if total > max_pairs:
                 raise TooManyPairsError(
@@ -300,4 +300,4 @@ def _join(
 
     advance = options.progress.stage("joined", n)
     run_batches(work, batches(n, max(n // PROBES, 64)), options.threads, advance)
-    return found
+    return pairs

@@ -82,11 +82,11 @@ def overlap(
     params = made(SearchParams.of, keywords, threshold)
     options = made(RunOptions.of, keywords)
     check_countable(params)
-    names, collections = list(data_sets), [as_texts(each) for each in data_sets.values()]
+    names, collections = list(data_sets), [as_texts(texts) for texts in data_sets.values()]
     check_data_sets(names)
-    sizes = np.array([len(each) for each in collections])
-    characters = [characters_of(each, params.shingler, options) for each in collections]
-    prepared = [params.shingler.prepared(each) for each in collections]
+    sizes = np.array([len(texts) for texts in collections])
+    characters = [characters_of(texts, params.shingler, options) for texts in collections]
+    prepared = [params.shingler.prepared(texts) for texts in collections]
     everything = prepared.pop()
     while prepared:
         everything = joined_texts(prepared.pop(), everything)
