@@ -164,11 +164,11 @@ class Storages:
 
     def query(self, hashvalues: NDArray[Any], bands: int) -> Collection[Any]:
         """Return the keys that share one of the first bands with these minima."""
-        found: set[Any] = set()
+        keys: set[Any] = set()
         tables = self.hashtables[:bands]
         for table, one in zip(tables, self._band_keys(hashvalues, bands), strict=True):
-            found.update(table.get(one))
-        return found
+            keys.update(table.get(one))
+        return keys
 
     def remove(self, key: Hashable, buffer: bool = False) -> bool:
         """Remove a key; return whether it was there."""

@@ -183,8 +183,8 @@ class MinHashLSH(Index):
         """Return the keys that all buffered queries found, and forget these queries."""
         if isinstance(self._engine, Tables):
             return []
-        found = [set().union(*buckets) for buckets in self._engine.collect_query_buffer()]
-        return self._loaded(set.intersection(*found)) if found else []
+        key_sets = [set().union(*buckets) for buckets in self._engine.collect_query_buffer()]
+        return self._loaded(set.intersection(*key_sets)) if key_sets else []
 
     def remove(self, key: Hashable) -> None:
         """Remove a key; ValueError if it is not there."""

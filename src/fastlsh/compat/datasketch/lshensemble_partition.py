@@ -67,7 +67,7 @@ def _false_positives(sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> NDA
     wrong = np.zeros((len(sizes), len(sizes)))
     for u in range(len(sizes)):
         greatest = float(sizes[u])
-        each = (greatest - sizes[: u + 1]) / greatest * counts[: u + 1]
+        shares = (greatest - sizes[: u + 1]) / greatest * counts[: u + 1]
         for lower in range(u + 1):  # differences of running sums would break ties otherwise
-            wrong[lower, u] = each[lower:].sum()
+            wrong[lower, u] = shares[lower:].sum()
     return wrong

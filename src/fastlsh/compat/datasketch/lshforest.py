@@ -101,13 +101,13 @@ class MinHashLSHForest:
         if k <= 0:
             raise ValueError(f"k must be positive, got {k}")
         self._check(minhash)
-        found: dict[Any, None] = {}
+        keys: dict[Any, None] = {}
         for r in range(self.k, 0, -1):
             for key in self._query(minhash, r, self.l):
-                found[key] = None
-                if len(found) >= k:
-                    return list(found)
-        return list(found)
+                keys[key] = None
+                if len(keys) >= k:
+                    return list(keys)
+        return list(keys)
 
     def get_minhash_hashvalues(self, key: Hashable) -> NDArray[Any]:
         """Return the minima of a key: uint32, or uint64 where the schemes have 64 bits.

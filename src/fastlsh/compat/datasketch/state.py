@@ -106,7 +106,7 @@ def dumps(obj: Any, protocol: int | None = None) -> bytes:
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("importlib", "import_module"):  # written by `dump`
-            return lambda found: importlib.import_module(_ours(found))
+            return lambda path: importlib.import_module(_ours(path))
         return super().find_class(_ours(module), name)
 
 

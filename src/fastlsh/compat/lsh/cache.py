@@ -206,12 +206,12 @@ class Cache:
             fingerprint = self.hasher.fingerprint(doc)
         else:
             raise ValueError("give a text, or the id of a document that is in the cache")
-        found: Bucket = set()
+        candidates: Bucket = set()
         for band, key in self._keys(fingerprint):
-            found.update(self.bins[band][key] if self.strict else self.bins[band].get(key, ()))
-        if min_jaccard is None or not found:
-            return found
-        ids = list(found)
+            candidates.update(self.bins[band][key] if self.strict else self.bins[band].get(key, ()))
+        if min_jaccard is None or not candidates:
+            return candidates
+        ids = list(candidates)
         if self.strict:
             return {i for i in ids if self.hasher.jaccard(fingerprint, self.fingerprints[i])
                     > min_jaccard}  # fmt: skip

@@ -190,9 +190,9 @@ class MinHasher:
             part = spans.part(start, stop)
             width = max(STEP // (int(lengths[start:stop].sum()) + 1), 16)
             for low, high in batches(self.num_seeds, width):
-                some = np.empty((stop - start, high - low), self.dtype)
-                murmur_minima(part, self.char_ngram, self._seeds[low:high], some, self.strict)
-                result[start:stop, low:high] = some
+                minima = np.empty((stop - start, high - low), self.dtype)
+                murmur_minima(part, self.char_ngram, self._seeds[low:high], minima, self.strict)
+                result[start:stop, low:high] = minima
                 yield
 
 
@@ -225,15 +225,15 @@ def _generator(random_state: Any, strict: bool) -> np.random.RandomState:
 def _draw(seeds: Any, generator: np.random.RandomState) -> NDArray[np.uint32]:
     """Return the seeds, given or drawn as in lsh."""
     if not isinstance(seeds, (int, np.integer)):
-        given = np.asarray(seeds)
-        if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
+        values = np.asarray(seeds)
+        if values.ndim != 1 or values.dtype.kind not in "iu" or not len(values):
             raise ValueError(
-                f"seeds must be a number or integers of one dimension, got {given.dtype} "
-                f"of shape {given.shape}"
+                f"seeds must be a number or integers of one dimension, got {values.dtype} "
+                f"of shape {values.shape}"
             )
-        if given.min() < 0 or given.max() > 0xFFFFFFFF:
+        if values.min() < 0 or values.max() > 0xFFFFFFFF:
             raise ValueError("seeds must lie between 0 and 2**32 - 1")
-        return np.ascontiguousarray(given, np.uint32)
+        return np.ascontiguousarray(values, np.uint32)
     if seeds < 1:
         raise ValueError(f"seeds must be at least 1, got {seeds}")
     drawn: NDArray[np.int64] = generator.randint(0, 10**6, int(seeds), np.int64)

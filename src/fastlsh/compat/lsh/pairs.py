@@ -113,7 +113,7 @@ class DuplicatePairs(Set[Pair]):
 
     def issuperset(self, other: Iterable[Any]) -> bool:
         """Return whether all elements of the other are pairs of this set."""
-        return all(each in self for each in other)
+        return all(pair in self for pair in other)
 
 
 def duplicate_pairs(
