@@ -125,8 +125,8 @@ class Expressions:
 
         def decide(columns: Sequence[pl.Series]) -> pl.Series:
             texts, *priorities = columns
-            given = priorities[0] if priorities else None
-            result = deduplicate(texts, threshold, priority=given, **options)
+            column = priorities[0] if priorities else None
+            result = deduplicate(texts, threshold, priority=column, **options)
             return pl.Series(texts.name, answer(result), dtype=dtype)
 
         if priority is None:

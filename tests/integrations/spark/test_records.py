@@ -146,7 +146,7 @@ def chats(draw, parts):
 @pytest.mark.parametrize("parts", [False, True])
 @pytest.mark.parametrize("roles", [None, ("user", "assistant")])
 def test_texts(spark, parts, roles):
-    from fastlsh.integrations.spark.columns import Columns, check_frame
+    from fastlsh.integrations.spark.columns import SearchColumns, check_frame
     from fastlsh.integrations.spark.columns import rows_of as shaped
 
     draw = random.Random(parts)
@@ -158,7 +158,7 @@ def test_texts(spark, parts, roles):
     schema = f"id long, title string, messages {PARTS if parts else MESSAGE}"
     df = spark.createDataFrame(rows, schema)
     for names in (["title", "messages"], ["messages"]):
-        columns = Columns(names, "id", join_with=" | ", roles=roles)
+        columns = SearchColumns(names, "id", join_with=" | ", roles=roles)
         check_frame(df, columns)
         texts = shaped(df, None, columns).orderBy("id").select("text", "bad").collect()
         read = Options(text=names, join_with=" | ", roles=roles)

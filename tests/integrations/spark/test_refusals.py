@@ -7,7 +7,7 @@ from fastlsh.integrations.spark import deduplicate, near_duplicates, proofs
 from fastlsh.integrations.spark.columns import (
     BAD_TEXT,
     REPEATED,
-    Columns,
+    SearchColumns,
     raise_problem,
     rows_of,
 )
@@ -92,7 +92,7 @@ def test_against(df):
 
 
 def test_rows_that_are_not_the_same_again(df):
-    columns = Columns("text", "id")
+    columns = SearchColumns("text", "id")
     rows = rows_of(df, None, columns)
     number = rows.where("id = 3").first()["number"]
     for code in (REPEATED, BAD_TEXT):

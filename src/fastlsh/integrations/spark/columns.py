@@ -17,7 +17,7 @@ NULL_ID, BAD_PRIORITY, BAD_TEXT, REPEATED = -4, -3, -2, -1
 BAD_MESSAGE, NO_VALUE = -5, -6
 """What can be wrong with a document; workers report it in the place of a document number.
 
-NO_VALUE - i: the i-th of `Columns.values` has NaN; or null, if it is summed.
+NO_VALUE - i: the i-th of `SearchColumns.values` has NaN; or null, if it is summed.
 """
 
 NOT_EMPTY, SHORT = -(1 << 62), -(1 << 62) - 1
@@ -26,7 +26,7 @@ and before a number of documents that are shorter than a shingle."""
 
 
 @dataclass(frozen=True)
-class Columns:
+class SearchColumns:
     """Which columns of the user's DataFrames a search reads, and what they are called."""
 
     text: str | Sequence[str]
@@ -66,7 +66,7 @@ class Columns:
         return {**within, **labels, **counts}
 
 
-def check_frame(df: Any, columns: Columns, name: str = "df") -> None:
+def check_frame(df: Any, columns: SearchColumns, name: str = "df") -> None:
     """Raise unless `df` is a DataFrame with suitable columns.
 
     Raises
@@ -82,25 +82,25 @@ def check_frame(df: Any, columns: Columns, name: str = "df") -> None:
         raise ValueError(f"{name} is a stream, whose near-duplicates are never complete")
     if not isinstance(columns.text, str) and not hasattr(columns.text, "__iter__"):
         raise TypeError(f"text must be the name of a column, got {columns.text!r}")
-    wanted = [*(("text", text) for text in columns.texts), ("id", columns.id)]
+    requested = [*(("text", text) for text in columns.texts), ("id", columns.id)]
     if columns.within is not None:
-        wanted.append(("within", columns.within))
+        requested.append(("within", columns.within))
     if name == "df":
         if columns.priority is not None:
-            wanted.append(("priority", columns.priority))
-        wanted += [("source or copies_per", label) for label in columns.labels]
-        wanted += [("count", count) for count in columns.counts]
-    for argument, column in wanted:
+            requested.append(("priority", columns.priority))
+        requested += [("source or copies_per", label) for label in columns.labels]
+        requested += [("count", count) for count in columns.counts]
+    for argument, column in requested:
         if not isinstance(column, str):
             raise TypeError(f"{argument} must be the name of a column, got {column!r}")
-        found = df.columns.count(column)
-        if found != 1:
+        occurrences = df.columns.count(column)
+        if occurrences != 1:
             raise ValueError(
                 f"{argument} must be a column of {name}, which has "
-                f"{found or 'no'} {column!r}; it has {', '.join(df.columns)}"
+                f"{occurrences or 'no'} {column!r}; it has {', '.join(df.columns)}"
             )
     _check_texts(df, columns, name)
-    for argument, column in wanted:
+    for argument, column in requested:
         kind = df.schema[column].dataType
         if argument == "priority" and kind.typeName() not in PRIORITIES:
             raise TypeError(
@@ -121,7 +121,7 @@ def check_frame(df: Any, columns: Columns, name: str = "df") -> None:
     _check_order(df, columns.id, name)
 
 
-def _check_texts(df: Any, columns: Columns, name: str) -> None:
+def _check_texts(df: Any, columns: SearchColumns, name: str) -> None:
     """Raise unless texts can be made of the columns."""
     several, lists = len(columns.texts) > 1, False
     for column in columns.texts:
@@ -130,9 +130,9 @@ def _check_texts(df: Any, columns: Columns, name: str) -> None:
         if kind.typeName() in STRINGS or are_messages(kind):
             continue
         if several or kind.typeName() != BINARY:
-            wanted = "strings or messages" if several else "strings or binary (UTF-8), or messages"
+            types = "strings or messages" if several else "strings or binary (UTF-8), or messages"
             raise TypeError(
-                f"column {column!r} of {name} must hold {wanted}, got {kind.simpleString()}"
+                f"column {column!r} of {name} must hold {types}, got {kind.simpleString()}"
             )
     if columns.roles is not None and not lists:
         raise ValueError(f"roles is for messages, which column {columns.shown} of {name} has not")
@@ -162,8 +162,8 @@ def quoted(column: str) -> Any:
     return functions.col("`" + column.replace("`", "``") + "`")
 
 
-def rows_of(df: Any, against: Any | None, columns: Columns) -> Any:
-    """Return (number, fixed, id, text, bad[, priority]) and `Columns.values` of all documents.
+def rows_of(df: Any, against: Any | None, columns: SearchColumns) -> Any:
+    """Return (number, fixed, id, text, bad[, priority]) and the `values` of all documents.
 
     Numbers are hashes of the ids, so they need no pass over the data, and do not depend on how
     the rows are divided. They need not be unique: two documents with the same number are in the
@@ -201,7 +201,7 @@ def rows_of(df: Any, against: Any | None, columns: Columns) -> Any:
         return rows
     same = [columns.id, *columns.texts, *([] if columns.within is None else [columns.within])]
     for column in same:
-        ours, theirs = (each.schema[column].dataType.simpleString() for each in (df, against))
+        ours, theirs = (side.schema[column].dataType.simpleString() for side in (df, against))
         if ours != theirs:
             raise TypeError(
                 f"column {column!r} must have the same type in both collections, got "
@@ -210,16 +210,16 @@ def rows_of(df: Any, against: Any | None, columns: Columns) -> Any:
     return rows.unionAll(shaped(against, True))
 
 
-def _bad_message(columns: Columns) -> str:
+def _bad_message(columns: SearchColumns) -> str:
     return f"a message in column {columns.shown} has no role, or a part no type"
 
 
-def _typed(frame: Any, columns: Columns) -> list[tuple[Any, Any]]:
+def _typed(frame: Any, columns: SearchColumns) -> list[tuple[Any, Any]]:
     """Return the columns of the texts, and their types."""
     return [(quoted(name), frame.schema[name].dataType) for name in columns.texts]
 
 
-def problem_of(rows: Any, columns: Columns) -> Any:
+def problem_of(rows: Any, columns: SearchColumns) -> Any:
     """Return a column that is 0, or says what Spark itself can see to be wrong with a document."""
     from pyspark.sql import functions
 
@@ -234,7 +234,7 @@ def problem_of(rows: Any, columns: Columns) -> Any:
     return functions.when(functions.col("id").isNull(), NULL_ID).otherwise(none)
 
 
-def raise_problem(rows: Any, columns: Columns, problems: list[tuple[int, int]]) -> None:
+def raise_problem(rows: Any, columns: SearchColumns, problems: list[tuple[int, int]]) -> None:
     """Raise ValueError for the worst problem that workers have reported.
 
     Parameters
@@ -251,7 +251,7 @@ def raise_problem(rows: Any, columns: Columns, problems: list[tuple[int, int]]) 
     if not problems:
         return
     code = min(problems)[0]
-    numbers = sorted(number for found, number in problems if found == code)
+    numbers = sorted(number for problem_code, number in problems if problem_code == code)
     named = rows.where(functions.col("number").isin(numbers))
     if code == REPEATED:
         groups = named.groupBy("fixed", "id").count().where("count > 1")

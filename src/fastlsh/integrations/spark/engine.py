@@ -12,7 +12,7 @@ from fastlsh.integrations.spark import workers
 from fastlsh.integrations.spark.columns import (
     NOT_EMPTY,
     SHORT,
-    Columns,
+    SearchColumns,
     check_frame,
     problem_of,
     raise_problem,
@@ -30,7 +30,7 @@ REPORTED = 1000
 def family_rows(
     df: Any,
     against: Any | None,
-    columns: Columns,
+    columns: SearchColumns,
     params: SearchParams,
     partitions: int | None,
     families: str,
@@ -49,30 +49,32 @@ def family_rows(
     Returns
     -------
     pyspark.sql.DataFrame
-        (family, fixed, id, text[, priority]), and `Columns.values`.
+        (family, fixed, id, text[, priority]), and `SearchColumns.values`.
     """
     check_choice(families, "families")
     if partitions is not None:
         check_integer(partitions, "partitions")
     rows = rows_of(df, against, columns)
-    found = _links(rows, columns, params, partitions).persist()
+    all_links = _links(rows, columns, params, partitions).persist()
     try:
-        problems = found.where(f"earlier between {NOT_EMPTY + 1} and -1").limit(REPORTED).collect()
+        problems = (
+            all_links.where(f"earlier between {NOT_EMPTY + 1} and -1").limit(REPORTED).collect()
+        )
         raise_problem(rows, columns, [(row["earlier"], row["later"]) for row in problems])
-        coded = found.where(f"earlier <= {NOT_EMPTY}").groupBy("earlier").sum("later").collect()
+        coded = all_links.where(f"earlier <= {NOT_EMPTY}").groupBy("earlier").sum("later").collect()
         of_code = dict(map(tuple, coded))
         counts = of_code.get(SHORT, 0), of_code.get(NOT_EMPTY, 0)
         warn_of_long_shingles([counts], params.shingler)
-        links = found.where("earlier >= 0")
+        links = all_links.where("earlier >= 0")
         if families == "auto":
             families = "driver" if 16 * links.count() <= finding.LINKS else "rounds"
         find = finding.on_driver if families == "driver" else finding.by_rounds
         return rows.join(find(links), "number").drop("number", "bad")
     finally:
-        found.unpersist()
+        all_links.unpersist()
 
 
-def _links(rows: Any, columns: Columns, params: SearchParams, partitions: int | None) -> Any:
+def _links(rows: Any, columns: SearchColumns, params: SearchParams, partitions: int | None) -> Any:
     """Return (later, earlier), and what is wrong."""
     within = [] if columns.within is None else ["within"]
     problem = problem_of(rows, columns).alias("problem")
@@ -132,7 +134,7 @@ class Search:
     params: SearchParams
     keep: str | None
     removal: Removal
-    columns: Columns
+    columns: SearchColumns
     partitions: int | None
 
     @property
@@ -145,8 +147,8 @@ class Search:
 
         def worker(sizes: tuple[int, int]) -> workers.Worker:
             decider = workers.Decider(self.params, self.keep, self.removal, self.columns, *sizes)
-            found: workers.Worker = getattr(decider, method)
-            return found
+            task: workers.Worker = getattr(decider, method)
+            return task
 
         return work(self.rows, worker, schema, self.partitions)
 
@@ -172,7 +174,7 @@ def search(
     """Check the arguments, and find the families."""
     params = check_params(SearchParams.of(threshold, **keywords))
     check_keep(keep, with_priority=priority is not None)
-    columns = Columns(
+    columns = SearchColumns(
         text, id, priority, join_with, roles, within, removal.labels, removal.counts
     )  # fmt: skip
     check_frame(df, columns)

@@ -191,8 +191,8 @@ def _small_star(edges: Any) -> Any:
 
     least = edges.groupBy("big").agg(functions.min("small").alias("least"))
     neighbours = edges.join(least, "big").selectExpr("small AS big", "least AS small")
-    own = least.selectExpr("big", "least AS small")
-    return neighbours.unionAll(own).where("big != small")
+    least_edges = least.selectExpr("big", "least AS small")
+    return neighbours.unionAll(least_edges).where("big != small")
 
 
 def _checkpoint(frame: Any) -> Any:

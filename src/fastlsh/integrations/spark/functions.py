@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from fastlsh.arguments import check_integer
 from fastlsh.files import Removal
 from fastlsh.integrations.spark import workers
-from fastlsh.integrations.spark.columns import FRACTIONS, Columns, check_frame, quoted
+from fastlsh.integrations.spark.columns import FRACTIONS, SearchColumns, check_frame, quoted
 from fastlsh.integrations.spark.engine import family_rows, search, work
 from fastlsh.integrations.spark.workers import check_workers
 from fastlsh.keywords import made, shares
@@ -271,11 +271,11 @@ def annotate(
     schema = {"id": "id", "duplicate_of": "id", measure: "double", "cluster_size": "long"}
     schema |= dict.fromkeys(sources, "long")
     schema |= {f"cluster_{name}": kind for name, kind in types.items()}
-    found = found_by.work("annotations", schema).withColumnRenamed("id", "_fastlsh_id")
-    own = [functions.lit(1)] * (1 + len(sources))
-    own += [quoted(name).cast(kind) for name, kind in types.items()]
-    joined = df.join(found, quoted(found_by.id) == quoted("_fastlsh_id"), "left")
-    counts = zip(added[2:], own, strict=True)
+    annotations = found_by.work("annotations", schema).withColumnRenamed("id", "_fastlsh_id")
+    defaults = [functions.lit(1)] * (1 + len(sources))
+    defaults += [quoted(name).cast(kind) for name, kind in types.items()]
+    joined = df.join(annotations, quoted(found_by.id) == quoted("_fastlsh_id"), "left")
+    counts = zip(added[2:], defaults, strict=True)
     filled = [functions.coalesce(quoted(name), value).alias(name) for name, value in counts]
     return joined.select(*map(quoted, [*df.columns, *added[:2]]), *filled)
 
@@ -345,12 +345,12 @@ def near_duplicates(
     """
     params = made(SearchParams.of, keywords, threshold)
     max_pairs = check_integer(max_pairs, "max_pairs")
-    columns = Columns(text, id, None, join_with, roles, within)
+    columns = SearchColumns(text, id, None, join_with, roles, within)
     check_frame(df, columns)
     check_workers(df)
-    found = family_rows(df, None, columns, params, partitions, families)
+    linked_rows = family_rows(df, None, columns, params, partitions, families)
     return work(
-        found,
+        linked_rows,
         lambda sizes: workers.pairer(params, max_pairs, *sizes),
         {"left_id": "id", "right_id": "id", "similarity": "double"},
         partitions,

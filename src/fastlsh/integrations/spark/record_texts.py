@@ -27,34 +27,34 @@ def text_of(columns: list[tuple[Any, Any]], read: Options) -> Any:
     from pyspark.sql import functions
 
     texts = [
-        _joined_messages(*each, read) if are_messages(each[1]) else each[0] for each in columns
+        _joined_messages(*pair, read) if are_messages(pair[1]) else pair[0] for pair in columns
     ]
-    return texts[0] if len(texts) == 1 else _joined(functions.array(*texts), read.join_with)
+    return texts[0] if len(texts) == 1 else _join_texts(functions.array(*texts), read.join_with)
 
 
 def are_bad(columns: list[tuple[Any, Any]], read: Options) -> Any:
     """Return whether a message of a row, or a part of one, has no author or no type."""
     from pyspark.sql import functions
 
-    found = functions.lit(False)
+    is_bad = functions.lit(False)
     for column, kind in columns:
         if are_messages(kind):
             wrong = _exists_bad(column, kind, read)
-            found = found | functions.coalesce(wrong, functions.lit(False))
-    return found
+            is_bad = is_bad | functions.coalesce(wrong, functions.lit(False))
+    return is_bad
 
 
 def _exists_bad(column: Any, kind: Any, read: Options) -> Any:
     from pyspark.sql import functions
 
     author, content, parts = _fields(kind.elementType)
-    wrong = functions.exists(column, lambda each: author(each).isNull())
+    wrong = functions.exists(column, lambda message: author(message).isNull())
     if not parts:
         return wrong
 
-    def has_bad_part(each: Any) -> Any:
-        found = functions.exists(content(each), lambda part: part["type"].isNull())
-        return functions.coalesce(found, functions.lit(False))
+    def has_bad_part(message: Any) -> Any:
+        is_bad = functions.exists(content(message), lambda part: part["type"].isNull())
+        return functions.coalesce(is_bad, functions.lit(False))
 
     return wrong | functions.exists(_chosen(column, author, read), has_bad_part)
 
@@ -64,7 +64,7 @@ def are_messages(kind: Any) -> bool:
     return kind.typeName() == "array" and _fields(kind.elementType) is not None
 
 
-def _joined(texts: Any, join_with: str) -> Any:
+def _join_texts(texts: Any, join_with: str) -> Any:
     from pyspark.sql import functions
 
     return functions.array_join(functions.filter(texts, lambda text: text != ""), join_with)
@@ -75,13 +75,13 @@ def _joined_messages(column: Any, kind: Any, read: Options) -> Any:
 
     author, content, parts = _fields(kind.elementType)
 
-    def text(each: Any) -> Any:
+    def text(message: Any) -> Any:
         if not parts:
-            return content(each)
-        texts = functions.filter(content(each), lambda part: part["type"] == "text")
-        return _joined(functions.transform(texts, lambda part: part["text"]), read.join_with)
+            return content(message)
+        texts = functions.filter(content(message), lambda part: part["type"] == "text")
+        return _join_texts(functions.transform(texts, lambda part: part["text"]), read.join_with)
 
-    return _joined(functions.transform(_chosen(column, author, read), text), read.join_with)
+    return _join_texts(functions.transform(_chosen(column, author, read), text), read.join_with)
 
 
 def _chosen(column: Any, author: Field, read: Options) -> Any:
@@ -90,7 +90,7 @@ def _chosen(column: Any, author: Field, read: Options) -> Any:
 
     if read.roles is None:
         return column
-    return functions.filter(column, lambda each: author(each).isin(list(read.roles or ())))
+    return functions.filter(column, lambda message: author(message).isin(list(read.roles or ())))
 
 
 def _fields(entry: Any) -> Any:
@@ -106,14 +106,14 @@ def _fields(entry: Any) -> Any:
     role, content = pairs[0]
     parts = not _is_text(entry[content].dataType)
     if parts or len(pairs) == 1 or not _is_text(entry[pairs[1][1]].dataType):
-        return (lambda each: each[role]), (lambda each: each[content]), parts
+        return (lambda message: message[role]), (lambda message: message[content]), parts
     second, value = pairs[1]
 
-    def author(each: Any) -> Any:
-        return functions.coalesce(each[role], each[second])
+    def author(message: Any) -> Any:
+        return functions.coalesce(message[role], message[second])
 
-    def text(each: Any) -> Any:
-        return functions.when(each[role].isNotNull(), each[content]).otherwise(each[value])
+    def text(message: Any) -> Any:
+        return functions.when(message[role].isNotNull(), message[content]).otherwise(message[value])
 
     return author, text, False
 

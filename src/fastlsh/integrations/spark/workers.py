@@ -20,7 +20,7 @@ from fastlsh.integrations.spark.columns import (
     NOT_EMPTY,
     REPEATED,
     SHORT,
-    Columns,
+    SearchColumns,
 )
 from fastlsh.integrations.spark.families import whole_families
 from fastlsh.io import label_hashes
@@ -153,12 +153,12 @@ def link(batches: Iterable[Any]) -> Iterator[Any]:
         union.unite(*links)
         seen += len(links.later)
         if seen > UNITED:
-            yield from _joined(union)
+            yield from _family_links(union)
             union, seen = stages.UnionFind(), 0
-    yield from _joined(union)
+    yield from _family_links(union)
 
 
-def _joined(union: stages.UnionFind) -> Iterator[Any]:
+def _family_links(union: stages.UnionFind) -> Iterator[Any]:
     """Yield the links that are enough for the same families."""
     number, family = union.families()
     apart = number != family
@@ -188,7 +188,7 @@ class Decider:
     params: SearchParams
     keep: str | None
     removal: Removal
-    columns: Columns
+    columns: SearchColumns
     part: int
     spill: int
 
@@ -269,10 +269,10 @@ class Decider:
         number[order] = np.arange(len(order))
         gone = order[answer.kept_number[order] != order]
         inputs = range(int(fixed.sum()), len(order))
-        own = pyarrow.array(~fixed)
+        is_input = pyarrow.array(~fixed)
         labels, numbers = {}, {}
         for name, column in self.columns.values.items():
-            values = rows[name].filter(own).combine_chunks() if name != "within" else None
+            values = rows[name].filter(is_input).combine_chunks() if name != "within" else None
             if name.startswith("label_"):
                 labels[column] = label_hashes(values)
             elif name.startswith("count_"):
