@@ -368,10 +368,10 @@ class Index:
         """Read some ids at a time, as other threads use the same connection."""
         while True:
             with self._guard.hold():
-                some = list(islice(names, 1 << 14))
-            if not some:
+                chunk = list(islice(names, 1 << 14))
+            if not chunk:
                 return
-            yield from some
+            yield from chunk
 
     @property
     def params(self) -> LSHParams:
@@ -518,9 +518,9 @@ class Index:
         return self._ask(all_counts)
 
     def _items(self, names: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-        while some := list(islice(names, READ_BACK)):
-            found = texts_by_id(self, some)
-            yield from ((name, found[name]) for name in some if name in found)
+        while chunk := list(islice(names, READ_BACK)):
+            texts = texts_by_id(self, chunk)
+            yield from ((name, texts[name]) for name in chunk if name in texts)
 
     def _fetched(self, id: Hashable) -> IndexDocuments:  # noqa: A002
         hash(id)
@@ -747,8 +747,8 @@ class Index:
         max_candidates = check_integer(max_candidates, "max_candidates")
         documents = read_documents(self._settings, texts, signatures)
         names = names_of(ids, documents)
-        given = names, documents, max_candidates, with_matches
-        new, matches = self._change(lambda backend: backend.add_unique(*given))
+        arguments = names, documents, max_candidates, with_matches
+        new, matches = self._change(lambda backend: backend.add_unique(*arguments))
         return (new, matches) if with_matches else new
 
     def remove(self, id: Hashable) -> None:  # noqa: A002
@@ -785,10 +785,10 @@ class Index:
         name = plain_value(id)
         if not self._guard.held():
             return self._change(lambda backend: backend.discard(name))
-        found = self._changeable(nested=True).find(name) >= 0
-        if found:
+        exists = self._changeable(nested=True).find(name) >= 0
+        if exists:
             self._later.append(name)
-        return found
+        return exists
 
     def merge(self, other: "Index", on_known: str = "raise") -> None:
         """Insert all documents of another index, all of them or, if there is an error, none.
@@ -815,8 +815,8 @@ class Index:
         check_mergeable(self._settings, other._settings)
         # Never both locks at once.
         blocks = other._ask(lambda its: retry_until_consistent(lambda: list(its.blocks())))
-        names = [name for some, _ in blocks for name in some]
-        documents = joined_documents([some for _, some in blocks])
+        names = [name for block_names, _ in blocks for name in block_names]
+        documents = joined_documents([block for _, block in blocks])
         if not self._settings.keeps:
             documents = IndexDocuments(documents.signatures)
         self._change(lambda backend: backend.add(names, documents, on_known))
@@ -874,13 +874,13 @@ class Index:
     ) -> list[list[tuple[Any, float]]]:
         with self._guard.hold() as nested:
             backend = self._settled(nested)
-            names, found, counts = backend.answer(documents, limit)
+            names, answers, counts = backend.answer(documents, limit)
             if not nested:
                 backend.tidy()
         if least > self.threshold:
-            names, found, counts = at_least(least, names, found, counts)
+            names, answers, counts = at_least(least, names, answers, counts)
         alike = math.nan if self._settings.verify == NOT_VERIFIED else None
-        return answer_lists(names, found, counts, alike)
+        return answer_lists(names, answers, counts, alike)
 
     def _ask(self, ask: Callable[[Backend], T]) -> T:
         """Ask something, under the lock."""
@@ -926,8 +926,8 @@ def found_texts(index: Index, ids: list[Any]) -> list[Any]:
     """Return the texts of documents as the index keeps them; None for one that it does not have."""
     if index._settings.keeps != TEXTS:
         return [None] * len(ids)
-    found = texts_by_id(index, ids)
-    return [found.get(name) for name in ids]
+    texts = texts_by_id(index, ids)
+    return [texts.get(name) for name in ids]
 
 
 def texts_by_id(index: Index, ids: list[Any]) -> dict[Any, Any]:
@@ -936,5 +936,7 @@ def texts_by_id(index: Index, ids: list[Any]) -> dict[Any, Any]:
     return dict(zip(names, texts_of(index._settings, documents), strict=True))
 
 
-def _unpickled(kind: type[Index], make: Callable[..., Backend], given: tuple[Any, ...]) -> Index:
-    return kind._over(make(*given))
+def _unpickled(
+    kind: type[Index], make: Callable[..., Backend], arguments: tuple[Any, ...]
+) -> Index:
+    return kind._over(make(*arguments))

@@ -150,13 +150,13 @@ def chosen(
 
 
 def at_least(
-    least: float, names: list[Any], found: NDArray[np.float64], counts: NDArray[np.int64]
+    least: float, names: list[Any], answers: NDArray[np.float64], counts: NDArray[np.int64]
 ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
     """Return those answers of `Backend.answer` whose similarity is high enough."""
-    passes = found[:, 0] >= least
+    passes = answers[:, 0] >= least
     of = np.repeat(np.arange(len(counts)), counts)[passes]
     kept = list(compress(names, passes.tolist()))
-    return kept, found[passes], np.bincount(of, minlength=len(counts))
+    return kept, answers[passes], np.bincount(of, minlength=len(counts))
 
 
 UNIQUE_OTHERWISE = "insert_many replaces it if asked to"

@@ -101,9 +101,9 @@ class DatabaseBackend:
         """Return documents: see `Backend`."""
 
         def fetch(store: Store) -> tuple[list[Any], IndexDocuments]:
-            found = sorted(store.find(names).items(), key=itemgetter(1))
-            numbers = np.array([number for _, number in found], np.int64)
-            return [name for name, _ in found], store.fetch(numbers)
+            entries = sorted(store.find(names).items(), key=itemgetter(1))
+            numbers = np.array([number for _, number in entries], np.int64)
+            return [name for name, _ in entries], store.fetch(numbers)
 
         return self._asked(fetch)
 
@@ -123,14 +123,14 @@ class DatabaseBackend:
         """Return the ids and documents that decide which new documents are kept: see `Backend`."""
 
         def decide(store: Store) -> tuple[list[Any], IndexDocuments]:
-            found = [np.empty(0, np.int64)]
-            parts = [store.fetch(found[0])]
+            number_blocks = [np.empty(0, np.int64)]
+            parts = [store.fetch(number_blocks[0])]
             for first, last in batches(documents.n, ASKED):
                 part = deciding_documents(store, documents.part(first, last), COMPARED)
                 assert part is not None
-                found.append(part[0])
+                number_blocks.append(part[0])
                 parts.append(part[1])
-            numbers, positions = np.unique(np.concatenate(found), return_index=True)
+            numbers, positions = np.unique(np.concatenate(number_blocks), return_index=True)
             return store.take(numbers), joined_documents(parts).take(positions)
 
         return self._asked(decide)
@@ -141,13 +141,13 @@ class DatabaseBackend:
         """Find the documents that are similar to each given one: see `Backend`."""
 
         def answers(store: Store) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
-            found, counts = [np.empty((0, 2))], [np.empty(0, np.int64)]
+            blocks, counts = [np.empty((0, 2))], [np.empty(0, np.int64)]
             for first, last in batches(documents.n, ASKED):
-                some = documents if last - first == documents.n else documents.part(first, last)
-                best, count = self._answer(some, limit)
-                found.append(best)
+                part = documents if last - first == documents.n else documents.part(first, last)
+                best, count = self._answer(part, limit)
+                blocks.append(best)
                 counts.append(count)
-            everything = np.concatenate(found)
+            everything = np.concatenate(blocks)
             names = store.take(everything[:, 1].astype(np.int64))
             return names, everything, np.concatenate(counts)
 
@@ -157,7 +157,7 @@ class DatabaseBackend:
         self, documents: IndexDocuments, limit: int
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the answers to some documents. With a limit, no more is read than is needed."""
-        found, whose = [np.empty((0, 2))], [np.empty(0, np.int64)]
+        blocks, whose = [np.empty((0, 2))], [np.empty(0, np.int64)]
         asked, equal = np.arange(documents.n), np.zeros(documents.n, np.int64)
         before, size = -1, COMPARED
         max_entries: int | None = None
@@ -167,10 +167,10 @@ class DatabaseBackend:
             numbers, complete = self.store.gather(documents.signatures[asked], max_entries)
             numbers = numbers[(numbers > before) & (numbers <= complete)]
             while len(numbers) and len(asked):
-                some = documents if len(asked) == documents.n else documents.take(asked)
-                part, counts = self._compared(some, numbers[:size], limit)
+                remaining = documents if len(asked) == documents.n else documents.take(asked)
+                part, counts = self._compared(remaining, numbers[:size], limit)
                 of = np.repeat(asked, counts)
-                found.append(part)
+                blocks.append(part)
                 whose.append(of)
                 equal += np.bincount(of[part[:, 0] == 1], minlength=documents.n)
                 asked = asked[equal[asked] < limit]
@@ -178,9 +178,9 @@ class DatabaseBackend:
             if complete == ALL:
                 break
             before, max_entries = complete, None
-        everything, of = np.concatenate(found), np.concatenate(whose)
+        everything, of = np.concatenate(blocks), np.concatenate(whose)
         counts = np.bincount(of, minlength=documents.n)
-        if len(found) > 2:
+        if len(blocks) > 2:
             order = np.lexsort((everything[:, 1], -everything[:, 0], of))
             start = np.repeat(np.cumsum(counts) - counts, counts)
             order = order[np.arange(len(order)) - start < limit]
@@ -229,20 +229,20 @@ class DatabaseBackend:
             first, size = 0, ASKED
             while first < documents.n:
                 last = min(first + size, documents.n)
-                some = documents.part(first, last)
-                asked = IndexDocuments(some.signatures)  # no texts: a copy counts, too
+                block = documents.part(first, last)
+                asked = IndexDocuments(block.signatures)  # no texts: a copy counts, too
                 deciding = deciding_documents(self.store, asked, COMPARED, COMPARED)
                 if deciding is None:
                     size = (last - first) // 2
                     continue
                 known = self.store.take(deciding[0]) if with_matches else None
                 tables = self._tables(deciding[1], known)
-                fresh[first:last], found = tables.insert_unique(
-                    names[first:last], some, max_candidates, with_matches
+                fresh[first:last], block_matches = tables.insert_unique(
+                    names[first:last], block, max_candidates, with_matches
                 )
-                matches += found
+                matches += block_matches
                 new = np.flatnonzero(fresh[first:last])
-                self.store.insert([names[first + position] for position in new], some.take(new))
+                self.store.insert([names[first + position] for position in new], block.take(new))
                 first, size = last, min(2 * size, ASKED)
             self.limited += int((fresh == 2).sum())
         return fresh.astype(np.bool_), matches
@@ -251,10 +251,10 @@ class DatabaseBackend:
         """Remove a document if it exists, and return whether it did."""
         hash(name)
         with self.store.writing():
-            found = self.store.find([name])
-            if found:
-                self._delete(found)
-        return bool(found)
+            numbers = self.store.find([name])
+            if numbers:
+                self._delete(numbers)
+        return bool(numbers)
 
     def settle(self, nested: bool) -> None:
         """Do nothing: a transaction that is interrupted is undone at once."""
@@ -294,9 +294,9 @@ class _Iteration:
     def next(self, read: Mapping[int, Any]) -> list[Any]:
         """Return the ids of the next documents, given those that are still there."""
         last = max(read, default=self.end)
-        found = {**self._gone, **read}
+        names = {**self._gone, **read}
         first, self.number = self.number, last
-        return [found[n] for n in sorted(found) if first < n <= last and n < self.end]
+        return [names[n] for n in sorted(names) if first < n <= last and n < self.end]
 
     def note(self, gone: Mapping[Any, int]) -> None:
         """Note documents that are removed before they are read."""

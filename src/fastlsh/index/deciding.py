@@ -42,22 +42,22 @@ def deciding_documents(
     room
         Return None if there are more than this, and several new documents.
     """
-    found, complete = store.gather(documents.signatures, FIRST)
-    if room is not None and len(found) > room and documents.n > 1:
+    numbers, complete = store.gather(documents.signatures, FIRST)
+    if room is not None and len(numbers) > room and documents.n > 1:
         return None
     if complete == ALL:
-        return found, store.fetch(found)
+        return numbers, store.fetch(numbers)
     examined = _Examined(store, documents, fetched)
     asked, max_entries = np.arange(documents.n), FIRST
     while True:
-        examined.add(found)
+        examined.add(numbers)
         if complete == ALL:
             break
         asked = asked[examined.undecided(asked, max_entries)]
         if not len(asked):
             break
         max_entries *= GROWTH
-        found, complete = store.gather(documents.signatures[asked], max_entries)
+        numbers, complete = store.gather(documents.signatures[asked], max_entries)
     examined.add_copies()
     return examined.result()
 
@@ -71,11 +71,11 @@ class _Examined:
         self._fetched = fetched
         self._settings: Settings = store.settings
         threads = self._settings.hasher.threads
-        self._wanted = self._settings.keys(documents.signatures, asked=True, threads=threads)
-        self._has_all = self._wanted[0] == 0
+        self._asked_keys = self._settings.keys(documents.signatures, asked=True, threads=threads)
+        self._has_all = self._asked_keys[0] == 0
         """bool, by new document: all of one of its buckets was read, so that a copy was, too."""
         self._numbers = np.empty(0, np.int64)
-        self._held = self._wanted[:, :0]
+        self._held = self._asked_keys[:, :0]
         """uint64 (bands, examined): their keys."""
         self._is_first = np.empty(0, np.bool_)
         """Whether a document is not a copy of an earlier document."""
@@ -86,8 +86,8 @@ class _Examined:
         """Examine documents, in ascending order: an original before its copies."""
         numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
         for start, stop in batches(len(numbers), self._fetched):
-            some = numbers[start:stop]
-            self._add(some, self._store.fetch(some))
+            block = numbers[start:stop]
+            self._add(block, self._store.fetch(block))
 
     def _add(self, numbers: NDArray[np.int64], documents: IndexDocuments) -> None:
         is_first = np.ones(len(numbers), np.bool_)
@@ -110,20 +110,22 @@ class _Examined:
         The first `max_entries` entries with each of their tags are examined: keys may share a tag.
         """
         too_few = np.zeros(len(asked), np.bool_)
-        pairs = zip(self._wanted[:, asked], self._held, strict=True)
-        for band, (wanted, held) in enumerate(pairs):
+        pairs = zip(self._asked_keys[:, asked], self._held, strict=True)
+        for band, (asked_keys, held) in enumerate(pairs):
             tags = held >> HALF
             order = np.argsort(tags, kind="stable")
             tags = tags[order]
-            tag = wanted >> HALF
+            tag = asked_keys >> HALF
             start = np.searchsorted(tags, tags, "left")
             counts = self._is_first[order] & (np.arange(len(tags)) - start < max_entries)
             keys = np.sort(held[order][counts])
-            count = np.searchsorted(keys, wanted, "right") - np.searchsorted(keys, wanted, "left")
+            count = np.searchsorted(keys, asked_keys, "right") - np.searchsorted(
+                keys, asked_keys, "left"
+            )
             size = np.searchsorted(tags, tag, "right") - np.searchsorted(tags, tag, "left")
             if band < self._settings.own_bands:
                 self._has_all[asked[size < max_entries]] = True
-            too_few |= (size >= max_entries) & (count < WANTED) & (wanted != 0)
+            too_few |= (size >= max_entries) & (count < WANTED) & (asked_keys != 0)
         return too_few
 
     def add_copies(self) -> None:
@@ -154,7 +156,9 @@ class _Examined:
         """Return the numbers and documents, without copies."""
         numbers = np.concatenate([numbers for numbers, _ in self._parts])
         order = np.argsort(numbers)
-        return numbers[order], joined_documents([some for _, some in self._parts]).take(order)
+        return numbers[order], joined_documents([documents for _, documents in self._parts]).take(
+            order
+        )
 
 
 def _texts_of(documents: IndexDocuments) -> Iterator[bytes]:

@@ -144,9 +144,9 @@ class Memory:
         signatures = self._rows(np.fromiter(numbers.values(), np.int64, len(numbers)))
         if not self.settings.keeps:
             return list(numbers), IndexDocuments(signatures)
-        some = [contents_of(self.kernel, number) for number in numbers.values()]
-        contents = np.concatenate([np.empty(0, np.uint64), *some])
-        offsets = offsets_of(np.array([len(words) for words in some], np.int64))
+        kept_words = [contents_of(self.kernel, number) for number in numbers.values()]
+        contents = np.concatenate([np.empty(0, np.uint64), *kept_words])
+        offsets = offsets_of(np.array([len(words) for words in kept_words], np.int64))
         return list(numbers), IndexDocuments(signatures, contents, offsets)
 
     def documents(self) -> IndexDocuments:
@@ -175,10 +175,10 @@ class Memory:
     def copy(self) -> "Memory":
         """Return tables of their own that may be changed."""
         arrays = ARRAYS if self.settings.keeps else ARRAYS[:3]
-        given = [(name, self.pieces(name)) for name in arrays]
-        given.append(("live", iter([self._live()])))
+        named_pieces = [(name, self.pieces(name)) for name in arrays]
+        named_pieces.append(("live", iter([self._live()])))
         n, words = self.kernel.n, self.kernel.words
-        kernel = filled_tables(self.settings, n, words, self.slots, given, self.ids.copy)
+        kernel = filled_tables(self.settings, n, words, self.slots, named_pieces, self.ids.copy)
         return Memory(self.settings, kernel)
 
     def _live(self) -> Bytes:
@@ -199,16 +199,16 @@ class Memory:
         self, documents: IndexDocuments, limit: int
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Find the answers to all documents: see `QueryThreads.query`."""
-        found, counts, wasted = self._threads.query(self.kernel, documents, limit)
+        answers, counts, wasted = self._threads.query(self.kernel, documents, limit)
         self._wasted += wasted
-        return found, counts
+        return answers, counts
 
     def answer(
         self, documents: IndexDocuments, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
         """Find the documents that are similar to each given one: see `Backend`."""
-        found, counts = self.query(documents, limit)
-        return self.take(found[:, 1].astype(np.int64)), found, counts
+        answers, counts = self.query(documents, limit)
+        return self.take(answers[:, 1].astype(np.int64)), answers, counts
 
     # ---- changes
 
@@ -251,30 +251,30 @@ class Memory:
         kernel, settings = self.kernel, self.settings
         fresh = np.zeros(documents.n, np.uint8)
         matches = np.full(documents.n, -1, np.int64) if with_matches else None
-        own = kernel.n
+        n_before = kernel.n
         reader = self._threads.reader()
         for start, stop in batches(documents.n, BLOCK):
             self.reserve(stop - start, documents.words_of(start, stop))
             self._wasted += kernel.insert_unique(
-                documents.signatures, documents.contents, documents.offsets, start, stop, own,
+                documents.signatures, documents.contents, documents.offsets, start, stop, n_before,
                 settings.verify, settings.threshold, min(max_candidates, MAX_DOCUMENTS), fresh,
                 reader, matches,
             )  # fmt: skip
         self._threads.put_back(reader)
         new = [name for name, is_new in zip(names, fresh, strict=True) if is_new]
-        self._show(own, new, {}, limited=int((fresh == 2).sum()))
+        self._show(n_before, new, {}, limited=int((fresh == 2).sum()))
         return fresh, [] if matches is None else self.ids_at(matches)
 
     def ids_at(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some numbers; None for -1."""
-        found = iter(self.ids.take(numbers[numbers >= 0].tolist()))
-        return [next(found) if number >= 0 else None for number in numbers.tolist()]
+        names = iter(self.ids.take(numbers[numbers >= 0].tolist()))
+        return [next(names) if number >= 0 else None for number in numbers.tolist()]
 
     def discard(self, name: Hashable) -> bool:
         """Remove a document if it exists, and return whether it did."""
-        found = self.remove(name)
+        existed = self.remove(name)
         self.tidy()
-        return found
+        return existed
 
     def remove(self, name: Hashable) -> bool:
         """Remove the document of an id if there is one; return whether there was."""

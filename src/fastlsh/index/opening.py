@@ -51,14 +51,14 @@ class NewIndex:
             An id has a document already.
         """
         settings = self._store.settings
-        given = texts if signatures is None or settings.keeps else None
-        documents = read_documents(settings, given, signatures)
+        kept_texts = texts if signatures is None or settings.keeps else None
+        documents = read_documents(settings, kept_texts, signatures)
         names = names_of(ids, documents)
         check_ids_for_database(names)
         self._waiting.append((names, documents))
         if (
-            sum(some.n for _, some in self._waiting) >= TOGETHER
-            or sum(some.words for _, some in self._waiting) >= WORDS
+            sum(block.n for _, block in self._waiting) >= TOGETHER
+            or sum(block.words for _, block in self._waiting) >= WORDS
         ):
             self.flush()
 
@@ -83,8 +83,8 @@ class NewIndex:
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
-        names = [name for some, _ in waiting for name in some]
-        documents = joined_documents([some for _, some in waiting])
+        names = [name for block_names, _ in waiting for name in block_names]
+        documents = joined_documents([block for _, block in waiting])
         with self._store.writing():
             known: set[Any] = {*self._store.find(names)}
             for name in names:
@@ -144,7 +144,7 @@ _OPENING = Guard(cast("Any", SimpleNamespace(outside=True, changing=False, forke
 def open_store(
     location: str,
     threshold: float | None,
-    given: Mapping[str, Any],
+    options: Mapping[str, Any],
     threads: int | None,
     *,
     read_only: bool,
@@ -154,7 +154,7 @@ def open_store(
 
     A search by containment has a containment instead of the threshold.
     """
-    expected = {"threshold": threshold, **given}
+    expected = {"threshold": threshold, **options}
     if (recall := expected.pop("recall", None)) is not None:
         check_recall(recall)  # by which the bands of an index were chosen when it was created
     try:
@@ -162,13 +162,13 @@ def open_store(
     except FileNotFoundError as error:
         if read_only:
             raise
-        least = "containment" if given.get("search") == "containment" else "threshold"
-        if {**given, "threshold": threshold}.get(least) is None:
+        least = "containment" if options.get("search") == "containment" else "threshold"
+        if {**options, "threshold": threshold}.get(least) is None:
             reason = f"there is no index: give a {least} to create one"
             raise FileNotFoundError(2, reason, error.filename) from None
-    wanted = {**given, "threshold": threshold}
-    wanted = {name: value for name, value in wanted.items() if value is not None}
-    settings = Settings.of(threads=threads, **wanted)
+    keywords = {**options, "threshold": threshold}
+    keywords = {name: value for name, value in keywords.items() if value is not None}
+    settings = Settings.of(threads=threads, **keywords)
     if redis.is_address(location):
         redis.create(location, settings, wait)
     else:

@@ -115,14 +115,14 @@ def store_of(index: Index) -> Store:
     return index._backend.store
 
 
-def check_counted(index: Index, wanted: Counted, *, is_required: bool = True) -> Counted:
-    """Return what an index counts from now on, with a run that is to count `wanted`.
+def check_counted(index: Index, requested: Counted, *, is_required: bool = True) -> Counted:
+    """Return what an index counts from now on, with a run that is to count `requested`.
 
     Parameters
     ----------
     index
         An index in a database.
-    wanted
+    requested
         The columns that the run names.
     is_required
         Whether the columns have no other use in this run.
@@ -140,20 +140,20 @@ def check_counted(index: Index, wanted: Counted, *, is_required: bool = True) ->
 
     saved, documents = retry_until_consistent(ask)
     if saved is None:
-        if not documents or not wanted:
-            return wanted
+        if not documents or not requested:
+            return requested
         if not is_required:
             return Counted()
         raise ValueError(
             f"{shown(store.location)}: it has documents that were added without source= and"
             " count=, which must be given from the first document on"
         )
-    if saved != wanted:
+    if saved != requested:
         sums = "".join(f", count={name!r}" for name in saved.columns)
-        given = ("" if saved.source is None else f", source={saved.source!r}") + sums
+        options = ("" if saved.source is None else f", source={saved.source!r}") + sums
         raise ValueError(
             f"{shown(store.location)}: the index counts other columns, or in another order:"
-            f" give {given[2:]}"
+            f" give {options[2:]}"
         )
     return saved
 
@@ -164,6 +164,6 @@ def count_of_names(
     """Raise the counts of documents by their ids, within a batch of the index."""
     store = store_of(index)
     with index._guard.hold():
-        found = store.find(names)
-        numbers = np.array([found[name] for name in names], np.int64)
+        numbers_by_name = store.find(names)
+        numbers = np.array([numbers_by_name[name] for name in names], np.int64)
         count_arrivals(store, what, numbers, is_new, arrivals)

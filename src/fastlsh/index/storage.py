@@ -79,7 +79,7 @@ def parameters_of(settings: Settings) -> dict[str, Any]:
 
 
 def _pairs(bandings: Sequence[LSHParams]) -> list[list[int]]:
-    return [[each.bands, each.rows] for each in bandings]
+    return [[banding.bands, banding.rows] for banding in bandings]
 
 
 def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
@@ -197,8 +197,10 @@ def saved_settings(
     try:
         saved = json.loads(code)
         if version is not None and saved["version"] != version:
-            found = saved["version"]
-            raise ValueError(f"format version {found} is unknown, version {version} is read")
+            saved_version = saved["version"]
+            raise ValueError(
+                f"format version {saved_version} is unknown, version {version} is read"
+            )
         return settings_of(saved, expected, threads)
     except (TypeError, KeyError) as error:
         raise ValueError(f"{address}: the index is damaged: {error}") from error
@@ -308,10 +310,10 @@ def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) ->
 
 def _saved(tables: Memory, ids: StoredIds, name: str) -> Iterator[NDArray[np.uint8]]:
     """Yield the bytes of an array in pieces."""
-    own: dict[str, NDArray[Any] | None] = {
+    id_arrays: dict[str, NDArray[Any] | None] = {
         "id_bytes": ids.data, "id_table": ids.table, "id_offsets": ids.offsets,
     }  # fmt: skip
-    array = own.get(name)
+    array = id_arrays.get(name)
     return tables.pieces(name) if array is None else pieces_of(array)
 
 
@@ -378,26 +380,26 @@ def read_index(
         ours: dict[str, NDArray[Any]] = {}
 
         def pieces(entry: Entry, checksum: int) -> Iterator[NDArray[np.uint8]]:
-            found = 0
+            actual = 0
             for start in range(0, entry.size, PIECE):
                 piece = np.empty(min(PIECE, entry.size - start), np.uint8)
                 _read_into(path, file, piece)
-                found = crc32(piece.data, found)
+                actual = crc32(piece.data, actual)
                 yield piece
             padding = np.empty(-entry.size % ALIGNED, np.uint8)
             _read_into(path, file, padding)
-            if found != checksum or padding.any():
+            if actual != checksum or padding.any():
                 _refuse(path, f"{entry.name} is damaged")
 
         def arrays() -> Iterator[tuple[str, Iterator[NDArray[np.uint8]]]]:
             for entry, checksum in zip(header.entries, header.checksums, strict=True):
-                found = pieces(entry, checksum)
+                blocks = pieces(entry, checksum)
                 if not entry.name.startswith("id_"):
-                    yield entry.name, found
+                    yield entry.name, blocks
                     continue
                 array = np.empty(entry.shape, entry.dtype)
                 code, position = array.view(np.uint8), 0
-                for piece in found:
+                for piece in blocks:
                     code[position : position + len(piece)] = piece
                     position += len(piece)
                 ours[entry.name] = array

@@ -120,7 +120,7 @@ class Store(Protocol):
     def sources(self, numbers: list[int]) -> Sources:
         """Return the sources of those documents that have some."""
 
-    def new_sources(self, given: Sources, held: dict[int, int]) -> Sources:
+    def new_sources(self, sources: Sources, held: dict[int, int]) -> Sources:
         """Return those of the given sources that documents do not have; `held`: how many they do.
 
         The time depends on the sources that are given, not on those that the documents have.

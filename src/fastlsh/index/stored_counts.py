@@ -84,15 +84,17 @@ def count_arrivals(
         known = numbers[first:last].tolist()
         old = store.counts(known)
         before = {number: counts_of(store, old.get(number), what) for number in known}
-        some = order[ends[first] : ends[last]]
+        rows = order[ends[first] : ends[last]]
         edges = [end - ends[first] for end in ends[first : last + 1]]
         parts = [slice(*edge) for edge in pairwise(edges)]
-        columns = [column[some].tolist() for column in arrivals.columns]
+        columns = [column[rows].tolist() for column in arrivals.columns]
         new: Sources = {}
         if arrivals.sources is not None:
-            sources = arrivals.sources[some].view(np.int64).tolist()
-            given = {n: sorted({*sources[part]}) for n, part in zip(known, parts, strict=True)}
-            new = store.new_sources(given, {n: before[n][1] for n in known})
+            sources = arrivals.sources[rows].view(np.int64).tolist()
+            given_sources = {
+                n: sorted({*sources[part]}) for n, part in zip(known, parts, strict=True)
+            }
+            new = store.new_sources(given_sources, {n: before[n][1] for n in known})
         written = {}
         for position, (number, part) in enumerate(zip(known, parts, strict=True), first):
             documents, seen, sums = before[number]

@@ -327,8 +327,8 @@ class IndexDocuments(NamedTuple):
 
     def take(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
         """Return some of the documents, in the order of `chosen`."""
-        some = IndexDocuments(self.signatures[chosen], self.contents, self.offsets)
-        return some.with_contents_of(chosen)
+        subset = IndexDocuments(self.signatures[chosen], self.contents, self.offsets)
+        return subset.with_contents_of(chosen)
 
     def with_contents_of(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
         """Return these documents with the contents of some documents of an index."""
@@ -339,15 +339,15 @@ class IndexDocuments(NamedTuple):
         return IndexDocuments(self.signatures, contents, offsets_of(size))
 
 
-def joined_documents(some: list[IndexDocuments]) -> IndexDocuments:
-    """Return some documents, one after the other; at least one of `some` is given."""
-    if len(some) == 1:
-        return some[0]
-    signatures = np.concatenate([documents.signatures for documents in some])
-    if any(documents.offsets is None for documents in some):
+def joined_documents(parts: list[IndexDocuments]) -> IndexDocuments:
+    """Return some documents, one after the other; at least one of `parts` is given."""
+    if len(parts) == 1:
+        return parts[0]
+    signatures = np.concatenate([documents.signatures for documents in parts])
+    if any(documents.offsets is None for documents in parts):
         return IndexDocuments(signatures)
-    contents = [documents.contents for documents in some if documents.contents is not None]
-    size = [np.diff(documents.offsets) for documents in some if documents.offsets is not None]
+    contents = [documents.contents for documents in parts if documents.contents is not None]
+    size = [np.diff(documents.offsets) for documents in parts if documents.offsets is not None]
     offsets = offsets_of(np.concatenate(size))
     return IndexDocuments(signatures, np.concatenate(contents), offsets)
 
@@ -379,11 +379,11 @@ def packed(
         yield
 
     run_batches(work, batches(len(texts), batch_size(texts)), threads)
-    some = [parts.pop(first) for first in sorted(parts)]
-    if len(some) == 1:
-        return some[0]
-    size = [np.empty(0, np.int64), *(np.diff(offsets) for _, offsets in some)]
-    words = [np.empty(0, np.uint64), *(words for words, _ in some)]
+    blocks = [parts.pop(first) for first in sorted(parts)]
+    if len(blocks) == 1:
+        return blocks[0]
+    size = [np.empty(0, np.int64), *(np.diff(offsets) for _, offsets in blocks)]
+    words = [np.empty(0, np.uint64), *(words for words, _ in blocks)]
     return np.concatenate(words), offsets_of(np.concatenate(size))
 
 
@@ -440,8 +440,8 @@ def texts_of(settings: Settings, documents: IndexDocuments) -> list[Any]:
     assert documents.contents is not None
     assert documents.offsets is not None
     unit = settings.search.shingler.unit
-    packed = packed_texts(settings, documents.contents, documents.offsets)
-    texts = packed.spans(0, documents.n).strings()
+    packed_contents = packed_texts(settings, documents.contents, documents.offsets)
+    texts = packed_contents.spans(0, documents.n).strings()
     if unit == "token":
         return [[int(token) for token in text.split()] for text in texts]
     return [text.encode("latin-1") for text in texts] if unit == "byte" else texts

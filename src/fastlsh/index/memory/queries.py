@@ -91,8 +91,8 @@ class QueryThreads:
             finally:
                 halt[0] = 1
         self.left.difference_update(helpers)
-        found = np.concatenate([np.empty((0, 2)), *(parts[f] for f in sorted(parts))])
-        return found, counts, sum(dead)
+        answers = np.concatenate([np.empty((0, 2)), *(parts[f] for f in sorted(parts))])
+        return answers, counts, sum(dead)
 
     def wait(self) -> None:
         """Wait for threads that an interrupted query left behind; they end soon."""

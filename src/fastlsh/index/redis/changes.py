@@ -55,7 +55,7 @@ class Batch(Within):
         store = self._store
         store._state = store._state_of(store._server.lock())
         state = store._state[:2]
-        store._seen = [None if store._new is not None else b"%d" % each for each in state]
+        store._seen = [None if store._new is not None else b"%d" % value for value in state]
         store._clear()
         store._depth = 1
 
@@ -131,13 +131,13 @@ def sources_of(server: Server, numbers: list[int], added: Mapping[int, set[int]]
         for number in numbers:
             pipe.smembers(key_of(server, number))
         held = zip(numbers, pipe.execute(), strict=True)
-    found = {n: sorted({*map(int, some), *added.get(n, ())}) for n, some in held}
-    return {number: some for number, some in found.items() if some}
+    sources_by_number = {n: sorted({*map(int, members), *added.get(n, ())}) for n, members in held}
+    return {number: sources for number, sources in sources_by_number.items() if sources}
 
 
 def unknown_sources(
     server: Server,
-    given: Sources,
+    sources: Sources,
     held: Mapping[int, int],
     added: Mapping[int, set[int]],
     lacks: Callable[[str], NoReturn],
@@ -148,20 +148,20 @@ def unknown_sources(
     server has another number.
     """
     blocks = [
-        (number, some[first : first + TOGETHER])
-        for number, some in given.items()
-        for first in range(0, max(len(some), 1), TOGETHER)
+        (number, block[first : first + TOGETHER])
+        for number, block in sources.items()
+        for first in range(0, max(len(block), 1), TOGETHER)
     ]
     with server.client.pipeline(transaction=False) as pipe:
-        for number, some in blocks:
-            pipe.eval(NEW_SOURCES, 1, key_of(server, number), *some)
+        for number, block in blocks:
+            pipe.eval(NEW_SOURCES, 1, key_of(server, number), *block)
         answers = pipe.execute()
-    new: Sources = {number: [] for number in given}
-    for (number, some), (count, *places) in zip(blocks, answers, strict=True):
+    new: Sources = {number: [] for number in sources}
+    for (number, block), (count, *places) in zip(blocks, answers, strict=True):
         mine = added.get(number, set())
         if count + len(mine) != held[number]:
             lacks(f"sources of document {number}")
-        unknown = (some[place - 1] for place in places)
+        unknown = (block[place - 1] for place in places)
         new[number] += [source for source in unknown if source not in mine]
     return new
 
@@ -215,7 +215,11 @@ class Changes:
             tables.insert([*added], IndexDocuments(documents.signatures), {})
         self.added, self.numbers, self.tables = added, numbers, tables
         self.counts = {number: code for number, code in self.counts.items() if number < first}
-        self.sources = {number: some for number, some in self.sources.items() if number < first}
+        self.sources = {
+            number: document_sources
+            for number, document_sources in self.sources.items()
+            if number < first
+        }
 
     def add(self, first: int, names: list[Any], documents: IndexDocuments) -> None:
         """Add documents, numbered from `first` on."""
@@ -240,23 +244,23 @@ class Changes:
     def count(self, counts: dict[int, str], sources: Sources) -> None:
         """Set counts of documents, and add sources."""
         self.counts.update(counts)
-        for number, some in sources.items():
-            self.sources.setdefault(number, set()).update(some)
+        for number, document_sources in sources.items():
+            self.sources.setdefault(number, set()).update(document_sources)
 
     def size(self) -> int:
         """Return the approximate size of the commands in bytes."""
-        each = self._settings.bands * (tag_bytes(self._settings) + 8)
+        entry_bytes = self._settings.bands * (tag_bytes(self._settings) + 8)
         records = (*self.added.values(), *self.deleted.values())
         counts = sum(len(code) + 20 for code in self.counts.values())
-        counts += sum(30 * len(some) + 60 for some in self.sources.values())
-        return sum(map(len, records)) + each * len(records) + counts
+        counts += sum(30 * len(document_sources) + 60 for document_sources in self.sources.values())
+        return sum(map(len, records)) + entry_bytes * len(records) + counts
 
     def notes(self, outputs: list[list[str]]) -> dict[str, str]:
         """Return the fields of the state that change, given the outputs that are noted there."""
         fields = {} if self.counted is None else {"counted": self.counted}
         if self.noted:
-            noted = [each for each in outputs if self.noted.get(tuple(each), True)]
-            noted += [[*each] for each, is_new in self.noted.items() if is_new]
+            noted = [journal for journal in outputs if self.noted.get(tuple(journal), True)]
+            noted += [[*journal] for journal, is_new in self.noted.items() if is_new]
             fields["outputs"] = json.dumps(noted)
         return fields
 
@@ -268,21 +272,21 @@ class Changes:
             for records in (self.deleted, self.added)
             for number, record in records.items()
         }
-        for some in _blocks(self.deleted):
-            pipe.hdel(key("documents"), *some)
-            pipe.hdel(key("ids"), *map(codes.__getitem__, some))
-            pipe.hdel(key("counts"), *some)
-            pipe.delete(*(key_of(server, number) for number in some))
+        for numbers in _blocks(self.deleted):
+            pipe.hdel(key("documents"), *numbers)
+            pipe.hdel(key("ids"), *map(codes.__getitem__, numbers))
+            pipe.hdel(key("counts"), *numbers)
+            pipe.delete(*(key_of(server, number) for number in numbers))
         for number, sources in self.sources.items():
             for part in _blocks(sources):
                 pipe.sadd(key_of(server, number), *part)
-        for some in _blocks(self.counts):
-            pipe.hset(key("counts"), mapping={number: self.counts[number] for number in some})
+        for numbers in _blocks(self.counts):
+            pipe.hset(key("counts"), mapping={number: self.counts[number] for number in numbers})
         if self.deleted or self.counts:
             pipe.eval(COUNTED, 2, key("state"), key("counts"))
-        for some in _blocks(self.added):
-            pipe.hset(key("documents"), mapping={number: self.added[number] for number in some})
-            pipe.hset(key("ids"), mapping={codes[number]: number for number in some})
+        for numbers in _blocks(self.added):
+            pipe.hset(key("documents"), mapping={number: self.added[number] for number in numbers})
+            pipe.hset(key("ids"), mapping={codes[number]: number for number in numbers})
         keys = key("state"), key("buckets"), key("b:")
         for script, records in ((DROP, self.deleted), (ADD, self.added)):
             for names, entries in self._entries(records):
@@ -291,8 +295,8 @@ class Changes:
     def _entries(self, records: dict[int, bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Yield the names of buckets in order, and the numbers of the documents in each."""
         settings = self._settings
-        for some in _blocks(records):
-            documents = documents_of(list(map(records.__getitem__, some)), settings)
+        for numbers in _blocks(records):
+            documents = documents_of(list(map(records.__getitem__, numbers)), settings)
             keys = settings.keys(documents.signatures, asked=False)
             filled = keys[0] != 0
             bands = np.arange(len(keys), dtype=np.uint64)[:, None] << np.uint64(32)
@@ -300,7 +304,7 @@ class Changes:
             order = np.argsort(names, kind="stable")
             if len(order):
                 codes = names[order].astype(">u8").view(np.uint8).reshape(-1, 8)
-                where = np.array(some, "<u8")[filled]
+                where = np.array(numbers, "<u8")[filled]
                 tags = codes[:, -tag_bytes(settings) :].tobytes()
                 yield tags, np.tile(where, len(keys))[order].tobytes()
 

@@ -263,9 +263,9 @@ class Server:
 
     def fields(self, name: str, fields: Iterable[Any]) -> Iterator[bytes | None]:
         """Yield the value of each field of a hash, None where there is none."""
-        wanted = list(fields)
-        for first in range(0, len(wanted), TOGETHER):
-            yield from self.client.hmget(self.key(name), wanted[first : first + TOGETHER])
+        requested = list(fields)
+        for first in range(0, len(requested), TOGETHER):
+            yield from self.client.hmget(self.key(name), requested[first : first + TOGETHER])
 
     def connected(self, documents: int) -> Any:
         """Return a client that waits long enough for the answer to a change of many documents."""
@@ -369,8 +369,8 @@ class Server:
 
     def look(self) -> list[bytes | int | None]:
         """Return the state of the index, and how many fields its other keys have."""
-        found: list[bytes | int | None] = self.client.eval(LOOK, 5, *self._counted())
-        return found
+        state: list[bytes | int | None] = self.client.eval(LOOK, 5, *self._counted())
+        return state
 
     def _counted(self) -> list[bytes]:
         return [self.key(name) for name in ("state", "documents", "ids", "buckets", "counts")]
@@ -386,11 +386,11 @@ class Server:
                 self._renewing.start()
         self.token = token = secrets.token_bytes(16)
         keys = *self._counted(), self.key("lock")
-        found: list[bytes | int | None] | None = self.client.eval(LOCK, 6, *keys, token, LOCKED)
-        if found is None:
+        state: list[bytes | int | None] | None = self.client.eval(LOCK, 6, *keys, token, LOCKED)
+        if state is None:
             self.token = None
             raise BusyError(self.wait, self.address)
-        return found
+        return state
 
     def settle(self, error: Exception) -> None:
         """Find out whether a transaction was made if its answer did not arrive."""

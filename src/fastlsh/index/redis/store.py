@@ -96,15 +96,15 @@ class RedisStore:
         """Name the address in the error."""
         self._server.failed(error)
 
-    def _state_of(self, found: list[Any]) -> _State:
+    def _state_of(self, values: list[Any]) -> _State:
         """Return the state; ValueError if the server has lost something of the index."""
         if self._new is not None:
-            if any(found):
+            if any(values):
                 raise self._server.exists()
             return _State(0, 0, 0)
-        if None in found:
+        if None in values:
             raise self._server.damaged("its key `state` is lost")
-        upcoming, changes, documents, buckets, counted, *held = map(int, found)
+        upcoming, changes, documents, buckets, counted, *held = map(int, values)
         counts = {"documents": documents, "ids": documents, "buckets": buckets, "counts": counted}
         for (name, expected), count in zip(counts.items(), held, strict=True):
             if count != expected:
@@ -173,7 +173,7 @@ class RedisStore:
         """Return how many bytes of memory the index takes on the server, without large buckets."""
         names = "documents", "ids", "buckets", "counts"
         used = (self._server.client.memory_usage(self._server.key(name)) for name in names)
-        return sum(int(each or 0) for each in used)
+        return sum(int(size or 0) for size in used)
 
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
@@ -181,8 +181,8 @@ class RedisStore:
         numbers = self._server.fields("ids", map(encoded, asked))
         held = {n: int(number) for n, number in zip(asked, numbers, strict=True) if number}
         added, deleted = self._collected.numbers, self._collected.deleted
-        found = {name: number for name, number in held.items() if number not in deleted}
-        return found | {name: added[name] for name in asked if name in added}
+        numbers_by_name = {name: number for name, number in held.items() if number not in deleted}
+        return numbers_by_name | {name: added[name] for name in asked if name in added}
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
@@ -196,8 +196,10 @@ class RedisStore:
 
     def _records(self, numbers: NDArray[np.int64]) -> list[bytes]:
         records: list[bytes] = []
-        wanted = numbers.tolist()
-        for number, held in zip(wanted, self._server.fields("documents", wanted), strict=True):
+        requested = numbers.tolist()
+        for number, held in zip(
+            requested, self._server.fields("documents", requested), strict=True
+        ):
             record = self._collected.added.get(number, held)
             if record is None:
                 self._lacks(f"document {number}")
@@ -206,33 +208,33 @@ class RedisStore:
 
     def after(self, number: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of the next documents after this one, ascending."""
-        found: list[int] = []
-        while number + 1 < self._state.upcoming and len(found) < count:
+        numbers: list[int] = []
+        while number + 1 < self._state.upcoming and len(numbers) < count:
             stop = min(number + 1 + SCANNED, self._state.upcoming)
             key = self._server.key("documents")
-            there = set(self._server.client.eval(NUMBERS, 1, key, number + 1, stop))
-            there.update(each for each in self._collected.added if number < each < stop)
-            found += sorted(there - set(self._collected.deleted))
+            present = set(self._server.client.eval(NUMBERS, 1, key, number + 1, stop))
+            present.update(added for added in self._collected.added if number < added < stop)
+            numbers += sorted(present - set(self._collected.deleted))
             number = stop - 1
-        return np.array(found[:count], np.int64)
+        return np.array(numbers[:count], np.int64)
 
     def gather(
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], int]:
         """Return the documents that share a bucket with these: see `Store`."""
-        found, _ = self._collected.tables.query(IndexDocuments(signatures), sys.maxsize)
-        mine = self._collected.tables.take(unique(found[:, 1].astype(np.int64)))
+        answers, _ = self._collected.tables.query(IndexDocuments(signatures), sys.maxsize)
+        mine = self._collected.tables.take(unique(answers[:, 1].astype(np.int64)))
         tags = wanted_tags(self.settings.keys(signatures, asked=True), band).tolist()
-        wanted = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
+        tag_codes = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
         # Documents that this batch removes are still in the buckets.
         room = None if max_entries is None else 8 * (max_entries + len(self._collected.deleted))
         held, complete = [], ALL
-        for first in range(0, len(wanted), TOGETHER):
-            some = self._buckets(wanted[first : first + TOGETHER], room)
-            for each in some:
-                held.append(each[:room])
-                if room is not None and len(each) > room:
-                    complete = min(complete, int.from_bytes(each[room - 8 : room], "little"))
+        for first in range(0, len(tag_codes), TOGETHER):
+            buckets = self._buckets(tag_codes[first : first + TOGETHER], room)
+            for bucket in buckets:
+                held.append(bucket[:room])
+                if room is not None and len(bucket) > room:
+                    complete = min(complete, int.from_bytes(bucket[room - 8 : room], "little"))
         numbers = unique(np.frombuffer(b"".join(held), "<u8").astype(np.int64))
         numbers = numbers[numbers < self._state.upcoming]
         if self._collected.deleted:
@@ -241,9 +243,9 @@ class RedisStore:
 
     def _buckets(self, names: list[bytes], room: int | None) -> list[bytes]:
         """Return the numbers in these buckets, as far as they exist; of `room` bytes, one more."""
-        found = self._server.client.hmget(self._server.key("buckets"), names)
-        held = [numbers for numbers in found if numbers]
-        large = [name for name, numbers in zip(names, found, strict=True) if numbers == b""]
+        answers = self._server.client.hmget(self._server.key("buckets"), names)
+        held = [numbers for numbers in answers if numbers]
+        large = [name for name, numbers in zip(names, answers, strict=True) if numbers == b""]
         if large:
             prefix = self._server.key("b:")
             last, least = (-1, LARGE) if room is None else (room + 7, min(room, LARGE))
@@ -301,17 +303,17 @@ class RedisStore:
     def counts(self, numbers: list[int]) -> dict[int, str]:
         """Return the counts of those documents that have some, as JSON."""
         held = zip(numbers, self._server.fields("counts", numbers), strict=True)
-        found = {number: code.decode() for number, code in held if code is not None}
+        codes = {number: code.decode() for number, code in held if code is not None}
         mine = self._collected.counts
-        return found | {number: mine[number] for number in numbers if number in mine}
+        return codes | {number: mine[number] for number in numbers if number in mine}
 
     def sources(self, numbers: list[int]) -> Sources:
         """Return the sources of those documents that have some."""
         return sources_of(self._server, numbers, self._collected.sources)
 
-    def new_sources(self, given: Sources, held: dict[int, int]) -> Sources:
+    def new_sources(self, sources: Sources, held: dict[int, int]) -> Sources:
         """Return those of the given sources that documents do not have."""
-        return unknown_sources(self._server, given, held, self._collected.sources, self._lacks)
+        return unknown_sources(self._server, sources, held, self._collected.sources, self._lacks)
 
     def set_counts(self, counts: dict[int, str], sources: Sources) -> None:
         """Set the counts of documents and add new sources; all go with their documents."""
@@ -324,11 +326,11 @@ class RedisStore:
 
     def note_outputs(self, journals: list[tuple[str, str]]) -> None:
         """Note further journals."""
-        self._collected.noted.update(((gethostname(), *each), True) for each in journals)
+        self._collected.noted.update(((gethostname(), *journal), True) for journal in journals)
 
     def forget_outputs(self, journals: list[tuple[str, str]]) -> None:
         """Forget some of those that `outputs` has returned."""
-        self._collected.noted.update(((gethostname(), *each), False) for each in journals)
+        self._collected.noted.update(((gethostname(), *journal), False) for journal in journals)
 
     def pack(self) -> None:
         """Do nothing: removed documents leave nothing behind."""

@@ -174,7 +174,7 @@ class Connection:
                 raise
             self._connection = connection
             self._process = os.getpid()
-            self._log = _identity(self._beside[0])
+            self._log = _device_and_inode(self._beside[0])
         return self._connection
 
     @property
@@ -183,13 +183,13 @@ class Connection:
 
     def check_file(self) -> None:
         """Raise OSError if the paths no longer name the file and the log that were opened."""
-        found = _identity(self.location)
-        self._file = self._file or found
+        identity = _device_and_inode(self.location)
+        self._file = self._file or identity
         is_open = self._connection is not None and self._log is not None
-        if found != self._file or (is_open and _identity(self._beside[0]) != self._log):
+        if identity != self._file or (is_open and _device_and_inode(self._beside[0]) != self._log):
             reason = "the file of the index or its log was deleted or replaced: open the index anew"
             raise OSError(errno.ESTALE, reason, self.path)
-        if found in _left:
+        if identity in _left:
             raise ValueError(f"{self.path}: {FORKED}")
 
     def _check_log(self) -> None:
@@ -264,7 +264,7 @@ class Connection:
                     self._connection.execute(statement)
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def _device_and_inode(path: str) -> tuple[int, int] | None:
     with suppress(FileNotFoundError):
         status = os.stat(path)
         return status.st_dev, status.st_ino

@@ -94,18 +94,18 @@ def check_free(path: str) -> None:
     from fastlsh.io import database_files  # a third of the time of `import fastlsh`
 
     check_name(path)
-    beside = [each for each in database_files(path) if os.path.lexists(each)]
+    beside = [file for file in database_files(path) if os.path.lexists(file)]
     if os.path.exists(path):  # a link to nothing may become one to a new index
         raise FileExistsError(errno.EEXIST, "it exists already", path)
-    for each in beside:
-        if not _is_without_entries(each):
+    for file in beside:
+        if not _is_without_entries(file):
             reason = (
                 "another database of this name, which is gone, has left it, and a new one would"
                 " take over its entries: delete it, move it to that database, or give another path"
             )
-            raise FileExistsError(errno.EEXIST, reason, each)
-    for each in beside:
-        os.unlink(each)
+            raise FileExistsError(errno.EEXIST, reason, file)
+    for file in beside:
+        os.unlink(file)
 
 
 def check_name(path: str) -> None:

@@ -74,9 +74,9 @@ class Dictionaries:
 def _profile(text: bytes, size: int) -> NDArray[np.float32]:
     """Return how often the pairs of bytes at the beginning occur, as a vector of length 1."""
     codes = np.frombuffer(text, np.uint8, min(len(text), size)).astype(np.int64)
-    found = np.bincount((codes[:-1] * 31 + codes[1:] * 17) % KINDS, minlength=KINDS)
-    length = max(float(np.linalg.norm(found)), 1.0)
-    return np.asarray(found / length, np.float32)
+    counts = np.bincount((codes[:-1] * 31 + codes[1:] * 17) % KINDS, minlength=KINDS)
+    length = max(float(np.linalg.norm(counts)), 1.0)
+    return np.asarray(counts / length, np.float32)
 
 
 def _centres(profiles: NDArray[np.float32], count: int) -> NDArray[np.float32]:
@@ -149,7 +149,7 @@ class Records:
 
     def signatures(self, rows: Rows) -> NDArray[np.uint32]:
         """Return the signatures of some rows, of which `signed_by` is the second column."""
-        return signatures_of((each for each, _ in rows), self.settings.width)
+        return signatures_of((signature for signature, _ in rows), self.settings.width)
 
     def unpacked(self, values: Iterable[Any]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """Return the contents of documents, and where each begins."""

@@ -53,14 +53,14 @@ def insert_rows(
         raise KeyError(str(error)) from error
 
 
-def numbers_of_ids(sql: sqlite3.Connection, wanted: list[Any]) -> dict[Any, int]:
+def numbers_of_ids(sql: sqlite3.Connection, ids: list[Any]) -> dict[Any, int]:
     """Return the numbers of those ids that have a document."""
-    found: dict[Any, int] = {}
-    for start in range(0, len(wanted), TOGETHER):
-        some = padded(wanted[start : start + TOGETHER])
+    numbers_by_id: dict[Any, int] = {}
+    for start in range(0, len(ids), TOGETHER):
+        chunk = padded(ids[start : start + TOGETHER])
         rows = sql.execute(
-            f"SELECT id, number, seal FROM documents WHERE id IN ({','.join('?' * len(some))})",
-            some,
+            f"SELECT id, number, seal FROM documents WHERE id IN ({','.join('?' * len(chunk))})",
+            chunk,
         ).fetchall()
         numbers_of(number for _, number, _ in rows)
         check_part(
@@ -69,8 +69,8 @@ def numbers_of_ids(sql: sqlite3.Connection, wanted: list[Any]) -> dict[Any, int]
             [seal for *_, seal in rows],
             NAME,
         )
-        found.update((name, number) for name, number, _ in rows)
-    return found
+        numbers_by_id.update((name, number) for name, number, _ in rows)
+    return numbers_by_id
 
 
 def ids_of_numbers(sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> list[Any]:
@@ -90,13 +90,13 @@ def rows_of(
     sql: sqlite3.Connection, table: str, columns: str, numbers: NDArray[np.int64]
 ) -> Iterator[Any]:
     """Return rows of documents, ascending."""
-    wanted = numbers.tolist()
-    for start in range(0, len(wanted), TOGETHER):
-        some = padded(wanted[start : start + TOGETHER])
+    requested = numbers.tolist()
+    for start in range(0, len(requested), TOGETHER):
+        chunk = padded(requested[start : start + TOGETHER])
         yield from sql.execute(
-            f"SELECT {columns} FROM {table} WHERE number IN ({','.join('?' * len(some))}) "
+            f"SELECT {columns} FROM {table} WHERE number IN ({','.join('?' * len(chunk))}) "
             "ORDER BY number",
-            some,
+            chunk,
         ).fetchall()
 
 
@@ -113,7 +113,11 @@ def write_counts(
     sql: sqlite3.Connection, counts: dict[int, str], sources: dict[int, list[int]]
 ) -> None:
     """Write the counts and new sources of documents, each row with its checksum behind it."""
-    pairs = [(number, source) for number, some in sources.items() for source in some]
+    pairs = [
+        (number, source)
+        for number, document_sources in sources.items()
+        for source in document_sources
+    ]
     for table, rows in (("counts", [*counts.items()]), ("sources", pairs)):
         sealed = ((*row, checksum_of(row)) for row in rows)
         sql.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", sealed)
@@ -121,21 +125,21 @@ def write_counts(
 
 def sources_of(sql: sqlite3.Connection, numbers: list[int]) -> dict[int, list[int]]:
     """Return the sources of those documents that have some."""
-    found: dict[int, list[int]] = {}
+    sources_by_number: dict[int, list[int]] = {}
     for number, source in checked_rows(sql, "sources", numbers):
-        found.setdefault(number, []).append(source)
-    return found
+        sources_by_number.setdefault(number, []).append(source)
+    return sources_by_number
 
 
 def without_known(sql: sqlite3.Connection, number: int, sources: list[int]) -> list[int]:
     """Return the sources that a document does not have yet."""
     known = set()
     for start in range(0, len(sources), TOGETHER):
-        some = padded(sources[start : start + TOGETHER])
+        chunk = padded(sources[start : start + TOGETHER])
         for source, checksum in sql.execute(
             "SELECT source, checksum FROM sources WHERE number = ? AND source IN "
-            f"({','.join('?' * len(some))})",
-            [number, *some],
+            f"({','.join('?' * len(chunk))})",
+            [number, *chunk],
         ).fetchall():
             check_row([number, source], checksum)
             known.add(source)
@@ -152,11 +156,11 @@ def check_part(
 ) -> None:
     """Refuse a part of the rows of documents if one differs from its checksum."""
     try:
-        found = [crc32(value, number) for value, number in zip(values, numbers, strict=True)]
+        checksums = [crc32(value, number) for value, number in zip(values, numbers, strict=True)]
         expected = np.array(seals, np.int64) >> part & MASK
     except (TypeError, OverflowError):  # an empty field, or a text
         refuse("a row of a document has another type")
-    wrong = np.flatnonzero(np.array(found, np.uint32) >> DROPPED != expected)
+    wrong = np.flatnonzero(np.array(checksums, np.uint32) >> DROPPED != expected)
     if len(wrong):
         refuse(f"document {numbers[wrong[0]]} differs from its checksum")
 
@@ -197,18 +201,18 @@ def state_of(row: Sequence[Any] | None) -> Sequence[int]:
 
 def numbers_of(values: Iterable[Any]) -> list[int]:
     """Return the numbers of documents, after checking that none is missing or negative."""
-    found = list(values)
-    if any(type(number) is not int or number < 0 for number in found):
+    numbers = list(values)
+    if any(type(number) is not int or number < 0 for number in numbers):
         refuse("a document has no number")
-    return found
+    return numbers
 
 
 def signatures_of(values: Iterable[Any], width: int) -> NDArray[np.uint32]:
     """Return signatures, after checking that each has `width` values."""
-    found = list(values)
-    if any(type(value) is not bytes or len(value) != 4 * width for value in found):
+    signatures = list(values)
+    if any(type(value) is not bytes or len(value) != 4 * width for value in signatures):
         refuse("a signature has another size")
-    numbers = np.frombuffer(b"".join(found), "<u4").astype(np.uint32, copy=False)
+    numbers = np.frombuffer(b"".join(signatures), "<u4").astype(np.uint32, copy=False)
     return numbers.reshape(-1, width)
 
 

@@ -77,25 +77,25 @@ def read_pages(
     connection: sqlite3.Connection, pages: NDArray[np.int64]
 ) -> dict[int, NDArray[np.uint64]]:
     """Return the entries of some pages, given in ascending order. Others may be included."""
-    found: dict[int, NDArray[np.uint64]] = {}
+    entries: dict[int, NDArray[np.uint64]] = {}
     if not len(pages):
-        return found
-    low, high, wanted = int(pages[0]), int(pages[-1]), pages.tolist()
+        return entries
+    low, high, page_numbers = int(pages[0]), int(pages[-1]), pages.tolist()
     if 3 * len(pages) > high - low:
         rows: list[tuple[int, bytes, int]] = connection.execute(
             "SELECT * FROM pages WHERE page BETWEEN ? AND ?", (low, high)
         ).fetchall()
-        found.update(map(_entries_of, rows))
+        entries.update(map(_entries_of, rows))
     else:
-        for start in range(0, len(wanted), TOGETHER):
-            some = padded(wanted[start : start + TOGETHER])
+        for start in range(0, len(page_numbers), TOGETHER):
+            chunk = padded(page_numbers[start : start + TOGETHER])
             rows = connection.execute(
-                f"SELECT * FROM pages WHERE page IN ({','.join('?' * len(some))})", some
+                f"SELECT * FROM pages WHERE page IN ({','.join('?' * len(chunk))})", chunk
             ).fetchall()
-            found.update(map(_entries_of, rows))
-    if not found.keys() >= set(wanted):
+            entries.update(map(_entries_of, rows))
+    if not entries.keys() >= set(page_numbers):
         refuse("a run lacks pages")
-    return found
+    return entries
 
 
 def write_run(
@@ -157,8 +157,8 @@ def _unpacked(code: bytes) -> NDArray[np.uint64]:
     import zlib
 
     try:
-        found = zlib.decompressobj().decompress(code)
-        planes = np.frombuffer(found, np.uint8).reshape(2, 4, -1).transpose(0, 2, 1)
+        plane_bytes = zlib.decompressobj().decompress(code)
+        planes = np.frombuffer(plane_bytes, np.uint8).reshape(2, 4, -1).transpose(0, 2, 1)
     except (zlib.error, ValueError) as error:
         raise sqlite3.DatabaseError(f"malformed: a packed page: {error}") from error
     values = np.ascontiguousarray(planes).view("<u4")[..., 0]
@@ -206,7 +206,7 @@ FEW = 1 << 10
 class TagQuery(NamedTuple):
     """Which documents are looked up."""
 
-    wanted: NDArray[np.uint64]
+    asked_tags: NDArray[np.uint64]
     """``band << 32 | tag`` of the buckets, ascending."""
     removed: NDArray[np.uint64]
     """The numbers of removed documents, ascending."""
@@ -218,30 +218,30 @@ def find_in_runs(
     connection: sqlite3.Connection, runs: list[TagRun], query: TagQuery
 ) -> tuple[NDArray[np.int64], int]:
     """Return the documents in the buckets, and the number up to which none is left out."""
-    wanted = query.wanted
-    if len(wanted) * len(runs) <= FEW:
+    asked_tags = query.asked_tags
+    if len(asked_tags) * len(runs) <= FEW:
         return _find_few(connection, runs, query)
-    found = [np.empty(0, np.uint64)]
+    number_blocks = [np.empty(0, np.uint64)]
     complete = ALL
     for run in runs:
         start, stop = _pages_of(run, query)
-        for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
-            some = slice(first, last)
-            pages = unique(ranges_of(start[some], (stop - start)[some]))
+        for first, last in batches_by_work(stop - start, PAGES, max(len(asked_tags), 1)):
+            chunk = slice(first, last)
+            pages = unique(ranges_of(start[chunk], (stop - start)[chunk]))
             if len(pages):
                 tags, entries = _entries(connection, run, pages)
-                chosen, last = _chosen(tags, entries, query._replace(wanted=wanted[some]))
-                found.append(chosen)
+                chosen, last = _chosen(tags, entries, query._replace(asked_tags=asked_tags[chunk]))
+                number_blocks.append(chosen)
                 complete = min(complete, last)
-    return unique(np.concatenate(found)).astype(np.int64), complete
+    return unique(np.concatenate(number_blocks)).astype(np.int64), complete
 
 
 def _pages_of(run: TagRun, query: TagQuery) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return for each tag the range of pages that may have its entries, as far as needed."""
-    wanted, removed, max_entries = query
+    asked_tags, removed, max_entries = query
     # The entries of a tag may begin in the page before the first that begins with it.
-    start = np.maximum(np.searchsorted(run.tags, wanted, "left") - 1, 0)
-    stop = np.searchsorted(run.tags, wanted, "right")
+    start = np.maximum(np.searchsorted(run.tags, asked_tags, "left") - 1, 0)
+    stop = np.searchsorted(run.tags, asked_tags, "right")
     if max_entries is not None:  # and one more entry, which shows that there are more
         stop = np.minimum(stop, start + 2 + (max_entries + len(removed)) // PACKED_PAGE)
     return start, stop
@@ -251,18 +251,18 @@ def _find_few(
     connection: sqlite3.Connection, runs: list[TagRun], query: TagQuery
 ) -> tuple[NDArray[np.int64], int]:
     """Find the documents in a few buckets: all pages are read at once, and searched one by one."""
-    wanted, removed, max_entries = query
-    band, low = wanted >> HALF, wanted << HALF
+    asked_tags, removed, max_entries = query
+    band, low = asked_tags >> HALF, asked_tags << HALF
     ends = np.stack([low, low | MASK], axis=1)  # no number is as large as MASK
     asked: list[tuple[int, int, NDArray[np.uint64]]] = []
     for run in runs:
         start, stop = _pages_of(run, query)
         start = run.page + np.maximum(start, run.pages[band])
-        some = zip(start.tolist(), (run.page + stop).tolist(), ends, strict=True)
-        asked += [each for each in some if each[0] < each[1]]
+        ranges = zip(start.tolist(), (run.page + stop).tolist(), ends, strict=True)
+        asked += [page_range for page_range in ranges if page_range[0] < page_range[1]]
     pages = sorted({page for begin, end, _ in asked for page in range(begin, end)})
     held = read_pages(connection, np.array(pages, np.int64))
-    found = [np.empty(0, np.uint64)]
+    number_blocks = [np.empty(0, np.uint64)]
     complete = ALL
     for begin, end, its in asked:
         parts = []
@@ -277,8 +277,8 @@ def _find_few(
             if max_entries is not None and len(numbers) > max_entries:
                 numbers = numbers[:max_entries]
                 complete = min(complete, int(numbers[-1]))
-            found.append(numbers)
-    return unique(np.concatenate(found)).astype(np.int64), complete
+            number_blocks.append(numbers)
+    return unique(np.concatenate(number_blocks)).astype(np.int64), complete
 
 
 def _entries(
@@ -296,14 +296,14 @@ def _chosen(
     tags: NDArray[np.uint64], entries: NDArray[np.uint64], query: TagQuery
 ) -> tuple[NDArray[np.uint64], int]:
     """Return the numbers of the entries with tags that are wanted, and where they are cut."""
-    wanted, removed, max_entries = query
-    start = np.searchsorted(tags, wanted, "left")
-    count = np.searchsorted(tags, wanted, "right") - start
+    asked_tags, removed, max_entries = query
+    start = np.searchsorted(tags, asked_tags, "left")
+    count = np.searchsorted(tags, asked_tags, "right") - start
     chosen = entries[ranges_of(start, count)] & MASK
     if len(removed):
-        there = ~np.isin(chosen, removed)
-        tag = np.repeat(np.arange(len(wanted)), count)[there]
-        chosen, count = chosen[there], np.bincount(tag, minlength=len(wanted))
+        present = ~np.isin(chosen, removed)
+        tag = np.repeat(np.arange(len(asked_tags)), count)[present]
+        chosen, count = chosen[present], np.bincount(tag, minlength=len(asked_tags))
     if max_entries is None or count.max(initial=0) <= max_entries:
         return chosen, ALL
     before = np.arange(len(chosen)) - np.repeat(np.cumsum(count) - count, count)
@@ -355,10 +355,10 @@ class Levels:
         return self._gone
 
     def gather(
-        self, sql: sqlite3.Connection, wanted: NDArray[np.uint64], max_entries: int | None
+        self, sql: sqlite3.Connection, asked_tags: NDArray[np.uint64], max_entries: int | None
     ) -> tuple[NDArray[np.int64], int]:
         """Return the documents with one of these tags, ascending, and where they are cut."""
-        return find_in_runs(sql, self.runs, TagQuery(wanted, self.gone, max_entries))
+        return find_in_runs(sql, self.runs, TagQuery(asked_tags, self.gone, max_entries))
 
     def remove(self, sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> None:
         """Note the removal of documents, which may be in a run."""
@@ -408,15 +408,15 @@ class Levels:
         self.version += 1
         self.runs = sorted([*self.runs, run], key=lambda run: run.first)
 
-    def _merge(self, sql: sqlite3.Connection, some: list[TagRun]) -> None:
-        first, last = some[0].first, some[-1].last
+    def _merge(self, sql: sqlite3.Connection, runs: list[TagRun]) -> None:
+        first, last = runs[0].first, runs[-1].last
         gone = {number for number in self.removed if first <= number < last}
         removed = np.array(sorted(gone), np.uint64)
-        bands = (merged_band(sql, some, band, removed) for band in range(self.bands))
-        for run in some:
+        bands = (merged_band(sql, runs, band, removed) for band in range(self.bands))
+        for run in runs:
             sql.execute("DELETE FROM runs WHERE first = ?", (run.first,))
         merged = write_run(sql, first, last, self.page, bands, packed=self._packed)
-        for run in some:
+        for run in runs:
             delete_pages_of(sql, run)
         self.page += int(merged.pages[-1])
         self.version += 1

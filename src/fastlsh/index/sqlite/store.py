@@ -190,16 +190,16 @@ class SqliteStore:
             "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?",
             (number, count),
         ).fetchall()
-        return np.array(numbers_of(found for (found,) in rows), np.int64)
+        return np.array(numbers_of(next_number for (next_number,) in rows), np.int64)
 
     def gather(
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], int]:
         """Return the documents that share a bucket with these: see `Store`."""
-        found, _ = self._recent.query(IndexDocuments(signatures), sys.maxsize)
-        recent = self._recent.take(unique(found[:, 1].astype(np.int64)))
-        wanted = wanted_tags(self.settings.keys(signatures, asked=True), band)
-        older, complete = self._levels.gather(self._sql, wanted, max_entries)
+        answers, _ = self._recent.query(IndexDocuments(signatures), sys.maxsize)
+        recent = self._recent.take(unique(answers[:, 1].astype(np.int64)))
+        asked_tags = wanted_tags(self.settings.keys(signatures, asked=True), band)
+        older, complete = self._levels.gather(self._sql, asked_tags, max_entries)
         return np.concatenate([older, np.array(recent, np.int64)]), complete
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
@@ -276,9 +276,12 @@ class SqliteStore:
         """Return the sources of those documents that have some."""
         return sources_of(self._sql, numbers)
 
-    def new_sources(self, given: Sources, held: dict[int, int]) -> Sources:
+    def new_sources(self, sources: Sources, held: dict[int, int]) -> Sources:
         """Return those of the given sources that documents do not have."""
-        return {n: without_known(self._sql, n, some) for n, some in given.items()}
+        return {
+            n: without_known(self._sql, n, document_sources)
+            for n, document_sources in sources.items()
+        }
 
     def set_counts(self, counts: dict[int, str], sources: Sources) -> None:
         """Set the counts of documents and add new sources; all go with their documents."""
