@@ -323,8 +323,8 @@ class Index:
         if isinstance(self._engine, Tables) and isinstance(other._engine, Tables):
             self._insert_values(other._engine)
         else:
-            for key, band_keys in other._engine.items():
-                self._storages().insert_bands(key, band_keys)
+            for key, keys_of_bands in other._engine.items():
+                self._storages().insert_bands(key, keys_of_bands)
 
     def _insert_values(self, tables: Tables) -> None:
         for key, values in tables.values():

@@ -170,13 +170,13 @@ class MinHash(GrowingSketch):
 
     def __getstate__(self) -> Any:
         # What datasketch's own class has, so that either reads what the other writes.
-        state = self.__dict__.copy()
-        state["_a_gpu"] = state["_b_gpu"] = None
-        return state
+        saved = self.__dict__.copy()
+        saved["_a_gpu"] = saved["_b_gpu"] = None
+        return saved
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, saved: Any) -> None:
         attributes = self.__dict__
-        attributes.update(state)
+        attributes.update(saved)
         attributes.setdefault("scheme", "legacy")
         attributes.setdefault("_gpu_mode", "disable")
         attributes.pop("_a_gpu", None)
@@ -197,10 +197,10 @@ class MinHash(GrowingSketch):
         result._compiled = functions
         return result
 
-    def _updated(self, elements: Iterable[Any]) -> "MinHash":
+    def _updated(self, items: Iterable[Any]) -> "MinHash":
         """Return a copy with elements added."""
         result = self.copy()
-        result.update_batch(elements)
+        result.update_batch(items)
         return result
 
     def _each(self, sets: list[Any]) -> list["MinHash"]:
