@@ -117,9 +117,10 @@ def _print_results(audit: Audit, path: str, precision: float) -> None:
             say(f"warning: {plural(others, 'answer')} of {path} for other pairs")
     else:
         say(f"warning: {path} does not exist: no pair is judged")
-    found = audit.precisions(answers)
+    precisions = audit.precisions(answers)
     columns: dict[str, Any] = {
-        name: np.array([getattr(each, name) for each in found]) for name in found[0]._fields
+        name: np.array([getattr(entry, name) for entry in precisions])
+        for name in precisions[0]._fields
     }
     write_table(None, columns)
-    say(threshold_text(found, precision))
+    say(threshold_text(precisions, precision))

@@ -70,9 +70,9 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         interrupts_raised()
         try:
-            given = sys.argv[1:] if argv is None else argv
-            arguments = parser().parse_args(given or ["--help"])
-            arguments.given = given
+            command_line = sys.argv[1:] if argv is None else argv
+            arguments = parser().parse_args(command_line or ["--help"])
+            arguments.command_line = command_line
             arguments.run(arguments)
         finally:  # here, and not at exit, where a failure cannot be reported
             sys.stdout.flush()

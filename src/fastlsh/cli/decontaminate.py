@@ -218,8 +218,10 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     keywords: dict[str, Any] = {"shingler": DEFAULT_SHINGLER}
     if arguments.preset is not None:
         keywords = decontamination_preset(arguments.preset)
-    given = {name: value for name in PARAMETERS if (value := getattr(arguments, name)) is not None}
-    keywords = {**keywords, **given, "shingler": shingler_of(arguments, keywords["shingler"])}
+    options = {
+        name: value for name in PARAMETERS if (value := getattr(arguments, name)) is not None
+    }
+    keywords = {**keywords, **options, "shingler": shingler_of(arguments, keywords["shingler"])}
     if arguments.no_boilerplate:
         sample = () if arguments.self_test else ("sample",)  # the self-test puts items into it
         for name in ("boilerplate_share", "boilerplate_documents", *sample):
@@ -281,10 +283,10 @@ REASONS = {
 
 
 def _of_each_reason(items: list[Any]) -> str:
-    counts = Counter(each.reason for each in items)
+    counts = Counter(item.reason for item in items)
     texts = []
     for reason, count in counts.items():
-        names = [str(each.item) for each in items if each.reason == reason]
+        names = [str(item.item) for item in items if item.reason == reason]
         more = ", ..." if count > SHOWN else ""
         texts.append(f"{count:,} {REASONS[reason]} ({', '.join(names[:SHOWN])}{more})")
     return "; ".join(texts)
@@ -299,18 +301,18 @@ def _summarise(arguments: argparse.Namespace, result: FileDecontamination, recor
         )
     if arguments.quiet:
         return
-    found = (
+    summary = (
         f"{record['items_found']:,} of {items} found in"
         f" {plural(record['contaminated'], 'document')}, at {plural(record['hits'], 'place')}"
     )
     if record["outputs"]:
         cut = f"; {plural(record['changed'], 'text')} cut" if record["rule"] == "span" else ""
-        found += (
+        summary += (
             f"; {plural(record['written'], 'row')} written, {record['dropped']:,} left out{cut}"
         )
     documents = documents_read(arguments, record["documents"])
-    say(f"{documents}{rows_skipped(record)}: {found}")
-    for each in result.boilerplate[:SHOWN]:
-        say(f"boilerplate, in {plural(each.documents, 'document')} of the sample: {each.text}")
+    say(f"{documents}{rows_skipped(record)}: {summary}")
+    for gram in result.boilerplate[:SHOWN]:
+        say(f"boilerplate, in {plural(gram.documents, 'document')} of the sample: {gram.text}")
     if len(result.boilerplate) > SHOWN:
         say(f"and {len(result.boilerplate) - SHOWN:,} more n-grams that are boilerplate")

@@ -56,7 +56,7 @@ def run_with_index(arguments: argparse.Namespace) -> None:
         raise ValueError("--index and --engine disk cannot be given together: it works in memory")
     with watched(arguments) as watch, opened(arguments) as index:
         names = ("keep", "max_candidates")
-        given = {name: getattr(arguments, name) for name in names}
+        options = {name: getattr(arguments, name) for name in names}
         result = deduplicate_with_index(
             index,
             arguments.inputs,
@@ -69,7 +69,7 @@ def run_with_index(arguments: argparse.Namespace) -> None:
             annotate=bool(arguments.annotate),
             source=arguments.source,
             count=arguments.count or (),
-            **{name: value for name, value in given.items() if value is not None},
+            **{name: value for name, value in options.items() if value is not None},
             **reading_keywords(arguments),
             memory=arguments.memory,
             threads=arguments.threads,
@@ -271,7 +271,7 @@ def run_spans(arguments: argparse.Namespace) -> None:
     """Run the command."""
     for option in options_given(arguments, REFUSED_OF_SPANS):
         raise ValueError(f"{option} has no effect with --by span, and cannot be given")
-    given = {name: getattr(arguments, name) for name in ("min_length", "threads", *OPTIONS)}
+    options = {name: getattr(arguments, name) for name in ("min_length", "threads", *OPTIONS)}
     reading = reading_keywords(arguments)
     del reading["split"]
     with watched(arguments) as watch:
@@ -284,7 +284,7 @@ def run_spans(arguments: argparse.Namespace) -> None:
             removed=arguments.removed,
             report=arguments.report,
             annotate=bool(arguments.annotate),
-            **{name: value for name, value in given.items() if value is not None},
+            **{name: value for name, value in options.items() if value is not None},
             **reading,
             **engine_keywords(arguments, watch),
         )
@@ -461,11 +461,11 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if arguments.texts is not None and arguments.save_index is None:
         raise ValueError("--texts says how --save-index keeps texts: give both")
-    own = ("keep", "max_copies", "max_candidates", *RULE)
+    own_options = ("keep", "max_copies", "max_candidates", *RULE)
     check_rule_options(arguments)
     if arguments.rule == "equal":
         _refuse_similarity(arguments)
-    keywords = search_keywords(arguments, *own)
+    keywords = search_keywords(arguments, *own_options)
     with watched(arguments) as watch:
         result = deduplicate_files(
             arguments.inputs,

@@ -135,12 +135,14 @@ class Watch:
 
     def result(self, result: FileResult | FileDecontamination) -> dict[str, Any]:
         """Write what has come out to ``--summary`` and the log, and return it."""
-        own = self._arguments
-        record = {"command": own.given[0], "version": __version__, **record_of(result)}
-        if own.stage in LAST:
-            own.result = result
-            if own.summary is not None:
-                write_text(own.summary, json.dumps(record, indent=1, default=os.fspath) + "\n")
+        arguments = self._arguments
+        record = {"command": arguments.command_line[0], "version": __version__, **record_of(result)}
+        if arguments.stage in LAST:
+            arguments.result = result
+            if arguments.summary is not None:
+                write_text(
+                    arguments.summary, json.dumps(record, indent=1, default=os.fspath) + "\n"
+                )
         self.log("done", **record)
         return record
 

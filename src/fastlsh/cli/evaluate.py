@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _bandings(text: str) -> list[tuple[int, int]]:
     try:
-        pairs = [each.split("x") for each in text.split(",")]
+        pairs = [pair.split("x") for pair in text.split(",")]
         return [(integer(bands), integer(rows)) for bands, rows in pairs]
     except ValueError:
         raise argparse.ArgumentTypeError(

@@ -41,7 +41,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the commands and their options."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, run, text in (
+    for name, command, text in (
         ("build", _build, "Create an index that contains the documents."),
         ("add", _add, "Insert documents into an index."),
         ("query", _query, "Find documents in an index that are similar to each input document."),
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         sub.add_argument(
             "index", metavar="INDEX", help="the file of the index, or redis://HOST:PORT/DB#NAME"
         )
-        sub.set_defaults(do=run)
+        sub.set_defaults(do=command)
         if name in ("build", "add", "query"):
             add_input_options(sub)
             add_search_options(sub)
@@ -103,23 +103,23 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
     path = arguments.index
     _check_place(path, new=new)
     if hasattr(arguments, "threshold"):
-        given = given_keywords(arguments)
+        keywords = given_keywords(arguments)
         if read_only:  # of the matches
-            given.pop("threshold", None)
+            keywords.pop("threshold", None)
     else:
-        given = {"key": key_of(arguments)}
+        keywords = {"key": key_of(arguments)}
     if new:
         check_rule_options(arguments)
-        given.setdefault("threshold", 0.8)
+        keywords.setdefault("threshold", 0.8)
     try:
-        index = Index.open(path, read_only=False, **given)
+        index = Index.open(path, read_only=False, **keywords)
     except PermissionError:
         if not read_only:
             raise
-        index = Index.open(path, read_only=True, **given)
+        index = Index.open(path, read_only=True, **keywords)
     try:
-        if not new and "recall" in given:
-            _check_recall(index.search_params, path, given["recall"])
+        if not new and "recall" in keywords:
+            _check_recall(index.search_params, path, keywords["recall"])
         if not index.read_only:
             finish_outputs(index)
     except BaseException:
@@ -131,11 +131,11 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
 def _check_recall(search: SearchParams, path: str, recall: float) -> None:
     """Raise ValueError if the bands of an index are not those of a recall, which has no effect."""
     changed = {**search.removal_keywords, "recall": recall, "bands": None, "rows": None}
-    wanted = SearchParams.of(search.threshold, **changed)
-    if (wanted.lsh, wanted.bandings) != (search.lsh, search.bandings):
+    requested = SearchParams.of(search.threshold, **changed)
+    if (requested.lsh, requested.bandings) != (search.lsh, search.bandings):
         raise ValueError(
             f"{shown(path)}: the index was saved with {search.lsh.bands} bands of"
-            f" {search.lsh.rows} rows, not {wanted.lsh.bands} of {wanted.lsh.rows}, which"
+            f" {search.lsh.rows} rows, not {requested.lsh.bands} of {requested.lsh.rows}, which"
             f" recall={recall!r} chooses"
         )
 
@@ -168,10 +168,10 @@ def _build(arguments: argparse.Namespace) -> None:
     if not is_address(arguments.index):
         check_rule_options(arguments)
         _check_place(arguments.index, new=True)
-        given = {"threshold": 0.8, **given_keywords(arguments)}
-        threads = given.pop("threads", None)
+        keywords = {"threshold": 0.8, **given_keywords(arguments)}
+        threads = keywords.pop("threads", None)
         texts = arguments.texts or "full"
-        build_index(arguments.index, texts, collection, SearchParams.of(**given), threads)
+        build_index(arguments.index, texts, collection, SearchParams.of(**keywords), threads)
         if not arguments.quiet:
             say(f"{len(collection)} documents inserted; {arguments.index} has {len(collection)}")
         return
@@ -198,21 +198,23 @@ def _query(arguments: argparse.Namespace) -> None:
         check_target(arguments.output)
     with opened(arguments, read_only=True) as index:
         collection = _documents(arguments, index.search_params.shingler.unit)
-        found = index.query_many(
+        matches_by_document = index.query_many(
             collection.texts, limit=arguments.limit, threshold=arguments.threshold
         )
         measure = index.search_params.measure
-    counts = [len(matches) for matches in found]
+    counts = [len(matches) for matches in matches_by_document]
     columns = {
-        "id": Lookup(collection.ids, np.repeat(np.arange(len(found)), counts)),
-        "match": [name for matches in found for name, _ in matches],
-        measure: np.array([similarity for matches in found for _, similarity in matches]),
+        "id": Lookup(collection.ids, np.repeat(np.arange(len(matches_by_document)), counts)),
+        "match": [name for matches in matches_by_document for name, _ in matches],
+        measure: np.array(
+            [similarity for matches in matches_by_document for _, similarity in matches]
+        ),
     }
     write_table(arguments.output, columns)
     if not arguments.quiet:
         matched = sum(map(bool, counts))
         say(
-            f"{plural(len(found), 'document')}, {matched:,} with a match,"
+            f"{plural(len(matches_by_document), 'document')}, {matched:,} with a match,"
             f" {plural(sum(counts), 'match')}"
         )
 

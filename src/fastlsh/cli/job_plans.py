@@ -113,7 +113,7 @@ def print_plan(
     with suppress(CheckedError):
         run(argparse.Namespace(**{**vars(arguments), **first}))
     script = {"slurm": _slurm, "sh": _sh}[arguments.plan]
-    print("\n".join(script(list(_without_plan(arguments.given)), jobs, arguments.threads)))
+    print("\n".join(script(list(_without_plan(arguments.command_line)), jobs, arguments.threads)))
     return True
 
 
@@ -127,8 +127,8 @@ def search_jobs(
         spans["shingler"] = span_shingler(arguments)
         if arguments.min_length is not None:
             spans["min_length"] = arguments.min_length
-        given = {field.name: getattr(arguments, field.name) for field in fields(CutRules)}
-        spans["rules"] = CutRules.of(**{name: v for name, v in given.items() if v is not None})
+        rules = {field.name: getattr(arguments, field.name) for field in fields(CutRules)}
+        spans["rules"] = CutRules.of(**{name: v for name, v in rules.items() if v is not None})
     return lambda sources, memory: stage_jobs(
         sources, SearchParams.of(0.8), memory, arguments.parts, pairs=pairs,
         by=by, **spans, annotate=getattr(arguments, "annotate", False),
@@ -137,9 +137,9 @@ def search_jobs(
     )  # fmt: skip
 
 
-def _without_plan(given: Sequence[str]) -> Iterator[str]:
+def _without_plan(command_line: Sequence[str]) -> Iterator[str]:
     """Yield the arguments of a command without its plan, and without the memory of each job."""
-    words = iter(given)
+    words = iter(command_line)
     for word in words:
         if word == "--":
             yield word

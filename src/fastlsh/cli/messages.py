@@ -67,18 +67,18 @@ def with_options(message: str) -> str:
     """Return a message of the library in which parameters are called as the options are."""
     message = message.replace("deduplicate()", "fastlsh dedup")
     message = _SUBJECT.sub(
-        lambda found: " and ".join(_option(name) for name in found.groups() if name), message
+        lambda match: " and ".join(_option(name) for name in match.groups() if name), message
     )
     message = _ARGUMENT.sub(_argument, message)
-    return _WORD.sub(lambda found: _option(found[1]), message)
+    return _WORD.sub(lambda match: _option(match[1]), message)
 
 
-def _argument(found: re.Match[str]) -> str:
-    name, value = found[1], found[3] or ""
+def _argument(match: re.Match[str]) -> str:
+    name, value = match[1], match[3] or ""
     if option := _OTHERS.get(f"{name}={value}"):
         return option
     if value == "False":  # of a flag, which is not given
-        return found[0]
+        return match[0]
     return _option(name) if value in ("", "True") else f"{_option(name)}={value}"
 
 
@@ -182,21 +182,21 @@ def progress_of_files(
     return None if arguments.quiet else Display()
 
 
-def warn_of_rows(found: Collection | FileResult) -> None:
+def warn_of_rows(result: Collection | FileResult) -> None:
     """Warn of rows that were left out and of ids that stand for several documents."""
-    warn_of_skipped(found)
-    if repeated := found.repeated_ids:
-        example = found.repeated_example and f", such as {found.repeated_example}"
+    warn_of_skipped(result)
+    if repeated := result.repeated_ids:
+        example = result.repeated_example and f", such as {result.repeated_example}"
         warnings.warn(
             f"documents that repeat the id of an earlier one: {repeated}{example}", stacklevel=2
         )
 
 
-def warn_of_skipped(found: Collection | FileResult | FileDecontamination) -> None:
+def warn_of_skipped(result: Collection | FileResult | FileDecontamination) -> None:
     """Warn of rows that were left out."""
-    for reason in found.skipped_reasons:
+    for reason in result.skipped_reasons:
         warnings.warn(f"skipped: {reason}", stacklevel=2)
-    more = found.skipped - len(found.skipped_reasons)
+    more = result.skipped - len(result.skipped_reasons)
     if more:
         warnings.warn(f"skipped: {more} more rows", stacklevel=2)
 

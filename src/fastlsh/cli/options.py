@@ -274,12 +274,12 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
 
 def options_given(arguments: argparse.Namespace, names: Iterable[str]) -> list[str]:
     """Return which of some options were given, as they are given; also one that is 0."""
-    given: list[str] = []
+    options: list[str] = []
     for name in names:
         value = getattr(arguments, name)
         if not (value is None or value is False or value == []):
-            given.append(option_of(name))
-    return given
+            options.append(option_of(name))
+    return options
 
 
 def option_of(name: str) -> str:
@@ -308,12 +308,12 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
         keywords = dict(preset(arguments.preset))
         if arguments.recall is not None:  # which chooses bands and rows instead
             del keywords["bands"], keywords["rows"]
-    given = {
+    own_values = {
         name: value for name in (*SEARCH, *names) if (value := getattr(arguments, name)) is not None
     }
     return {
         **keywords,
-        **given,
+        **own_values,
         "shingler": shingler_of(arguments, keywords["shingler"]),
         "progress": sys.stderr.isatty() and not arguments.quiet,
     }
@@ -322,20 +322,20 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
 def given_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments of `Index.open`: only what was given."""
     keywords = search_keywords(arguments, *RULE)
-    given = {name for name in (*SEARCH, *RULE) if getattr(arguments, name) is not None}
+    names = {name for name in (*SEARCH, *RULE) if getattr(arguments, name) is not None}
     if arguments.preset is not None:
-        given.update(SEARCH)
+        names.update(SEARCH)
     if arguments.preset is not None or any(getattr(arguments, n) is not None for n in SHINGLING):
-        given.add("shingler")
-    chosen = {name: value for name, value in keywords.items() if name in given}
+        names.add("shingler")
+    chosen = {name: value for name, value in keywords.items() if name in names}
     return {**chosen, "key": keywords["shingler"].key}
 
 
-def integer(text: str) -> int:
+def integer(value: str) -> int:
     """Return an option's number, or raise what argparse tells with the option's name."""
-    number = int(text)
+    number = int(value)
     if abs(number) >= 2**63:
-        raise argparse.ArgumentTypeError(f"{text} is too large")
+        raise argparse.ArgumentTypeError(f"{value} is too large")
     return number
 
 
@@ -343,9 +343,9 @@ def _escaped(value: str) -> str:
     return text(value).replace("\\n", "\n").replace("\\t", "\t")
 
 
-def comma_separated(text: str) -> list[str]:
+def comma_separated(value: str) -> list[str]:
     """Return the names that commas separate."""
-    return [each.strip() for each in text.split(",")]
+    return [part.strip() for part in value.split(",")]
 
 
 def _delimiter(value: str) -> str:

@@ -33,32 +33,34 @@ def check_paths(arguments: argparse.Namespace) -> None:
     arguments : argparse.Namespace
         Of any command. An input that cannot be found is not reported here, but where it is read.
     """
-    given = vars(arguments)
-    index = given.get("index")
+    options = vars(arguments)
+    index = options.get("index")
     if index is not None and os.path.isdir(index):
         raise InputError(index, "it is a directory, not an index of fastlsh")
-    inputs = given.get("inputs") or []
-    paths = RunPaths(how_files_are_found(given))
-    outputs = _outputs(given, inputs)
+    inputs = options.get("inputs") or []
+    paths = RunPaths(how_files_are_found(options))
+    outputs = _outputs(options, inputs)
     for name, files in (
-        (None, inputs), ("--against", given.get("against") or []),
-        ("--evals", given.get("evals") or []),
+        (None, inputs), ("--against", options.get("against") or []),
+        ("--evals", options.get("evals") or []),
     ):  # fmt: skip
         with suppress(InputError, ValueError), without_warnings():
             paths.reads(name, files)
     for option in ("--key-file", "--stop-words", "--vocabulary", "--answers"):
-        paths.reads_file(option, given.get(option[2:].replace("-", "_")))
+        paths.reads_file(option, options.get(option[2:].replace("-", "_")))
     paths.reads_file(KEY_FILE, os.environ.get(KEY_FILE))
     paths.writes("-o", outputs)
     for name in WRITTEN:
-        paths.writes(f"--{name}", given.get(name))
-    paths.writes("--log", given.get("log"), "the log")
-    paths.changes("--save-index", given.get("save_index"))
-    paths.changes("--index" if "against" in given else "INDEX", index)
-    if "engine" in given and given.get("index") is None:
-        paths.deletes("--work", work_directory(given["engine"], given["work"], given.get("output")))
-    elif "evals" in given:
-        paths.deletes("--work", given.get("work"))
+        paths.writes(f"--{name}", options.get(name))
+    paths.writes("--log", options.get("log"), "the log")
+    paths.changes("--save-index", options.get("save_index"))
+    paths.changes("--index" if "against" in options else "INDEX", index)
+    if "engine" in options and options.get("index") is None:
+        paths.deletes(
+            "--work", work_directory(options["engine"], options["work"], options.get("output"))
+        )
+    elif "evals" in options:
+        paths.deletes("--work", options.get("work"))
     paths.check()
 
 
@@ -70,22 +72,24 @@ def without_warnings() -> Iterator[None]:
         yield
 
 
-def how_files_are_found(given: dict[str, Any]) -> ReadOptions:
+def how_files_are_found(options: dict[str, Any]) -> ReadOptions:
     """Return the options of a command that decide which files its inputs stand for."""
     names = ("split", "format", "recursive", "skip_unknown")
-    return ReadOptions(**{name: given[name] for name in names if name in given})
+    return ReadOptions(**{name: options[name] for name in names if name in options})
 
 
-def _outputs(given: dict[str, Any], inputs: list[str]) -> list[str]:
+def _outputs(options: dict[str, Any], inputs: list[str]) -> list[str]:
     """Return the files that ``-o`` names, which may be a directory."""
-    if "output" not in given:
+    if "output" not in options:
         return []
-    output = given["output"]
+    output = options["output"]
     if output is None:  # of tables, the standard output; rows are not written
-        return [] if "convert_to" in given else [STANDARD]
-    if "convert_to" not in given or not is_folder_output(output):
+        return [] if "convert_to" in options else [STANDARD]
+    if "convert_to" not in options or not is_folder_output(output):
         return [output]
     with suppress(InputError, ValueError):
-        sources = files_to_read(inputs, how_files_are_found(given), mixed=True)
-        return [each.path for each in plan_outputs(sources, output, given["convert_to"])]
+        sources = files_to_read(inputs, how_files_are_found(options), mixed=True)
+        return [
+            output_plan.path for output_plan in plan_outputs(sources, output, options["convert_to"])
+        ]
     return []

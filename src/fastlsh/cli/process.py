@@ -82,16 +82,16 @@ class _Output(io.TextIOWrapper):
 @contextmanager
 def named_output() -> Iterator[None]:
     """Give errors of the standard output of the process its name, as errors of files have one."""
-    own = sys.stdout
-    if own is not sys.__stdout__ or not isinstance(own, io.TextIOWrapper):
+    stream = sys.stdout
+    if stream is not sys.__stdout__ or not isinstance(stream, io.TextIOWrapper):
         yield
         return
-    how = {name: getattr(own, name) for name in ("encoding", "errors", "line_buffering")}
-    sys.stdout = named = _Output(own.buffer, write_through=own.write_through, **how)
+    how = {name: getattr(stream, name) for name in ("encoding", "errors", "line_buffering")}
+    sys.stdout = named = _Output(stream.buffer, write_through=stream.write_through, **how)
     try:
         yield
     finally:
-        sys.stdout = own
+        sys.stdout = stream
         named.detach()
 
 

@@ -92,14 +92,14 @@ def key_of(arguments: argparse.Namespace) -> Key | None:
 
 def shingler_of(arguments: argparse.Namespace, default: Shingler) -> Shingler:
     """Return the shingler that the options ask for, with the key."""
-    given = {name: value for name in SHINGLING if (value := getattr(arguments, name)) is not None}
-    if given.get("unit", "word") != "word":  # the cuts of the default are for words
+    options = {name: value for name in SHINGLING if (value := getattr(arguments, name)) is not None}
+    if options.get("unit", "word") != "word":  # the cuts of the default are for words
         default = replace(default, words="whitespace", empty_words=False)
     for name in ("stop_words", "vocabulary"):
         path = getattr(arguments, name)
         if path is not None:
-            given[name] = _words_of(path)
-    return replace(default, **given, key=key_of(arguments))
+            options[name] = _words_of(path)
+    return replace(default, **options, key=key_of(arguments))
 
 
 def span_shingler(arguments: argparse.Namespace) -> Shingler:

@@ -99,15 +99,15 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
 
     What no option gives comes from the preset; its bands and rows only if no option is a rule.
     """
-    given = {name: getattr(arguments, name) for name in ("threshold", "num_perm", *RULES)}
-    given["weights"] = given["weights"] and tuple(given["weights"])
+    keywords = {name: getattr(arguments, name) for name in ("threshold", "num_perm", *RULES)}
+    keywords["weights"] = keywords["weights"] and tuple(keywords["weights"])
     if arguments.preset is not None:
-        by_rule = any(given[rule] is not None for rule in RULES)
+        by_rule = any(keywords[rule] is not None for rule in RULES)
         for name in ("threshold", "num_perm", *(() if by_rule else ("bands", "rows"))):
-            if given[name] is None:
-                given[name] = preset(arguments.preset)[name]
-    elif given["threshold"] is None:
+            if keywords[name] is None:
+                keywords[name] = preset(arguments.preset)[name]
+    elif keywords["threshold"] is None:
         raise ValueError("--threshold or --preset must be given (see fastlsh tune --help)")
-    elif given["num_perm"] is None:
-        del given["num_perm"]
-    return given
+    elif keywords["num_perm"] is None:
+        del keywords["num_perm"]
+    return keywords
