@@ -130,7 +130,7 @@ def test_no_hash_decides(case, bits):
             step=params.step, mask=mask,
         )  # fmt: skip
         contents = found_in_texts(as_texts(documents), grams, params, RunOptions.of(1))
-        answers.append(contents.contained)
+        answers.append(contents.containments)
     for one, other in zip(*answers, strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -200,7 +200,7 @@ def recall_of_items(
     documents = [text or "" for text in texts]
     contents = found_in_texts(as_texts(documents), grams_of_items(items, params), params, options)
     grams = contents.grams
-    dirty = set(contents.contained.document.tolist())
+    dirty = set(contents.containments.document.tolist())
     hosts = [text for number, text in enumerate(documents) if text and number not in dirty]
     searchable = np.flatnonzero(grams.sizes).tolist()
     if not searchable:

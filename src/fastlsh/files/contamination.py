@@ -38,7 +38,7 @@ from fastlsh.io import (
 )
 from fastlsh.parallel import RunOptions, ordered_map
 from fastlsh.search import ContaminationParams, cuts_of, items_in, most_contained
-from fastlsh.stages import Found, ItemGrams, Matches, Tally, matches_in
+from fastlsh.stages import Containments, ItemGrams, Matches, Tally, matches_in
 from fastlsh.texts import as_texts, texts_without_spans
 
 REASONS = 10
@@ -48,7 +48,7 @@ REASONS = 10
 class BlockFindings(NamedTuple):
     """What a block of documents contains."""
 
-    found: Found
+    found: Containments
     ids: list[Any]
     """Of the document of each row of `found`; None: it has none."""
     rows: NDArray[np.int64]
@@ -69,7 +69,7 @@ class BlockFindings(NamedTuple):
     def joined(cls, blocks: "Sequence[BlockFindings]") -> "BlockFindings":
         """Return those of all blocks, in their order."""
         return cls(
-            Found.joined([block.found for block in blocks]),
+            Containments.joined([block.found for block in blocks]),
             [name for block in blocks for name in block.ids],
             np.concatenate([NOTHING.rows, *(block.rows for block in blocks)]),
             np.concatenate([NOTHING.cuts, *(block.cuts for block in blocks)]),
@@ -78,7 +78,7 @@ class BlockFindings(NamedTuple):
 
 
 _NONE = np.empty(0, np.int64)
-NOTHING = BlockFindings(Found.joined([]), [], _NONE, np.empty((0, 3), np.int64), _NONE)
+NOTHING = BlockFindings(Containments.joined([]), [], _NONE, np.empty((0, 3), np.int64), _NONE)
 
 
 @dataclass(frozen=True)
@@ -318,7 +318,7 @@ class ContaminationColumns:
         "contaminated_by": "string", "contamination_share": "double", "contamination_run": "int64",
     }  # fmt: skip
 
-    def __init__(self, found: Found, share: NDArray[np.float64], ids: Sequence[Any]) -> None:
+    def __init__(self, found: Containments, share: NDArray[np.float64], ids: Sequence[Any]) -> None:
         first = most_contained(found, share)
         self._document, self._item = found.document[first], found.item[first]
         self._share, self._run, self._ids = share[first], found.run[first], ids

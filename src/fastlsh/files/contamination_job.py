@@ -73,7 +73,7 @@ from fastlsh.search import (
     not_searched,
     without_boilerplate,
 )
-from fastlsh.stages import Found, ItemGrams, Tally
+from fastlsh.stages import Containments, ItemGrams, Tally
 
 T = TypeVar("T")
 
@@ -289,7 +289,7 @@ class ContaminationJob:
             for file, (extents, counts, bad) in zip(files, saved["files"], strict=False)
         ]  # fmt: skip
         arrays = [np.array(work.load(f"{folder}/{name}.npy")) for name in _ARRAYS]
-        contents = BlockFindings(Found(*arrays[:5]), saved["ids"], *arrays[5:])
+        contents = BlockFindings(Containments(*arrays[:5]), saved["ids"], *arrays[5:])
         reasons = [InputError(*reason) for reason in saved["reasons"]]
         if reasons and self.read.on_error == "fail":  # but rows were skipped before
             raise with_row_of_file(self.sources[files.start], unit.within, reasons[0])

@@ -18,7 +18,7 @@ from fastlsh.stages import (
     BOILERPLATE,
     SHARED,
     SHORT,
-    Found,
+    Containments,
     ItemGrams,
     Matches,
     Tally,
@@ -155,7 +155,7 @@ def decontaminate(
     ids = check_ids(ids, len(collection))
     contents = found_in_texts(collection, grams_of_items(item_fields, params), params, options)
     kept = np.ones(len(collection), np.bool_)
-    cuts, dropped = cuts_of(collection, contents.contained, params)
+    cuts, dropped = cuts_of(collection, contents.containments, params)
     kept[dropped] = False
     if documents is not None:
         for number, text in texts_without_spans(collection, cuts, params.join).items():
@@ -171,7 +171,7 @@ def decontaminate(
 class Contents(NamedTuple):
     """What documents contain of items."""
 
-    contained: Found
+    containments: Containments
     grams: ItemGrams
     tally: Tally
 
@@ -202,7 +202,7 @@ def found_in_texts(
         for matches in block:
             tally.add(grams, matches)
     counting = without_boilerplate(grams, tally, sample, params)
-    parts: dict[int, Found] = {}
+    parts: dict[int, Containments] = {}
 
     def decide(start: int, stop: int) -> None:
         matches = first.pop(start) if stop <= sample else matches_in(counting, texts, start, stop)
@@ -211,14 +211,14 @@ def found_in_texts(
     run_batches(decide, batches(sample, size), options.threads)
     rest = ((start + sample, stop + sample) for start, stop in batches(len(texts) - sample, size))
     run_batches(decide, rest, options.threads, advance)
-    return Contents(Found.joined([parts[start] for start in sorted(parts)]), counting, tally)
+    return Contents(Containments.joined([parts[start] for start in sorted(parts)]), counting, tally)
 
 
 def items_in(
     grams: ItemGrams, texts: Texts, matches: Iterable[Matches], params: ContaminationParams
-) -> Found:
+) -> Containments:
     """Return the items that documents contain, by what `matches_in` has found in them."""
-    return Found.joined(
+    return Containments.joined(
         [found_in(grams, texts, batch, params.min_share, params.min_run) for batch in matches]
     )
 
@@ -235,16 +235,16 @@ def without_boilerplate(
 
 def columns_of(contents: Contents, items: Items) -> dict[str, Any]:
     """Return the table of the places where items are found."""
-    contained, grams = contents.contained, contents.grams
-    row = contained.spans[:, 0]
+    containments, grams = contents.containments, contents.grams
+    row = containments.spans[:, 0]
     return {
-        "document": contained.document[row],
-        "item": contained.item[row],
-        "share": contained.grams[row] / grams.sizes[contained.item[row]],
-        "longest_run": contained.run[row],
-        "field": [items.names[field] for field in contained.spans[:, 1].tolist()],
-        "start": contained.spans[:, 2],
-        "end": contained.spans[:, 3],
+        "document": containments.document[row],
+        "item": containments.item[row],
+        "share": containments.grams[row] / grams.sizes[containments.item[row]],
+        "longest_run": containments.run[row],
+        "field": [items.names[field] for field in containments.spans[:, 1].tolist()],
+        "start": containments.spans[:, 2],
+        "end": containments.spans[:, 3],
     }
 
 
@@ -265,15 +265,15 @@ def boilerplate_of(grams: ItemGrams, tally: Tally) -> list[Boilerplate]:
     return [Boilerplate(grams.text_of(n), int(documents[n])) for n in texts.tolist()]
 
 
-def most_contained(contained: Found, share: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return, for each document in `contained`, the row of the item with the greatest share."""
-    order: NDArray[np.int64] = np.lexsort((contained.item, -share, contained.document))
-    first: NDArray[np.int64] = order[np.diff(contained.document[order], prepend=-1) != 0]
+def most_contained(containments: Containments, share: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return, for each document in `containments`, the row of the item with the greatest share."""
+    order: NDArray[np.int64] = np.lexsort((containments.item, -share, containments.document))
+    first: NDArray[np.int64] = order[np.diff(containments.document[order], prepend=-1) != 0]
     return first
 
 
 def cuts_of(
-    texts: Texts, contained: Found, params: ContaminationParams
+    texts: Texts, contained: Containments, params: ContaminationParams
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return what is cut out of documents, as `cut_around` does, and which of them go."""
     if params.rule != "span":

@@ -24,7 +24,7 @@ from fastlsh.stages.answers import decide as decide
 from fastlsh.stages.answers import find_pairs as find_pairs
 from fastlsh.stages.batches import SignedBatch, sign_batch
 from fastlsh.stages.batches import sign_with_steps as sign_with_steps
-from fastlsh.stages.contamination import Found as Found
+from fastlsh.stages.contamination import Containments as Containments
 from fastlsh.stages.contamination import Matches as Matches
 from fastlsh.stages.contamination import Tally as Tally
 from fastlsh.stages.contamination import cut_around as cut_around

@@ -95,7 +95,7 @@ class Matches:
         )
 
 
-class Found(NamedTuple):
+class Containments(NamedTuple):
     """Items in documents, ascending by both."""
 
     document: NDArray[np.int64]
@@ -111,7 +111,7 @@ class Found(NamedTuple):
     in the document."""
 
     @classmethod
-    def joined(cls, parts: "list[Found]") -> "Found":
+    def joined(cls, parts: "list[Containments]") -> "Containments":
         """Return the rows of all parts, in their order."""
         starts = offsets_of(np.array([len(part.item) for part in parts], np.int64))
         spans = [part.spans.copy() for part in parts]
@@ -250,7 +250,7 @@ def _different(
 
 def found_in(
     grams: ItemGrams, texts: Texts, matches: Matches, min_share: float, min_run: int
-) -> Found:
+) -> Containments:
     """Return the items that documents contain, by their n-grams that count.
 
     Parameters
@@ -264,7 +264,7 @@ def found_in(
     """
     matches = _counting(grams, matches)
     if not len(matches.gram):
-        return Found.joined([])
+        return Containments.joined([])
     order, first = _pairs(grams, matches)
     document = matches.document[order[first]]
     item = grams.item[matches.gram[order[first]]]
@@ -281,7 +281,7 @@ def found_in(
     spans[:, 2:] = original_spans(
         texts, grams.shingler, document[spans[:, 0]], spans[:, 2:], words=False
     )
-    return Found(document, item[enough], common[enough], run[enough], spans)
+    return Containments(document, item[enough], common[enough], run[enough], spans)
 
 
 def _merged(spans: NDArray[np.int64]) -> NDArray[np.int64]:
