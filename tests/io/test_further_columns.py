@@ -196,3 +196,12 @@ def test_large_integers_are_exact_or_refused(here, kind):
     with pytest.raises(InputError, match=r"row [12]: 'n' is too large a number"):
         read(name, counts=("n",))
     assert read(name, counts=("n",), on_error="skip").skipped == 3
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_integers_beside_fractions_are_exact(here, kind):
+    """Of 2**53 and above, float64 does not have every integer."""
+    numbers = [2**53 + 1, 2**53, 0.5, -(2**53) - 1, -(2**53)]
+    name = write(f"a.{kind}", [{"text": "a", "n": number} for number in numbers])
+    values = read(name, priority="n").numbers["n"].tolist()
+    assert values[0] > values[1] > values[2] > values[4] > values[3]
