@@ -345,10 +345,7 @@ def test_two_commands_at_once(run, write, place):
 
         for fails in (False, True):
             expected = pytest.raises(ZeroDivisionError) if fails else nullcontext()
-            with (
-                expected,
-                replacing_together(Decision(location, decide)) as together,
-            ):
+            with expected, replacing_together(Decision(location, decide)) as together:
                 write_text("k0", "kept", together)
             assert os.path.exists("k0") != fails
             with pytest.warns(UserWarning, match="completed") if fails else nullcontext():

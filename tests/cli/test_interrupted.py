@@ -7,13 +7,7 @@ import pytest
 
 from combinations import covering
 from fastlsh import deduplicate_files
-from fastlsh.files.disk import (
-    decide,
-    gather,
-    link,
-    sign,
-    write,
-)
+from fastlsh.files.disk import decide, gather, link, sign, write
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.parallel import Display
 from shards import rows_of, small_budget, write_shards

@@ -240,13 +240,7 @@ APPEND = os.O_WRONLY | os.O_APPEND
     [
         ("dedup a.jsonl -o - --removed r.tsv", 1, "r.tsv", APPEND, "r.tsv: --removed names the"),
         ("dedup a.jsonl -o -", 1, "a.jsonl", APPEND, "-: the output is one of the inputs: a.jsonl"),
-        (
-            "dedup - -o a.jsonl",
-            0,
-            "a.jsonl",
-            os.O_RDONLY,
-            "a.jsonl: the output is one of the",
-        ),
+        ("dedup - -o a.jsonl", 0, "a.jsonl", os.O_RDONLY, "a.jsonl: the output is one of the"),
         ("pairs a.jsonl", 1, "a.jsonl", APPEND, "-: the output is one of the inputs: a.jsonl"),
         ("pairs a.jsonl --log log", 1, "log", APPEND, "log: --log names the same file as -o: -"),
         ("dedup a.jsonl -o /dev/fd/99 --removed 3", 99, "3", APPEND, "3: --removed names the same"),

@@ -149,8 +149,7 @@ def test_a_plot_without_matplotlib(run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "kind",
-    every(3, [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")]),
+    "kind", every(3, [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")])
 )
 def test_formats_of_plots(run, tmp_path, matplotlib, kind):
     name, magic = kind

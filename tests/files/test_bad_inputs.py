@@ -12,12 +12,7 @@ from combinations import every
 from fastlsh import InputError, deduplicate_files
 from fastlsh.cli import main
 from fastlsh.files.disk import documents as on_disk
-from fastlsh.files.disk import (
-    gather,
-    link,
-    sign,
-    write,
-)
+from fastlsh.files.disk import gather, link, sign, write
 from shards import content_of, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")

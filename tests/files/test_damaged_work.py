@@ -13,18 +13,8 @@ import numpy as np
 import pytest
 
 from combinations import covering, every
-from fastlsh import (
-    InputError,
-    deduplicate_files,
-    deduplicate_line_files,
-    deduplicate_span_files,
-)
-from fastlsh.files.disk import (
-    decide,
-    gather,
-    link,
-    sign,
-)
+from fastlsh import InputError, deduplicate_files, deduplicate_line_files, deduplicate_span_files
+from fastlsh.files.disk import decide, gather, link, sign
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.run import ownership
 from fastlsh.files.run.manifest import STAGES

@@ -235,12 +235,7 @@ def test_a_kill_anywhere_changes_nothing(tmp_path, times):
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.filterwarnings("ignore:(removed|completed)")  # what kills have left beside outputs
 @pytest.mark.parametrize(
-    ("kind", "kills"),
-    [
-        (None, 6),
-        ("jsonl", 6),
-        pytest.param(None, 100, marks=pytest.mark.slow),
-    ],
+    ("kind", "kills"), [(None, 6), ("jsonl", 6), pytest.param(None, 100, marks=pytest.mark.slow)]
 )
 def test_stages_that_are_killed_are_started_again(tmp_path, kind, kills):
     keywords = job(tmp_path) if kind is None else one_file(tmp_path, kind)

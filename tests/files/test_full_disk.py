@@ -14,12 +14,7 @@ import pytest
 
 from combinations import every
 from fastlsh.cli import main
-from fastlsh.files.disk import (
-    decide,
-    gather,
-    link,
-    signed_runs,
-)
+from fastlsh.files.disk import decide, gather, link, signed_runs
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.disk import pieces as passages
 from fastlsh.files.disk import write as disk_writing

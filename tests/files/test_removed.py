@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 
 from combinations import covering
-from fastlsh import (
-    Index,
-    deduplicate_files,
-    deduplicate_line_files,
-    deduplicate_span_files,
-)
+from fastlsh import Index, deduplicate_files, deduplicate_line_files, deduplicate_span_files
 from fastlsh.files import deduplicate_with_index
 from files import put_rows
 

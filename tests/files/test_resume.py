@@ -12,12 +12,7 @@ import pytest
 
 from combinations import every
 from fastlsh import InputError, deduplicate_files
-from fastlsh.files.disk import (
-    decide,
-    gather,
-    link,
-    sign,
-)
+from fastlsh.files.disk import decide, gather, link, sign
 from fastlsh.files.run.workdir import WorkDirectory
 from killed_runs import ended_again_and_again, finish, run, written
 from shards import content_of, rows_of, small_budget, write_shards

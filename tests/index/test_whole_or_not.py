@@ -16,12 +16,7 @@ import pytest
 
 from combinations import covering
 from fastlsh import Index, MinHasher, Shingler
-from fastlsh.index import (
-    api,
-    checks,
-    in_memory,
-    memory,
-)
+from fastlsh.index import api, checks, in_memory, memory
 from fastlsh.index.in_memory import Memory
 from index_model import KINDS, Model, same
 
@@ -96,10 +91,7 @@ CHANGES = {
         lambda i, _: i.insert(20, text_of(0), on_known="replace"),
         lambda m: inserted(m, [20], "replace"),
     ),
-    "insert_many": (
-        lambda i, _: i.insert_many(NEW, texts_of(NEW)),
-        lambda m: inserted(m, NEW),
-    ),
+    "insert_many": (lambda i, _: i.insert_many(NEW, texts_of(NEW)), lambda m: inserted(m, NEW)),
     "insert_many, replacing": (
         lambda i, _: i.insert_many(MIXED, texts_of(MIXED), on_known="replace"),
         lambda m: inserted(m, MIXED, "replace"),

@@ -14,12 +14,7 @@ from spark_collections import made
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 datasets = library("datasets")
 from fastlsh.integrations.arrow import signatures_from_arrow  # noqa: E402
-from fastlsh.integrations.datasets import (  # noqa: E402
-    _Signer,
-    add_signatures,
-    deduplicate,
-    text_column,
-)
+from fastlsh.integrations.datasets import _Signer, add_signatures, deduplicate, text_column  # noqa: E402
 
 TEXTS = made(300)
 ROWS = {"id": list(range(300)), "text": TEXTS, "more": [{"n": i} for i in range(300)]}
@@ -135,11 +130,7 @@ def test_splits_without_what_the_reference_has(dataset, options):
         (lambda d: divided(d, "test", against=["x"]), ValueError, "cannot be given together"),
         (lambda d: deduplicate(TEXTS), TypeError, "must be a Dataset or an Iter.* got list"),
         (lambda d: deduplicate(d.to_iterable_dataset(), 2), ValueError, "threshold must be"),
-        (
-            lambda d: deduplicate(d.to_iterable_dataset(), keep="longest"),
-            TypeError,
-            "keep",
-        ),
+        (lambda d: deduplicate(d.to_iterable_dataset(), keep="longest"), TypeError, "keep"),
         (
             lambda d: deduplicate(d.to_iterable_dataset(), batch_size=0),
             ValueError,

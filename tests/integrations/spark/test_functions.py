@@ -17,9 +17,7 @@ from fastlsh.integrations.spark import (
     near_duplicates,
     proofs,
 )
-from fastlsh.integrations.spark import (
-    families as parts,
-)
+from fastlsh.integrations.spark import families as parts
 from spark_collections import expected_proofs, made, memory_proofs
 
 TEXTS = made(150)

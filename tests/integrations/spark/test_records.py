@@ -178,10 +178,7 @@ def test_several_columns(spark):
 
 def test_refusals(spark):
     df = frame(spark, TEXTS, **MORE).selectExpr(
-        "*",
-        "nullif(number, 1) AS gap",
-        "struct(id) AS s",
-        "if(id = 7, double('NaN'), null) AS nan",
+        "*", "nullif(number, 1) AS gap", "struct(id) AS s", "if(id = 7, double('NaN'), null) AS nan"
     )
     for options, error, message in (
         ({"within": "nan"}, ValueError, "column 'nan' holds NaN"),
