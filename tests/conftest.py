@@ -251,7 +251,11 @@ def write(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capfd):
-    """Run a command in an empty directory; return status, standard output and error lines."""
+    """Run a command in an empty directory; return status, standard output and error lines.
+
+    `run.done` is for a command that succeeds, and returns the standard output and error lines;
+    `run.refused` is for one that is refused, and returns its only line.
+    """
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
@@ -259,4 +263,15 @@ def run(tmp_path, monkeypatch, capfd):
         out, err = capfd.readouterr()
         return status, out, err.splitlines()
 
+    def done(*arguments):
+        status, *said = call(*arguments)
+        assert status == 0, (arguments, said)
+        return said
+
+    def refused(*arguments):
+        status, out, lines = call(*arguments)
+        assert (status, out, len(lines)) == (2, "", 1), (arguments, lines)
+        return lines[0]
+
+    call.done, call.refused = done, refused
     return call

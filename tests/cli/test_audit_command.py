@@ -37,8 +37,7 @@ def test_a_page_and_its_results(run):
     assert Path("audit.html").read_text("utf-8").count("<h2") == 4  # with the end
     assert not Path("answers.jsonl").exists()
     put_answers(False, True)
-    status, out, err = run(*arguments, *RESULTS)
-    assert status == 0
+    out, err = run.done(*arguments, *RESULTS)
     head, first, *rows = [line.split("\t") for line in out.splitlines()]
     assert head == [
         "kind", "level", "removed", "judged", "duplicates", "precision", "low", "high",
@@ -89,10 +88,8 @@ def test_complaints(run):
         (("--page", "x.html", "--answers", "x.html", "--results"), "x.html: --page names the same"),
         (("--answers", "thesis.txt", "--results"), "thesis.txt: row 1: not JSON"),
     ]:
-        status, out, err = run(*arguments, *more)
-        assert (status, out, len(err)) == (2, "", 1), more
-        assert reason in err[0]
-    status, _, err = run("audit", "a.jsonl", "--removed", "r.tsv", *page)
-    assert status == 2
-    assert "which the inputs do not have: give those of the run" in err[0]
+        assert reason in run.refused(*arguments, *more)
+    assert "which the inputs do not have: give those of the run" in run.refused(
+        "audit", "a.jsonl", "--removed", "r.tsv", *page
+    )
     assert not Path("a.html").exists()

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 
 import pytest
 
@@ -46,13 +45,6 @@ def folder(tmp_path):
     for name in ("in.jsonl", "seen.index"):
         (tmp_path / name).touch()
     return tmp_path
-
-
-def test_without_shtab_one_line_says_what_is_missing(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "shtab", None)
-    assert run("completion", "bash") == (
-        2, "", ["fastlsh: completion needs shtab: pip install shtab"],
-    )  # fmt: skip
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")

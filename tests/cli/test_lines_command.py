@@ -29,8 +29,7 @@ def texts(path):
 
 def test_what_repeats_goes_and_rows_stay(run, notices, tmp_path):
     kept, removed = tmp_path / "kept.jsonl", tmp_path / "removed.tsv"
-    status, _, err = run("dedup", notices, "--by", "line", "-o", kept, "--removed", removed)
-    assert status == 0
+    _, err = run.done("dedup", notices, "--by", "line", "-o", kept, "--removed", removed)
     assert texts(kept) == [ROWS[0]["text"], "The second story.\n", ""]
     assert removed.read_text().splitlines() == [
         "id\tstart\tend\tkept_id\tjaccard",
@@ -77,20 +76,17 @@ REFUSED = [
 
 @pytest.mark.parametrize(("options", "message"), REFUSED, ids=str)
 def test_options_that_would_be_ignored_are_refused(run, notices, tmp_path, options, message):
-    status, _, err = run("dedup", notices, "-o", tmp_path / "kept.jsonl", *options)
-    assert status == 2
-    assert message in err[0]
+    assert message in run.refused("dedup", notices, "-o", tmp_path / "kept.jsonl", *options)
     assert not (tmp_path / "kept.jsonl").exists()
 
 
 def test_lines_of_a_reference_collection_go_too(run, notices, tmp_path):
     old, kept = tmp_path / "old.jsonl", tmp_path / "kept.jsonl"
     old.write_text(json.dumps({"id": "x", "text": "The second story.\nMenu\nMenu"}) + "\n")
-    status, _, lines = run(
+    _, lines = run.done(
         "dedup", notices, "--by", "line", "--against", old, "-o", kept, "--report", "page.html",
         "--removed", "removed.tsv",
     )  # fmt: skip
-    assert status == 0
     assert texts(kept) == ["The first story.\n\nShare this page", "", ""]
     assert "3 documents, 7 lines" in "\n".join(lines)
     rows = [row.split("\t") for row in Path("removed.tsv").read_text().splitlines()[1:]]
@@ -109,8 +105,7 @@ def test_lines_of_a_reference_collection_go_too(run, notices, tmp_path):
 def test_one_text_file_becomes_one(run, write):
     text = "".join(f"line {n % 20_000}\r\n" for n in range(30_000))
     name = write("book.txt", text)
-    status, _, err = run("dedup", name, "--by", "line", "-o", "clean.txt.gz")
-    assert status == 0
+    _, err = run.done("dedup", name, "--by", "line", "-o", "clean.txt.gz")
     assert "30,000 lines" in err[-1]
     assert not any("one document" in line for line in err)
     kept = gzip.decompress(Path("clean.txt.gz").read_bytes())

@@ -23,6 +23,8 @@ from files import put, put_rows
         ("pyarrow", "pairs.parquet", "pairs in.jsonl -o pairs.parquet"),
         ("pyarrow", "hits.parquet", "decontaminate in.jsonl --evals e.jsonl --hits hits.parquet"),
         ("matplotlib", "plot.svg", "evaluate in.jsonl --plot plot.svg"),
+        ("matplotlib", "a.svg: plots need matplotlib: ", "tune --threshold 0.8 --plot a.svg"),
+        ("shtab", "completion needs shtab: ", "completion bash"),
         ("tokenizers", "t.json", "dedup in.jsonl -o o --by span --unit token --tokenizer t.json"),
         ("redis", "redis://127.0.0.1:1#x", "index build redis://127.0.0.1:1/0#x in.jsonl"),
         ("redis", "redis://127.0.0.1:1#index", "index info redis://user:secret@127.0.0.1:1/0"),
@@ -37,11 +39,10 @@ def test_one_line_names_the_file_and_the_package(run, here, monkeypatch, case):
     before = sorted(here.iterdir())
     monkeypatch.setitem(sys.modules, package, None)
     importlib.invalidate_caches()
-    status, out, err = run(*command.split())
-    assert (status, out, len(err)) == (2, "", 1)
-    assert err[0].startswith(f"fastlsh: {named}")
-    assert err[0].endswith(f"pip install {package}")
-    assert "secret" not in err[0]
+    line = run.refused(*command.split())
+    assert line.startswith(f"fastlsh: {named}")
+    assert line.endswith(f"pip install {package}")
+    assert "secret" not in line
     assert sorted(here.iterdir()) == before
 
 

@@ -45,15 +45,6 @@ def test_one_command_reads_what_another_writes(here):
     assert done.stdout == b"id_a\tid_b\tjaccard\n"
 
 
-@pytest.mark.exhaustive
-def test_a_chain_of_commands(here):
-    shell = '"$@" dedup - -o - -q | "$@" pairs - -q --threshold 0.01 --recall 0.5'
-    done = subprocess.run(
-        ["sh", "-c", shell, "sh", *COMMAND], input=LINES, capture_output=True, timeout=120
-    )
-    assert done.stdout == b"id_a\tid_b\tjaccard\n"
-
-
 def test_what_is_read_twice_is_told(here):
     done = piped(LINES, "dedup", "-", "-o", "kept.jsonl")
     assert b"the standard input is read more than once, and copied to" in done.stderr
@@ -65,6 +56,8 @@ def test_what_is_read_twice_is_told(here):
 def test_ids_and_messages_name_standard_input_as_it_was_given(here):
     lines = b'{"text": "%s"}\n' % ONE.encode() * 2
     assert piped(lines, "pairs", "-", "-q").stdout.endswith(b"-:1\t-:2\t1.000000\n")
+    named = piped(lines, "pairs", "/dev/stdin", "--format", "jsonl", "-q").stdout
+    assert named.endswith(b"/dev/stdin:1\t/dev/stdin:2\t1.000000\n")
     done = piped(b"bad\n", "dedup", "-", "-o", "kept.jsonl", "-q")
     assert (done.returncode, done.stderr.split(b": not JSON")[0]) == (2, b"fastlsh: -: row 1")
 
@@ -242,11 +235,14 @@ def test_all_outputs_or_none_at_fifty_instants(here, events, number):
     assert any(done) or number == 0
 
 
-def test_killed_between_two_renames_the_next_run_completes(here):
+def killed_at_the_third_rename():
     put_rows("a.jsonl", *ROWS)
     code = KILLED.replace('"replace", "fsync", "open", "write", "unlink"', '"replace",')
-    killed = warm.run("-c", code, 3, int(signal.SIGKILL), *FOUR)
-    assert killed.returncode == -signal.SIGKILL
+    assert warm.run("-c", code, 3, int(signal.SIGKILL), *FOUR).returncode == -signal.SIGKILL
+
+
+def test_killed_between_two_renames_the_next_run_completes(here):
+    killed_at_the_third_rename()
     assert not os.path.exists("kept.jsonl")  # the last one
     assert len([name for name in os.listdir() if name in OUTPUTS]) == 2
     assert len([name for name in os.listdir() if name.endswith(".tmp")]) == 2
@@ -258,9 +254,7 @@ def test_killed_between_two_renames_the_next_run_completes(here):
 
 
 def test_outputs_that_were_changed_after_a_kill_stay(here):
-    put_rows("a.jsonl", *ROWS)
-    code = KILLED.replace('"replace", "fsync", "open", "write", "unlink"', '"replace",')
-    warm.run("-c", code, 3, int(signal.SIGKILL), *FOUR)
+    killed_at_the_third_rename()
     Path("kept.jsonl").write_text("mine")
     done = piped(b"", "pairs", "a.jsonl", "-o", "pairs.tsv", "-q")
     assert b"warning: removed temporary files of a run that was killed: 2" in done.stderr

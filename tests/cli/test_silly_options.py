@@ -6,6 +6,7 @@ import os
 import pytest
 
 from fastlsh import Index, LSHParams
+from files import get
 from files import put_rows as put
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -15,6 +16,7 @@ ONE = "the quick brown fox jumps over the lazy dog and runs away"
 def place(run):
     put("a.jsonl", *({"id": str(i), "text": f"{ONE} {i % 3}"} for i in range(6)))
     assert run("index", "build", "-q", "seen.ix", "a.jsonl")[0] == 0
+    put("b.jsonl", {})
     os.mkdir("dir")
     os.symlink("nothing.ix", "dangling.ix")
     os.symlink("nowhere/nothing.ix", "astray.ix")
@@ -58,6 +60,26 @@ REFUSED = [
 ]  # fmt: skip
 
 
+NAMED = [
+    ("index build seen.ix a.jsonl", "seen.ix: it exists already"),
+    ("index add none.ix a.jsonl", "none.ix: there is no index"),
+    ("index query a.jsonl a.jsonl", "a.jsonl: the index is one of the inputs"),
+    ("index query b.jsonl a.jsonl", "it is not an index of fastlsh"),
+    ("index add seen.ix a.jsonl --threshold 0.5", "threshold=0.8, not 0.5"),
+    ("index remove seen.ix 3 none", "no document has the id none"),
+    *((f"dedup a.jsonl --index seen.ix -o k.jsonl {more}", said) for more, said in (
+        ("--against a.jsonl", "--index and --against cannot be given together"),
+        ("--max-copies 0", "--index and --max-copies cannot be given together"),
+        ("--work w", "--index and --work cannot be given together"),
+        ("--engine disk", "--index and --engine disk cannot be given together"),
+        ("-o k.csv --convert-to jsonl", "rows are converted to .jsonl, so the output must be .jso"),
+        ("-o seen.ix", "seen.ix"),
+        ("-o -", "must be a plain file"),
+        ("--size 7", "size=9, not 7"),
+    )),
+]  # fmt: skip
+
+
 def test_one_line_says_what_would_be_right(run, place):
     lsh = LSHParams.for_threshold(0.8, 128, recall=0.5)
     before = sorted(os.listdir())
@@ -65,6 +87,10 @@ def test_one_line_says_what_would_be_right(run, place):
         said = line.format(here=os.getcwd(), half=f"{lsh.bands} of {lsh.rows}")
         assert run(*arguments.split()) == (2, "", [f"fastlsh: {said}"]), arguments
         assert sorted(os.listdir()) == before, arguments
+    index = get("seen.ix")
+    for arguments, said in NAMED:
+        assert said in run.refused(*arguments.split()), arguments
+    assert (sorted(os.listdir()), get("seen.ix")) == (before, index)
 
 
 def test_an_index_behind_a_link_to_nothing(run, place):
@@ -82,9 +108,9 @@ def test_the_recall_of_an_index_that_exists(run, place):
     build = ["--rule", "contained", "--search", "containment", "--num-perm", "64", "-q"]
     assert run("index", "build", "contained.ix", "a.jsonl", *build)[0] == 0
     assert run("index", "query", "contained.ix", "a.jsonl", "--recall", "0.98")[0] == 0
-    status, _, err = run("index", "query", "contained.ix", "a.jsonl", "--recall", "0.5")
-    assert (status, len(err)) == (2, 1)
-    assert err[0].endswith("which --recall=0.5 chooses")
+    assert run.refused("index", "query", "contained.ix", "a.jsonl", "--recall", "0.5").endswith(
+        "which --recall=0.5 chooses"
+    )
     with Index.open("seen.ix", bands=17, rows=7) as index:
         assert len(index) == 6
 
