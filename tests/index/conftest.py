@@ -43,11 +43,14 @@ class Backend:
     def __call__(self, threshold=0.8, **options):
         if not self.stored:
             return Index(threshold, **options)
-        name = uuid.uuid4().hex
-        where = f"{self.place}#{name}" if self.kind == "redis" else os.path.join(self.place, name)
-        index = Index.open(where, threshold, **options)
+        index = Index.open(self.new_place(), threshold, **options)
         self._made.add(index)
         return index
+
+    def new_place(self):
+        """Return where an index that is stored may be."""
+        name = uuid.uuid4().hex
+        return f"{self.place}#{name}" if self.kind == "redis" else os.path.join(self.place, name)
 
     def close(self):
         """Close what was not closed."""
@@ -57,6 +60,14 @@ class Backend:
     def name(self, *parts):
         """Return an id: a tuple, or where none can be stored, a str."""
         return " ".join(map(str, parts)) if self.stored else parts
+
+
+@pytest.fixture
+def stored(backend):
+    """The same, for a kind of index that processes can share."""
+    if not backend.stored:
+        pytest.skip("an index in memory is of one process")
+    return backend
 
 
 @pytest.fixture(scope="module", params=[*KINDS, "redis"])

@@ -1,6 +1,8 @@
 """What every backend must do alike: in memory, in SQLite, in Redis."""
 
 import random
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 import strategies
 from combinations import covering
 from fastlsh import Index, MinHasher, Shingler, deduplicate
+from fastlsh.index import location_of
 from index_model import KINDS
 
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=4)}
@@ -262,3 +265,61 @@ def test_a_query_with_a_higher_threshold(backend):
 def test_a_threshold_needs_similarities(backend):
     with pytest.raises(ValueError, match='the index has verify="none"'):
         backend(0.8, verify="none").query("a", threshold=0.9)
+
+
+TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
+
+
+def shown(place):
+    """Return a place as messages have it."""
+    return str(place).replace("/0#", "#")
+
+
+def test_it_is_there_when_it_is_opened_again(stored):
+    with stored(0.7, num_perm=64, seed=3, shingler=Shingler(size=5)) as index:
+        place = location_of(index)
+        index.insert_many(range(60), TEXTS)
+        index.remove(7)
+        found = index.query_many(TEXTS)
+    if stored.kind != "redis":
+        assert [*Path(place).parent.glob(f"{Path(place).name}*")] == [Path(place)]
+    with Index.open(place) as index:
+        assert (index.threshold, index.query_many(TEXTS)) == (0.7, found)
+        index.remove(3)
+    with Index.open(place, read_only=True) as index:
+        assert len(index) == 58
+        with pytest.raises(ValueError, match="read_only=True"):
+            index.insert("x", "text")
+    with pytest.raises(ValueError, match=f"^{re.escape(shown(place))}: .*threshold=0.7, not"):
+        Index.open(place, 0.8)
+    with pytest.raises(FileNotFoundError, match="there is no index"):
+        Index.open(stored.new_place(), read_only=True)
+
+
+def test_copies_from_form_to_form(stored, tmp_path):
+    place, second, one_file = stored.new_place(), tmp_path / "second", tmp_path / "one file"
+    memory = Index(0.7, shingler=Shingler(size=5, lowercase=True))
+    memory.insert_many(range(60), TEXTS)
+    memory.remove(7)
+    memory.copy_to(place)
+    with pytest.raises(FileExistsError):
+        memory.copy_to(place)
+    with Index.open(place) as index:
+        assert_same(index, memory, TEXTS)
+        index.copy_to(second)
+        index.save(one_file)
+    with Index.open(second) as index:
+        assert_same(index, memory, TEXTS)
+    assert_same(Index.load(one_file), memory, TEXTS)
+
+
+def test_writers_take_turns(stored):
+    with stored() as index, Index.open(location_of(index), wait=0.05) as other:
+        with index.batch():
+            index.insert("a", TEXTS[0])
+            with pytest.raises(TimeoutError, match="another process is writing") as error:
+                other.insert("b", TEXTS[1])
+            assert shown(location_of(index)) in str(error.value)
+            assert len(other) == 0
+        other.insert("b", TEXTS[1])
+        assert list(index) == ["a", "b"]

@@ -1,13 +1,13 @@
 """Processes that are forked while their parent uses an index: nothing is lost or hangs."""
 
 import os
-import signal
 import threading
 
 import pytest
 
 from fastlsh import Index
 from fastlsh.index import checks
+from running import in_child
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork"),
@@ -19,34 +19,6 @@ REFUSED = "forked in the middle of a batch"
 
 def text_of(name):
     return f"a text of {name}, its own {name!r:>30}"
-
-
-def in_child(work):
-    """Return what a function returns, or the error that it raises, in a forked process."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            signal.alarm(30)  # a child that hangs is killed
-            said = str(work())
-        except BaseException as error:
-            said = f"{type(error).__name__}: {error}"
-        finally:
-            os.write(writer, said.encode())
-            os._exit(0)
-    os.close(writer)
-    said = os.read(reader, 10_000).decode()
-    os.close(reader)
-    os.waitpid(child, 0)
-    return said
-
-
-@pytest.fixture
-def stored(backend):
-    """A function that makes an index, and the function that opens it again."""
-    if not backend.stored:
-        pytest.skip("a child has a copy of what is in memory")
-    return backend
 
 
 def opened(index, **options):

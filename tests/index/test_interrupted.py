@@ -14,6 +14,7 @@ from fastlsh import Index
 from fastlsh._kernels.common._common import Hold
 from fastlsh._kernels.index import _index
 from fastlsh.index import checks
+from running import in_child
 from running import threads as running_threads
 
 ROWS = np.arange(512, dtype=np.uint32).reshape(4, 128)
@@ -182,20 +183,6 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 no_warning = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 
 
-def in_child(work):
-    """Run a function in a forked process; it must end, and return something true."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            signal.alarm(30)  # a child that hangs is killed
-            code = 0 if work() else 2
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
-
-
 @needs_fork
 @no_warning
 def test_a_child_can_use_what_a_thread_of_its_parent_was_using():
@@ -209,12 +196,15 @@ def test_a_child_can_use_what_a_thread_of_its_parent_was_using():
             asking.set()
             index.query_many(signatures=np.tile(ROWS[:1], (300, 1)))
 
+    def use():
+        return len(index.query(signature=ROWS[0])) == 300 and index.discard(0)
+
     thread = threading.Thread(target=ask)
     thread.start()
     try:
         asking.wait()
         for _ in range(5):
-            in_child(lambda: len(index.query(signature=ROWS[0])) == 300 and index.discard(0))
+            assert in_child(use) == "True"
     finally:
         stop.set()
         thread.join()
@@ -244,7 +234,7 @@ def test_a_child_of_a_parent_that_changes_the_index():
 
     try:
         for _ in range(3):
-            in_child(use)
+            assert in_child(use) == "True"
     finally:
         stop.set()
         thread.join()

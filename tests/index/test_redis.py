@@ -6,7 +6,7 @@ import time
 import pytest
 
 import redis_server
-from fastlsh import Index, Shingler
+from fastlsh import Index
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 
@@ -15,48 +15,6 @@ TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)
 def server(tmp_path):
     with redis_server.started(tmp_path) as ((host, port), process):
         yield f"redis://{host}:{port}/0", process
-
-
-def test_it_is_there_when_it_is_opened_again(server):
-    location, _ = server
-    with Index.open(location, 0.7, num_perm=64, shingler=Shingler(size=5)) as index:
-        index.insert_many(range(60), TEXTS)
-        index.remove(7)
-        found = index.query_many(TEXTS)
-    with Index.open(location, read_only=True) as index:
-        assert index.threshold == 0.7
-        assert index.query_many(TEXTS) == found
-        with pytest.raises(ValueError, match="read_only=True"):
-            index.insert("x", "text")
-    with pytest.raises(ValueError, match=r"redis://127.*#index: .*threshold=0.7, not 0.8"):
-        Index.open(location, 0.8)
-    with pytest.raises(FileNotFoundError, match="there is no index"):
-        Index.open(f"{location}#another", read_only=True)
-
-
-def test_copies(server, tmp_path):
-    location, _ = server
-    memory = Index(0.7)
-    memory.insert_many(range(60), TEXTS)
-    memory.copy_to(f"{location}#copy")
-    with pytest.raises(FileExistsError):
-        memory.copy_to(f"{location}#copy")
-    with Index.open(f"{location}#copy") as index:
-        index.copy_to(tmp_path / "file")
-    with Index.open(tmp_path / "file") as index:
-        assert index.query_many(TEXTS) == memory.query_many(TEXTS)
-
-
-def test_writers_take_turns(server):
-    location, _ = server
-    with Index.open(location, 0.8) as index, Index.open(location, wait=0.05) as other:
-        with index.batch():
-            index.insert("a", TEXTS[0])
-            with pytest.raises(TimeoutError, match="another process is writing"):
-                other.insert("b", TEXTS[1])
-            assert len(other) == 0
-        other.insert("b", TEXTS[1])
-        assert list(index) == ["a", "b"]
 
 
 def test_a_lock_that_was_lost(server):
