@@ -1,5 +1,7 @@
 """What the tests of files share."""
 
+import csv
+import gzip
 import json
 from pathlib import Path
 
@@ -28,8 +30,54 @@ def get(name):
 
 
 def put_rows(name, *rows):
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    Path(name).write_text(lines_of(rows), encoding="utf-8")
     return name
+
+
+def put_table(path, rows, **options):
+    """Write rows, or a table of pyarrow, in the format that a name tells; return the path."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _, kind, *compression = path.name.split(".")
+    if kind in ("parquet", "arrow"):
+        pa = pytest.importorskip("pyarrow")
+        table = pa.Table.from_pylist(rows) if isinstance(rows, list) else rows
+        if kind == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, path, **options)
+        else:
+            with pa.ipc.new_file(path, table.schema) as file:
+                file.write_table(table, **options)
+    elif kind in ("csv", "tsv"):
+        with path.open("w", newline="", encoding="utf-8") as file:
+            out = csv.DictWriter(file, rows[0], delimiter=SEPARATORS[kind], lineterminator="\n")
+            out.writeheader()
+            out.writerows(rows)
+    else:
+        lines = json.dumps(rows, **options) if kind == "json" else lines_of(rows)
+        path.write_bytes(gzip.compress(lines.encode()) if compression else lines.encode())
+    return path
+
+
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+
+
+def lines_of(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def table_rows(path):
+    """Return the rows of a file in the format that its name tells; fields of CSV are text."""
+    path = Path(path)
+    _, kind, *compression = path.name.split(".")
+    if kind == "parquet":
+        return pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
+    if kind == "arrow":
+        return pytest.importorskip("pyarrow").ipc.open_file(path).read_all().to_pylist()
+    if kind in SEPARATORS:
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file, delimiter=SEPARATORS[kind]))
+    data = gzip.decompress(path.read_bytes()) if compression else path.read_bytes()
+    return json.loads(data) if kind == "json" else [*map(json.loads, data.splitlines())]
 
 
 def check_rows_output(inputs, output, *, recursive=False, convert=None):

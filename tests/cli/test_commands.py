@@ -7,15 +7,12 @@ from pathlib import Path
 import pytest
 
 from files import put_rows as put
+from files import table_rows
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
 NEAR = ONE.replace("away", "off")
 OTHER = "something else altogether, long enough to have shingles"
-
-
-def rows(name):
-    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
 
 
 def table(text):
@@ -94,7 +91,7 @@ def test_pairs_into_files(run, three):
     assert run("pairs", three, "-o", "p.tsv", "-q") == (0, "", [])
     assert table(Path("p.tsv").read_text())[1][:2] == ["0", "1"]
     run("pairs", three, "-o", "p.jsonl", "-q")
-    (pair,) = rows("p.jsonl")
+    (pair,) = table_rows("p.jsonl")
     assert (pair["id_a"], pair["id_b"]) == (0, 1)
     pq = pytest.importorskip("pyarrow.parquet")
     run("pairs", three, "-o", "p.parquet", "-q")
@@ -155,16 +152,6 @@ def test_skipped_rows_are_told(run):
     ]
 
 
-def test_warnings_of_the_library_are_lines(run):
-    Path("a.txt").write_text("one document\n" * 20)
-    _, _, err = run("pairs", "a.txt", "-q")
-    assert len(err) == 1
-    assert err[0].startswith(
-        "fastlsh: warning: a.txt is read as one document, although it has 20 lines or more"
-    )
-    assert "--split lines or --split paragraphs" in err[0]
-
-
 def test_too_many_pairs(run):
     put("a.jsonl", *[{"text": ONE}] * 50)
     line = run.refused("pairs", "a.jsonl", "--max-pairs", 1000)
@@ -182,7 +169,7 @@ def test_dedup(run):
     put("a.jsonl", *given)
     status, out, err = run("dedup", "a.jsonl", "-o", "kept.jsonl", "--removed", "gone.tsv")
     assert (status, out) == (0, "")
-    assert rows("kept.jsonl") == [given[i] for i in (0, 1, 3, 4)]
+    assert table_rows("kept.jsonl") == [given[i] for i in (0, 1, 3, 4)]
     assert table(Path("gone.tsv").read_text()) == [
         ["id", "kept_id", "jaccard"],
         ["2", "0", jaccard(ONE, NEAR)],
@@ -196,7 +183,7 @@ def test_keep(run):
     put("a.jsonl", {"id": 1, "text": NEAR}, {"id": 2, "text": ONE}, {"id": 3, "text": NEAR})
     for keep, kept in [("first", 1), ("last", 3), ("longest", 2)]:
         assert run("dedup", "a.jsonl", "-o", "b.jsonl", "--keep", keep)[0] == 0
-        assert [row["id"] for row in rows("b.jsonl")] == [kept]
+        assert [row["id"] for row in table_rows("b.jsonl")] == [kept]
 
 
 def test_the_summary_counts_further_copies(run):
@@ -224,8 +211,8 @@ def test_the_summary_counts_missing_priorities(run):
         _, err = run.done("dedup", "a.jsonl", "-o", "b.jsonl", *options)
         (line,) = (line for line in err if "without" in line)
         assert line.startswith(said)
-        assert [row.get("day") for row in rows("b.jsonl")] == ["2024-03-02", None]
-        assert rows("log.jsonl")[-1]["missing_priorities"] == 2
+        assert [row.get("day") for row in table_rows("b.jsonl")] == ["2024-03-02", None]
+        assert table_rows("log.jsonl")[-1]["missing_priorities"] == 2
     status, _, err = run("dedup", "a.jsonl", "-o", "b.jsonl")
     assert (status, [line for line in err if "without" in line]) == (0, [])
 
@@ -239,8 +226,8 @@ def test_against(run, three):
     status, out, err = run("dedup", three, "--against", "known.jsonl", "more", *arguments)
     assert (status, out, len(err)) == (0, "", 1)
     assert err[0].startswith(said)
-    assert rows("b.jsonl") == []
-    gone = {row["id"]: row["kept_id"] for row in rows("gone.jsonl")}
+    assert table_rows("b.jsonl") == []
+    gone = {row["id"]: row["kept_id"] for row in table_rows("gone.jsonl")}
     assert gone == {
         0: os.path.join("more", "one.txt"),
         1: os.path.join("more", "one.txt"),
@@ -255,14 +242,6 @@ def test_too_many_candidates_are_told(run):
     arguments = ["--threshold", 0.75, "--num-perm", 64, "--bands", 64, "--rows", 1]
     _, err = run.done("dedup", "a.jsonl", "-o", "b.jsonl", "--max-candidates", 1, *arguments)
     assert any("--max-candidates" in line for line in err)
-
-
-def test_dedup_of_directory(run):
-    Path("d").mkdir()
-    for name, text in [("a", ONE), ("b", ONE), ("c", OTHER)]:
-        Path(f"d/{name}.txt").write_text(text)
-    assert run("dedup", "d", "-o", "b.jsonl")[0] == 0
-    assert [row["text"] for row in rows("b.jsonl")] == [ONE, OTHER]
 
 
 def test_the_recall_that_is_stated_is_that_of_the_search(run):
@@ -296,12 +275,12 @@ def test_the_rule_of_removal(run):
     name = put("a.jsonl", *({"id": i, "text": t} for i, t in enumerate([ONE, long, NEAR])))
     options = ["--threshold", 0.6, "--num-perm", 400, "--keep", "longest", "--removed", "gone.tsv"]
     assert run("dedup", name, "-o", "kept.jsonl", *options, "--rule", "contained")[0] == 0
-    assert [row["id"] for row in rows("kept.jsonl")] == [1, 2]
+    assert [row["id"] for row in table_rows("kept.jsonl")] == [1, 2]
     gone = table(Path("gone.tsv").read_text(encoding="utf-8"))
     assert gone == [["id", "kept_id", "containment"], ["0", "1", "1.000000"]]
     share = ["--rule", "contained", "--containment", "0.8"]
     assert run("dedup", name, "-o", "kept.jsonl", *options, *share)[0] == 0
-    assert [row["id"] for row in rows("kept.jsonl")] == [1]
+    assert [row["id"] for row in table_rows("kept.jsonl")] == [1]
     far = put("b.jsonl", {"text": f"{long} " + " ".join(map(str, range(200)))}, {"text": long})
     options = ["--rule", "contained", "--keep", "longest"]
     for search, engine, kept in (
@@ -309,7 +288,7 @@ def test_the_rule_of_removal(run):
     ):  # fmt: skip
         searched = [*options, "--search", search]
         status, _, err = run("dedup", far, "-o", "kept.jsonl", *searched, "--engine", engine)
-        assert (status, len(rows("kept.jsonl"))) == (0, kept)
+        assert (status, len(table_rows("kept.jsonl"))) == (0, kept)
         probability = {
             "jaccard": "a document in a much longer one needs --search containment to be found",
             "containment": "a document contained in one of up to 32 times as many shingles is"
@@ -334,13 +313,13 @@ def test_equal_texts(run):
     name = put("a.jsonl", *({"id": i, "text": t} for i, t in enumerate(texts)))
     equal = ["dedup", name, "-o", "kept.jsonl", "--rule", "equal"]
     assert run(*equal)[0] == 0
-    assert len(rows("kept.jsonl")) == 4
+    assert len(table_rows("kept.jsonl")) == 4
     for engine in ("memory", "disk"):
         more = ["--lowercase", "--removed", "gone.tsv", "--report", "run.html", "--engine", engine]
         status, _, err = run(*equal, *more)
         assert status == 0
         assert err[-1].endswith("; all equal texts are found")
-        assert [row["id"] for row in rows("kept.jsonl")] == [0, 2, 3]
+        assert [row["id"] for row in table_rows("kept.jsonl")] == [0, 2, 3]
         gone = table(Path("gone.tsv").read_text(encoding="utf-8"))
         assert gone == [["id", "kept_id", "jaccard"], ["1", "0", "1.000000"]]
         page = Path("run.html").read_text(encoding="utf-8")
@@ -364,7 +343,7 @@ def test_repeated_passages(run):
             "fastlsh: 3 documents: 58 characters removed in 1 span of at least 30 characters from"
             " 1 document; 2 rows written, 1 row left out"
         )
-        assert [row["text"] for row in rows("kept.jsonl")] == [texts[0], "three"]
+        assert [row["text"] for row in table_rows("kept.jsonl")] == [texts[0], "three"]
         gone = table(Path("gone.tsv").read_text(encoding="utf-8"))
         assert gone == [["id", "start", "end", "kept_id", "kept_start"], ["1", "0", "58", "0", "5"]]
     for wrong, said in (
@@ -382,7 +361,7 @@ def test_repeated_passages(run):
         "3 documents: 58 characters removed in 1 span of at least 30 bytes from 1 document"
         in err[0]
     )
-    found = [row.pop("repeated_spans") for row in rows("kept.jsonl")]
+    found = [row.pop("repeated_spans") for row in table_rows("kept.jsonl")]
     assert found == [None, "[[0,58]]", None]
     for engine in ("memory", "disk"):
         words = ["--unit", "word", "--min-length", 8, "--engine", engine, "--report", "run.html"]

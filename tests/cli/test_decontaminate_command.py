@@ -1,8 +1,8 @@
 """`fastlsh decontaminate`: its options, its summary, and its complaints."""
 
-import json
-
 import pytest
+
+from files import put_table, table_rows
 
 QUESTION = "Which of the planets that were known to the ancients has the shortest year of all?"
 ROWS = [
@@ -11,20 +11,15 @@ ROWS = [
 ]
 
 
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 @pytest.fixture
 def files(tmp_path):
-    train = write(tmp_path / "train.jsonl", ROWS)
+    train = put_table(tmp_path / "train.jsonl", ROWS)
     items = [{"id": "q1", "question": QUESTION, "answer": "Mercury"}, {"id": "q2", "q": "So?"}]
-    return train, write(tmp_path / "evals.jsonl", items)
+    return train, put_table(tmp_path / "evals.jsonl", items)
 
 
 def texts(path):
-    return [json.loads(line)["text"] for line in path.read_text().splitlines()]
+    return [row["text"] for row in table_rows(path)]
 
 
 def test_documents_go(run, files, tmp_path):
@@ -87,7 +82,7 @@ def test_rows_are_annotated(run, files, tmp_path):
     train, evals = files
     clean = tmp_path / "all.jsonl"
     run("decontaminate", train, "--evals", evals, "-o", clean, "--rule", "annotate", "-q")
-    found = [json.loads(line) for line in clean.read_text().splitlines()]
+    found = table_rows(clean)
     assert [row["contaminated_by"] for row in found] == [None, "q1"]
 
 
@@ -105,8 +100,8 @@ def test_presets(run, files, tmp_path):
 def test_boilerplate_is_named(run, tmp_path):
     notice = "this page may be copied by all who name the author and the year in which it was made"
     rows = [{"text": f"{number} {notice if number % 2 else ''}"} for number in range(300)]
-    train = write(tmp_path / "train.jsonl", rows)
-    evals = write(tmp_path / "evals.jsonl", [{"q": f"{QUESTION} {notice}"}])
+    train = put_table(tmp_path / "train.jsonl", rows)
+    evals = put_table(tmp_path / "evals.jsonl", [{"q": f"{QUESTION} {notice}"}])
     given = ("decontaminate", train, "--evals", evals, "-o", tmp_path / "clean.jsonl")
     _, _, err = run(*given)
     assert "boilerplate, in 150 documents of the sample: this page may be copied by" in err[1]
@@ -126,7 +121,7 @@ def test_self_test(run, files, tmp_path):
     assert lines[1].split()[:4] == ["verbatim", "500", "500", "1.0000"]
     assert lines[-1].startswith("1 of 2 documents contain an item as they came (500,000 of a")
     assert run(*given, "--field", "nothing")[0] == 2
-    write(evals, [{"question": QUESTION}])
+    put_table(evals, [{"question": QUESTION}])
     assert run(*given)[0] == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evals.jsonl", "train.jsonl"]
 
@@ -136,8 +131,8 @@ def test_items_in_text_without_spaces(run, tmp_path, monkeypatch):
     letters = [chr(code) for code in range(0x4E00, 0x4E00 + 100)]
     item = "".join(letters[:15]) + "，" + "".join(letters[15:40]) + "？"
     documents = ["".join(letters[40:70]) + item + "".join(letters[70:]), "".join(letters[40:])]
-    write(tmp_path / "train.jsonl", [{"text": text} for text in documents])
-    write(tmp_path / "items.jsonl", [{"question": item}])
+    put_table(tmp_path / "train.jsonl", [{"text": text} for text in documents])
+    put_table(tmp_path / "items.jsonl", [{"question": item}])
     given = ("decontaminate", "train.jsonl", "--evals", "items.jsonl", "-o", "clean.jsonl")
     for options in (
         (), ("--unit", "char"), ("--unit", "char", "--size", "20"), ("--size", "40"),

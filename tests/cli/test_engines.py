@@ -1,10 +1,10 @@
 """The options for memory and disk, priority, clusters and the log."""
 
-import json
 from pathlib import Path
 
 import pytest
 
+from files import table_rows
 from shards import rows_of, write_shards
 
 
@@ -41,17 +41,6 @@ def test_options_that_the_engine_has_no_use_for(run, inputs):
     assert not any("no effect" in line for line in run(*words)[2])
 
 
-def test_priority_decides_who_is_kept(run, tmp_path):
-    rows = [
-        {"id": score, "text": "the same text in every row of the file", "score": score}
-        for score in (3, 9, 4)
-    ]
-    (path,) = write_shards(tmp_path, rows, 1)
-    for engine in ("memory", "disk"):
-        run("dedup", path, "-o", "k.jsonl", "--priority", "score", "--engine", engine, "-q")
-        assert [json.loads(line)["id"] for line in Path("k.jsonl").read_text().splitlines()] == [9]
-
-
 @pytest.mark.parametrize("score", ['"high"', '"2024-13-01"', "[1]"])
 def test_a_row_whose_priority_cannot_be_read_is_a_bad_row(run, tmp_path, score):
     path = tmp_path / "bad.jsonl"
@@ -66,7 +55,7 @@ def test_a_row_whose_priority_cannot_be_read_is_a_bad_row(run, tmp_path, score):
 def test_the_log_tells_stages_and_result(run, inputs):
     pytest.importorskip("pyarrow")
     run("dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--log", "run.log", "-q")
-    events = [json.loads(line) for line in Path("run.log").read_text().splitlines()]
+    events = table_rows("run.log")
     assert events[0]["event"] == "started"
     assert events[-1]["event"] == "done"
     assert events[-1]["documents"] == 200
@@ -75,7 +64,7 @@ def test_the_log_tells_stages_and_result(run, inputs):
     assert all("time" in event for event in events)
     assert events[-1]["slow_rows"] == 0
     run("dedup", "nothing.jsonl", "-o", "k.jsonl", "--log", "run.log", "-q")
-    last = json.loads(Path("run.log").read_text().splitlines()[-1])
+    last = table_rows("run.log")[-1]
     assert last["event"] == "failed"
     assert "nothing.jsonl" in last["error"]
 
@@ -83,9 +72,5 @@ def test_the_log_tells_stages_and_result(run, inputs):
 def test_work_that_is_not_ours_is_told_in_a_line(run, inputs, tmp_path):
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "x").write_text("")
-    status, _, err = run(
-        "dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--work", tmp_path / "w"
-    )
-    assert status == 2
-    assert "not a work directory of fastlsh" in err[-1]
-    assert "Traceback" not in "".join(err)
+    words = ["dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--work", tmp_path / "w", "-q"]
+    assert "not a work directory of fastlsh" in run.refused(*words)

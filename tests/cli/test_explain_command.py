@@ -9,6 +9,7 @@ import pytest
 import warm
 from fastlsh import Shingler, explain, preset
 from files import put_rows as put
+from files import put_table
 from required import missing
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -65,10 +66,7 @@ def test_several_inputs_and_rows_as_ids(run):
 
 
 def test_parquet(run):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.table({"id": [7, 8], "text": [ONE, None]}), "a.parquet")
+    put_table("a.parquet", [{"id": 7, "text": ONE}, {"id": 8, "text": None}])
     assert run("explain", "a.parquet", "7", "7")[1].startswith("Found: 17 of 17")
     assert run("explain", "a.parquet", "7", "8")[1].startswith("Not found: a document without")
 

@@ -6,14 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from files import put, put_rows
+from files import put, put_rows, put_table, table_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
 OTHER = "something else altogether, long enough to have shingles"
-
-
-def rows(name):
-    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
 
 
 # ---- one text file, several documents
@@ -34,7 +30,10 @@ def test_lines(run, engine):
     assert run("dedup", "a.txt", "-o", "b.txt", *more) == (0, "", [])
     assert Path("b.txt").read_bytes() == f"{ONE}\n{OTHER}\r\n".encode()
     assert run("dedup", "a.txt", "-o", "b.jsonl", *more, "--keep", "last")[0] == 0
-    assert rows("b.jsonl") == [{"id": "a.txt:3", "text": OTHER}, {"id": "a.txt:6", "text": ONE}]
+    assert table_rows("b.jsonl") == [
+        {"id": "a.txt:3", "text": OTHER},
+        {"id": "a.txt:6", "text": ONE},
+    ]
 
 
 def test_paragraphs(run):
@@ -43,7 +42,7 @@ def test_paragraphs(run):
     out = run("pairs", "a.txt", *more)[1]
     assert [line.split("\t")[2] for line in out.splitlines()[1:]] == ["1.000000"]
     assert run("dedup", "a.txt", "-o", "b.jsonl", *more)[0] == 0
-    assert [row["text"] for row in rows("b.jsonl")] == [f"{ONE}\n{OTHER}", OTHER]
+    assert [row["text"] for row in table_rows("b.jsonl")] == [f"{ONE}\n{OTHER}", OTHER]
     assert run("dedup", "a.txt", "-o", "b.txt", *more)[0] == 0
     assert Path("b.txt").read_text() == f"\n{ONE}\n{OTHER}\n\n{OTHER}\n  \n\n"
     # Of the last one, which nothing ends, too, a paragraph is made.
@@ -115,13 +114,7 @@ NESTED = [{"meta": {"n": i}, "doc": {"body": {"text": t}}} for i, t in enumerate
 @pytest.mark.parametrize("kind", ["jsonl", "parquet", "arrow"])
 def test_a_text_inside_other_keys(run, kind):
     name = f"a.{kind}"
-    if kind == "jsonl":
-        put_rows(name, *NESTED)
-    else:
-        pa = pytest.importorskip("pyarrow")
-        feather, parquet = (pytest.importorskip(f"pyarrow.{m}") for m in ("feather", "parquet"))
-        write = parquet.write_table if kind == "parquet" else feather.write_feather
-        write(pa.Table.from_pylist(NESTED), name)
+    put_table(name, NESTED)
     where = ["--text", "doc.body.text", "--id", "meta.n", "-q"]
     assert run("pairs", name, *where)[1].splitlines()[1:] == ["0\t1\t1.000000"]
     assert run("dedup", name, "-o", f"b.{kind}", *where, "--priority", "meta.n")[0] == 0

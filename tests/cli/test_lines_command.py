@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import warm
+from files import put_table, table_rows
 from report_page import Page, words
 
 ROWS = [
@@ -18,13 +19,11 @@ ROWS = [
 
 @pytest.fixture
 def notices(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    return path
+    return put_table(tmp_path / "in.jsonl", ROWS)
 
 
 def texts(path):
-    return [json.loads(line)["text"] for line in path.read_text().splitlines()]
+    return [row["text"] for row in table_rows(path)]
 
 
 def test_what_repeats_goes_and_rows_stay(run, notices, tmp_path):

@@ -19,47 +19,37 @@ MESSY = DATA / "messy"
 
 pytestmark = pytest.mark.skipif(not MESSY.is_dir(), reason="no test data: set FASTLSH_DATA")
 
-# name -> documents, empty ones
-GOOD = {
-    "all_empty_1k.jsonl": (1000, 1000),
-    "all_identical_5k.jsonl": (5000, 0),
-    "array.json": (30, 0),
-    "bom.jsonl": (2, 0),
-    "chain_2k.jsonl": (2000, 0),
-    "chunked_sliced_no_id.parquet": (274, 16),
-    "cr_only.txt": (1, 0),
-    "crlf.jsonl": (13, 1),
-    "crlf.txt": (1, 0),
-    "empty.jsonl.gz": (0, 0),
-    "empty.txt": (1, 1),
-    "empty_table.parquet": (0, 0),
-    "good.jsonl": (276, 1),
-    "good.jsonl.bz2": (276, 1),
-    "good.jsonl.gz": (276, 1),
-    "good.jsonl.xz": (276, 1),
-    "good.jsonl.zst": (276, 1),
-    "good_multiframe.jsonl.zst": (100, 1),
-    "good_multimember.jsonl.gz": (100, 1),
-    "header_only.csv": (0, 0),
-    "lone_surrogates.jsonl": (4, 0),
-    "mixed_newlines.txt": (1, 0),
-    "no_final_newline.jsonl": (10, 0),
-    "no_final_newline.txt": (1, 0),
-    "nul_bytes.txt": (1, 0),
-    "null_type.parquet": (50, 50),
-    **{
-        f"nulls_{kind}.{suffix}": (276, 17)
-        for kind in ("string", "large_string", "string_view", "binary", "dictionary")
-        for suffix in ("parquet", "arrow")
-    },
-    "one_char.txt": (1, 0),
-    "one_newline.txt": (1, 0),
-    "plain.tsv": (100, 0),
-    "quoted.csv": (281, 2),
-    "utf8_bom.txt": (1, 0),
-    "whitespace_only.txt": (1, 0),
-    "zstd_int_id.parquet": (276, 17),
+STRINGS = ("string", "large_string", "string_view", "binary", "dictionary")
+
+# documents, empty ones -> names
+COUNTS = {
+    (0, 0): "empty.jsonl.gz empty_table.parquet header_only.csv",
+    (
+        1,
+        0,
+    ): "cr_only.txt crlf.txt mixed_newlines.txt no_final_newline.txt nul_bytes.txt one_char.txt"
+    " one_newline.txt utf8_bom.txt whitespace_only.txt",
+    (1, 1): "empty.txt",
+    (2, 0): "bom.jsonl",
+    (4, 0): "lone_surrogates.jsonl",
+    (10, 0): "no_final_newline.jsonl",
+    (13, 1): "crlf.jsonl",
+    (30, 0): "array.json",
+    (50, 50): "null_type.parquet",
+    (100, 0): "plain.tsv",
+    (100, 1): "good_multiframe.jsonl.zst good_multimember.jsonl.gz",
+    (274, 16): "chunked_sliced_no_id.parquet",
+    (276, 1): "good.jsonl good.jsonl.bz2 good.jsonl.gz good.jsonl.xz good.jsonl.zst",
+    (276, 17): " ".join(
+        ["zstd_int_id.parquet"]
+        + [f"nulls_{kind}.{suffix}" for kind in STRINGS for suffix in ("parquet", "arrow")]
+    ),
+    (281, 2): "quoted.csv",
+    (1000, 1000): "all_empty_1k.jsonl",
+    (2000, 0): "chain_2k.jsonl",
+    (5000, 0): "all_identical_5k.jsonl",
 }
+GOOD = {name: counts for counts, names in COUNTS.items() for name in names.split()}
 
 # name -> what follows the file's name in the message
 BAD = {
@@ -163,7 +153,7 @@ def test_the_same_texts_in_every_form():
         found = read(need(f"good.jsonl.{suffix}"))
         assert (found.texts, found.ids) == (expected.texts, expected.ids)
     texts = [None if n % 17 == 5 else text for n, text in enumerate(expected.texts)]
-    for kind in ("string", "large_string", "string_view", "binary", "dictionary"):
+    for kind in STRINGS:
         for suffix in ("parquet", "arrow"):
             found = read(need(f"nulls_{kind}.{suffix}"))
             assert (found.texts.to_pylist(), found.ids) == (texts, expected.ids)

@@ -14,7 +14,7 @@ import pytest
 import warm
 from combinations import covering, every
 from fastlsh.cli import main
-from files import get, put, put_rows
+from files import get, put, put_rows, put_table
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
 OTHER = "another text"
@@ -184,9 +184,8 @@ def test_too_little_memory(here):
     assert (found.returncode, found.stdout) == (1, "")
     assert found.stderr.startswith("fastlsh: out of memory")
     assert found.stderr.count("\n") == 1
-    found = limited(
-        "leave(200)", "pairs", "a.jsonl.gz", "-o", "o.tsv"
-    )  # the limit is seen, and rows are bounded
+    # The limit is seen, and rows are bounded.
+    found = limited("leave(200)", "pairs", "a.jsonl.gz", "-o", "o.tsv")
     assert (found.returncode, found.stdout) == (2, "")
     assert "row 1: the row has 150 MB" in found.stderr
 
@@ -377,17 +376,8 @@ INPUTS = ["a.jsonl", "a.arrow", "a.parquet"]
 @pytest.fixture(params=every(2, INPUTS, 1))
 def rows_of(request, here):
     """An input of three rows, of which the second is the first again."""
-    texts, name = [ONE, ONE, OTHER], request.param
-    if name == "a.jsonl":
-        return put_rows(name, *({"text": text} for text in texts))
-    pa = pytest.importorskip("pyarrow")
-    feather, parquet = (
-        pytest.importorskip("pyarrow.feather"),
-        pytest.importorskip("pyarrow.parquet"),
-    )
-    write = parquet.write_table if name == "a.parquet" else feather.write_feather
-    write(pa.table({"text": texts}), name)
-    return name
+    put_table(request.param, [{"text": text} for text in (ONE, ONE, OTHER)])
+    return request.param
 
 
 @posix

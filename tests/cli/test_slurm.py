@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from contaminated_files import collection, write_rows
+from contaminated_files import collection
 from fastlsh.cli import main
+from files import put_table
 from shards import contents, rows_of, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -112,8 +113,8 @@ def test_a_plan_is_submitted_and_does_all_of_the_work(slurm, tmp_path, monkeypat
     else:
         rows, items = collection(5, 200)
         for shard in range(4):
-            write_rows(tmp_path / "train" / f"in{shard}.jsonl", rows[shard::4])
-        write_rows(tmp_path / "evals.jsonl", items)
+            put_table(tmp_path / "train" / f"in{shard}.jsonl", rows[shard::4])
+        put_table(tmp_path / "evals.jsonl", items)
         words, table = [command, "train", "--evals", "evals.jsonl"], "--hits"
     words += ["--threads", "1", "--memory", "300M"]
     assert main([*words, "-o", "one/", table, "one.tsv", "-q"]) == 0

@@ -73,6 +73,15 @@ def same():
         return contents(Path("two")) == contents(Path("one")) and one.read() == two.read()
 
 
+def refusal(capfd, *words):
+    """Run a command that is refused; return its only line."""
+    capfd.readouterr()
+    assert main([*words]) == 2
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return err
+
+
 def plan_of(capfd, command, kind, parts=2):
     capfd.readouterr()
     assert main([*command, "--plan", kind, f"--parts={parts}"]) == 0
@@ -222,12 +231,7 @@ def test_memory_of_stages_that_have_all_documents(command, capfd, monkeypatch):
     ],
 )
 def test_refused(command, capfd, more, line):
-    capfd.readouterr()
-    assert main([*command, *more]) == 2
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert line in err
-    assert len(err.splitlines()) == 1
+    assert line in refusal(capfd, *command, *more)
     assert not os.path.exists("two")
 
 
@@ -251,24 +255,16 @@ def test_refused(command, capfd, more, line):
 def test_a_plan_whose_jobs_would_fail(command, capfd, more, line):
     """Options that the first job would refuse; nothing is written."""
     before = sorted(os.listdir())
-    capfd.readouterr()
-    assert main([*command, "--plan", "sh", "--parts", "2", *more]) == 2
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert line in err
-    assert len(err.splitlines()) == 1
+    assert line in refusal(capfd, *command, "--plan", "sh", "--parts", "2", *more)
     assert main([*command, "--plan", "sh", "--parts", "2"]) == 0
     assert sorted(os.listdir()) == before
 
 
 def test_a_plan_for_a_pipe_or_for_no_other_collection(command, capfd):
     plan = ["--plan", "sh", "--parts", "2", "--memory", "300M", "--threads", "1", "--work", "w"]
-    assert main(["dedup", "-", "-o", "two/", *plan]) == 2
-    assert main(["pairs", "in0.jsonl", "--best", "-o", "p.tsv", *plan]) == 2
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert "need files, not a pipe" in err.splitlines()[0]
-    assert "give --against" in err.splitlines()[1]
+    assert "need files, not a pipe" in refusal(capfd, "dedup", "-", "-o", "two/", *plan)
+    pairs = ["pairs", "in0.jsonl", "--best", "-o", "p.tsv"]
+    assert "give --against" in refusal(capfd, *pairs, *plan)
 
 
 def test_a_stage_says_that_it_is_done(command, capfd):

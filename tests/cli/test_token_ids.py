@@ -1,12 +1,11 @@
 """Documents of token ids on the command line: the answer of the API, and bad rows."""
 
-import json
-
 import numpy as np
 import pytest
 
 import fastlsh
 from files import put_rows as put
+from files import put_table, table_rows
 
 
 @pytest.fixture
@@ -30,18 +29,11 @@ def table(found):
 
 
 def as_file(pa, kind):
-    rows = {"id": list(range(len(documents())))}
     if kind == "jsonl":
         return put("a.jsonl", *({"id": i, "ids": ids} for i, ids in enumerate(documents())))
-    rows["ids"] = pa.array(documents(), pa.large_list(pa.uint64()))
-    if kind == "arrow":
-        with pa.OSFile("a.arrow", "w") as file, pa.ipc.new_file(file, pa.table(rows).schema) as out:
-            out.write_table(pa.table(rows), max_chunksize=4)
-        return "a.arrow"
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.table(rows), "a.parquet", row_group_size=5)
-    return "a.parquet"
+    ids = pa.array(documents(), pa.large_list(pa.uint64()))
+    how = {"arrow": {"max_chunksize": 4}, "parquet": {"row_group_size": 5}}[kind]
+    return put_table(f"a.{kind}", pa.table({"id": range(len(ids)), "ids": ids}), **how)
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
@@ -69,8 +61,7 @@ def test_dedup_writes_the_rows_as_they_came(run, engine):
         "dedup", "a.jsonl", "-o", "kept.jsonl", "--unit", "token", "--size", 3, "--threshold", 0.6,
         "--engine", engine,
     )  # fmt: skip
-    with open("kept.jsonl", encoding="utf-8") as file:
-        assert [json.loads(line)["text"] for line in file] == [documents()[i] for i in kept]
+    assert [row["text"] for row in table_rows("kept.jsonl")] == [documents()[i] for i in kept]
 
 
 def test_explain_and_evaluate(run):
@@ -121,10 +112,8 @@ def test_bad_rows_of_json(run, value, reason):
     ],
 )  # fmt: skip
 def test_bad_columns(run, pa, rows, kind, reason):
-    import pyarrow.parquet as pq
-
     column = pa.array(rows, pa.list_(pa.field("item", pa.type_for_alias(kind))))
-    pq.write_table(pa.table({"text": column}), "a.parquet")
+    put_table("a.parquet", pa.table({"text": column}))
     status, out, err = run("pairs", "a.parquet", "--unit", "token", "-q")
     assert (status, out) == (2, "")
     # pyarrow writes the one name or the other.
@@ -144,12 +133,10 @@ def test_files_without_lists(run, name):
     assert err == [f"fastlsh: {name}: {wrong}"]
 
 
-def test_who_forgets_the_unit_is_told(run, pa):
+def test_who_forgets_the_unit_is_told(run):
     put("a.jsonl", {"text": [1]})
     assert run("pairs", "a.jsonl")[2][-1].endswith("not a string (token ids need --unit=token)")
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.table({"text": pa.array([[1]])}), "a.parquet")
+    put_table("a.parquet", [{"text": [1]}])
     told = run("pairs", "a.parquet")[2][-1]
     assert told.endswith("not text (lists of token ids need --unit=token)")
 
@@ -202,8 +189,7 @@ def test_indexes(run):
         assert (status, out.splitlines()[1:]) == (0, expected), err
     outputs = ["-o", "k.jsonl", "--report", "r.html"]
     _, err = run.done("dedup", "b.jsonl", "--index", "a.ix", *outputs)
-    with open("k.jsonl", encoding="utf-8") as file:
-        kept = [json.loads(line)["id"] for line in file]
+    kept = [row["id"] for row in table_rows("k.jsonl")]
     found = {line.split("\t")[0] for line in expected}
     assert kept == [row["id"] for row in rows[6:] if row["id"] not in found] + ["none"]
     put("c.jsonl", {"id": "large", "text": [2**64 - 1, 2**63, 0]})
