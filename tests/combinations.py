@@ -56,6 +56,15 @@ def first(value, *others):
     return [value, *(pytest.param(other, marks=pytest.mark.exhaustive) for other in others)]
 
 
+def often(default, exhaustive, slow):
+    """Return how often to try: by default, in the exhaustive run, and in the slow one."""
+    return [
+        default,
+        pytest.param(exhaustive, marks=pytest.mark.exhaustive),
+        pytest.param(slow, marks=pytest.mark.slow),
+    ]
+
+
 def rounds(most):
     """Return how often to try what a seed decides: the default run has fewer examples than CI."""
     return max(most * settings().max_examples // 75, 1)

@@ -275,3 +275,28 @@ def run(tmp_path, monkeypatch, capfd):
 
     call.done, call.refused = done, refused
     return call
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A function that mounts a folder as a disk of so many KB, or mounts it with other options."""
+    mounted = []
+
+    def mount(size, *more, name="small"):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        options = ",".join([*more, f"size={size}k"])
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        try:
+            subprocess.run(command, check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("no small disk: run as root on Linux, where mount is allowed")
+        mounted.append(folder)
+        return folder
+
+    yield mount
+    gc.collect()  # an ExitStack is in a cycle with the error that it raises, and its open files
+    for folder in dict.fromkeys(mounted):
+        if subprocess.run(["umount", str(folder)], capture_output=True).returncode:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+            pytest.fail("files of the disk are still open")

@@ -1,7 +1,5 @@
 """Training files with evaluation items in them."""
 
-import gzip
-import json
 import random
 
 WORDS = [f"{a}{b}" for a in "bcdfgklmnprst" for b in ("a", "e", "io", "ün", "öx☃")]
@@ -26,14 +24,3 @@ def collection(seed, n=120):
             text += "\n" + ",\n".join(whole[draw.randrange(2) :]) + ". " + sentence(draw, 20)
         rows.append({"id": f"d{number}", "text": text if number % 11 else None, "n": number})
     return rows, items
-
-
-def write_rows(path, rows):
-    path.parent.mkdir(exist_ok=True, parents=True)
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    return path
-
-
-def read_rows(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]

@@ -34,11 +34,16 @@ def put_rows(name, *rows):
     return name
 
 
+def kind_of(path):
+    """Return the format that a name tells, and whether the file is compressed."""
+    return path.name.removesuffix(".gz").rpartition(".")[2], path.suffix == ".gz"
+
+
 def put_table(path, rows, **options):
     """Write rows, or a table of pyarrow, in the format that a name tells; return the path."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _, kind, *compression = path.name.split(".")
+    kind, compressed = kind_of(path)
     if kind in ("parquet", "arrow"):
         pa = pytest.importorskip("pyarrow")
         table = pa.Table.from_pylist(rows) if isinstance(rows, list) else rows
@@ -54,7 +59,7 @@ def put_table(path, rows, **options):
             out.writerows(rows)
     else:
         lines = json.dumps(rows, **options) if kind == "json" else lines_of(rows)
-        path.write_bytes(gzip.compress(lines.encode()) if compression else lines.encode())
+        path.write_bytes(gzip.compress(lines.encode()) if compressed else lines.encode())
     return path
 
 
@@ -68,7 +73,7 @@ def lines_of(rows):
 def table_rows(path):
     """Return the rows of a file in the format that its name tells; fields of CSV are text."""
     path = Path(path)
-    _, kind, *compression = path.name.split(".")
+    kind, compressed = kind_of(path)
     if kind == "parquet":
         return pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
     if kind == "arrow":
@@ -76,7 +81,7 @@ def table_rows(path):
     if kind in SEPARATORS:
         with path.open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file, delimiter=SEPARATORS[kind]))
-    data = gzip.decompress(path.read_bytes()) if compression else path.read_bytes()
+    data = gzip.decompress(path.read_bytes()) if compressed else path.read_bytes()
     return json.loads(data) if kind == "json" else [*map(json.loads, data.splitlines())]
 
 

@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import threading
+from functools import partial
 from pathlib import Path
 
 from fastlsh.files.run.manifest import STAGES, WHOLE
@@ -18,6 +19,58 @@ def in_parts(function, keywords, of, order=lambda parts: parts, stages=STAGES):
             part = None if stage in WHOLE else (number, of)
             result = function(**keywords, stage=stage, part=part)
     return result
+
+
+def any_order(seed):
+    """Return a function that shuffles parts, and has one of them twice."""
+    draw = random.Random(seed)
+
+    def order(parts):
+        often = [*parts, draw.choice(list(parts))]
+        draw.shuffle(often)
+        return often
+
+    return order
+
+
+def done_before(function, keywords, done):
+    """Run some parts of three of some stages: (stage, *numbers), None for a stage that is whole."""
+    for stage, *numbers in done:
+        for number in numbers:
+            function(**keywords, stage=stage, part=None if number is None else (number, 3))
+
+
+def run_with(engine, function, *arguments, work, stages=STAGES, **keywords):
+    """Run a job in memory, on disk, or in stages of two parts each: "stages"."""
+    keywords = {"memory": "300M", "threads": 1, **keywords}
+    if engine != "stages":
+        return function(*arguments, engine=engine, work=work, **keywords)
+    return in_parts(partial(function, *arguments), {**keywords, "work": work}, 2, stages=stages)
+
+
+def both_engines(function, folder, inputs, output, *tables, **keywords):
+    """Run a job in memory and on disk; return the result and the bytes of what both have written.
+
+    Its tables are the options of the same name, without the suffix.
+    """
+    found = []
+    for engine in ("memory", "disk"):
+        place = folder / engine
+        place.mkdir(exist_ok=True)
+        paths = {name.partition(".")[0]: place / name for name in tables}
+        result = function(
+            inputs, f"{place}/{output}", engine=engine, work=folder / "work",
+            **{"memory": "300M", "threads": 1, **paths, **keywords},
+        )  # fmt: skip
+        assert result.engine == engine
+        counts = {name: value for name, value in vars(result).items() if name not in OF_THE_ENGINE}
+        found.append((counts, contents(place)))
+    assert found[0] == found[1]
+    assert not (folder / "work").exists()
+    return result, found[1][1]
+
+
+OF_THE_ENGINE = ("engine", "reason", "outputs", "seconds")
 
 
 def each_stage_at_once(function, keywords, stages):

@@ -36,6 +36,34 @@ def killed_after(seconds, command):
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
+class StoppedError(Exception):
+    """What ends a run in a test."""
+
+
+def after(calls, original):
+    """Return a function that works so often, and then raises."""
+    left = iter(range(calls))
+
+    def call(*arguments, **keywords):
+        if next(left, None) is None:
+            raise StoppedError
+        return original(*arguments, **keywords)
+
+    return call
+
+
+def prepared(function, folder, **keywords):
+    """Write the outputs of one process; return the keywords of a run on disk, and these outputs."""
+    outputs = []
+    for name in ("expected", "out"):
+        (folder / name).mkdir()
+        removed = str(folder / name / "removed.tsv")
+        outputs.append({"output": f"{folder}/{name}/", "removed": removed})
+    function(**keywords, **outputs[0], engine="memory")
+    expected = {path.name: path.read_bytes() for path in (folder / "expected").iterdir()}
+    return {**keywords, **outputs[1], "engine": "disk", "work": str(folder / "work")}, expected
+
+
 def written(folder):
     return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
 

@@ -45,6 +45,13 @@ def write_shards(folder, rows, shards, name="in"):
     return paths
 
 
+SIZES = [
+    {},
+    {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
+    {"block": 1 << 20, "run": 1 << 16, "rows": 1 << 16, "part": 1 << 16, "pending": 1 << 20},
+]
+"""Budgets that cut into pieces of usual, of the least and of the largest sizes."""
+
 OF_PASSAGES = {"part": 100, "run": 200}
 """Sizes for passages, as a document has many contexts."""
 

@@ -10,13 +10,7 @@ import sys
 
 import numpy as np
 
-from fastlsh import (
-    Shingler,
-    decontaminate_files,
-    deduplicate_files,
-    deduplicate_line_files,
-    deduplicate_span_files,
-)
+import fastlsh
 from fastlsh.cli import main
 from fastlsh.files.run import workdir
 from shards import OF_PASSAGES, small_budget
@@ -65,14 +59,14 @@ if __name__ == "__main__":
     keywords = json.loads(sys.argv[2])
     events = count_events(int(sys.argv[1]), OF_PASSAGES if "join" in keywords else {})
     if "shingler" in keywords:
-        keywords["shingler"] = Shingler(**keywords["shingler"])
-    run = deduplicate_files
+        keywords["shingler"] = fastlsh.Shingler(**keywords["shingler"])
+    run = fastlsh.deduplicate_files
     if "by" in keywords:
-        run = deduplicate_line_files
+        run = fastlsh.deduplicate_line_files
     elif "evals" in keywords:
-        run = decontaminate_files
+        run = fastlsh.decontaminate_files
     elif "join" in keywords:
-        run = deduplicate_span_files
+        run = fastlsh.deduplicate_span_files
     result = run(**keywords)
-    removed = result.dropped if run is decontaminate_files else result.n_removed
+    removed = result.dropped if run is fastlsh.decontaminate_files else result.n_removed
     print(json.dumps([events(), removed]))

@@ -6,33 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fastlsh import (
-    InputError,
-    audit_files,
-    deduplicate_files,
-    deduplicate_line_files,
-    deduplicate_span_files,
-    near_duplicate_files,
-)
-from files import put_rows
+import fastlsh
+from files import put_rows, put_table
 
 TEXTS = [f"{word} text that nobody else has written down before" * 2 for word in ("One", "Its")]
 COLUMNS = {"against_text": "question", "against_id": "key"}
-
-
-def put_table(name, rows):
-    """Write rows as the suffix says."""
-    if name.endswith(".jsonl"):
-        return put_rows(name, *rows)
-    if name.endswith(".csv"):
-        lines = [rows[0], *(row.values() for row in rows)]
-        Path(name).write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
-        return name
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.Table.from_pylist(rows), name)
-    return name
 
 
 @pytest.fixture
@@ -50,9 +28,9 @@ def inputs(here):
 def test_every_job_reads_them(inputs, engine, suffix):
     some = {"against": f"known.{suffix}", "engine": engine, "memory": "300M", **COLUMNS}
     for run in (
-        partial(deduplicate_files, inputs, "kept.jsonl"),
-        partial(deduplicate_line_files, inputs, "kept.jsonl"),
-        partial(deduplicate_span_files, inputs, "kept.jsonl", 60, keep_least=1),
+        partial(fastlsh.deduplicate_files, inputs, "kept.jsonl"),
+        partial(fastlsh.deduplicate_line_files, inputs, "kept.jsonl"),
+        partial(fastlsh.deduplicate_span_files, inputs, "kept.jsonl", 60, keep_least=1),
     ):
         run(removed="gone.jsonl", **some)
         kept = [json.loads(line) for line in Path("kept.jsonl").read_text().splitlines()]
@@ -60,9 +38,11 @@ def test_every_job_reads_them(inputs, engine, suffix):
         (gone,) = map(json.loads, Path("gone.jsonl").read_text().splitlines())
         assert (gone["id"], gone["kept_id"], gone["against"]) == ("1", "q", True)
         if "start" not in gone:
-            (pair,) = audit_files(inputs, "gone.jsonl", against=some["against"], **COLUMNS).pairs
+            (pair,) = fastlsh.audit_files(
+                inputs, "gone.jsonl", against=some["against"], **COLUMNS
+            ).pairs
             assert (pair.text, pair.kept_text) == (TEXTS[1], TEXTS[1])
-    near_duplicate_files(inputs, "pairs.tsv", **some)
+    fastlsh.near_duplicate_files(inputs, "pairs.tsv", **some)
     assert Path("pairs.tsv").read_text() == "id_a\tid_b\tjaccard\n1\tq\t1.000000\n"
 
 
@@ -74,7 +54,7 @@ def test_several_columns_with_messages(here, engine):
     ]
     put_rows("in.jsonl", *({"a": a, "b": b} for a, b in zip(TEXTS, chats, strict=False)))
     put_rows("known.jsonl", {"q": TEXTS[1], "chat": chats[2]})
-    result = deduplicate_files(
+    result = fastlsh.deduplicate_files(
         "in.jsonl", "kept.jsonl", text=["a", "b"], against="known.jsonl", roles=["user"],
         against_text=["q", "chat"], engine=engine,
     )  # fmt: skip
@@ -84,26 +64,26 @@ def test_several_columns_with_messages(here, engine):
 
 def test_another_column_is_another_run(inputs):
     put_rows("both.jsonl", {"key": "q", "hint": TEXTS[0], "question": TEXTS[1]})
-    run = partial(deduplicate_files, inputs, "k.jsonl", against="both.jsonl", engine="disk")
+    run = partial(fastlsh.deduplicate_files, inputs, "k.jsonl", against="both.jsonl", engine="disk")
     kept = [run(against_text=name, keep_work=True, work=name).n_kept for name in ("hint", "key")]
     assert kept == [1, 2]
-    with pytest.raises(InputError, match="unfinished run of another job"):
+    with pytest.raises(fastlsh.InputError, match="unfinished run of another job"):
         run(against_text="question", work="hint")
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_messages(inputs, suffix):
-    run = partial(deduplicate_files, inputs, "k.jsonl", against=f"known.{suffix}")
+    run = partial(fastlsh.deduplicate_files, inputs, "k.jsonl", against=f"known.{suffix}")
     for columns, said in (
         ({}, rf"known.{suffix}: .*no (key|column) 'text' .*; against_text= names the column"),
         ({"id": "id", "against_text": "hint"}, "no .* 'id' .*; against_id= names the column"),
     ):
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(fastlsh.InputError, match=said):
             run(**columns)
-    with pytest.raises(InputError, match=r"no key 'other' \(there is: 'id', 'text'\)$"):
+    with pytest.raises(fastlsh.InputError, match=r"no key 'other' \(there is: 'id', 'text'\)$"):
         run(text="other", **COLUMNS)
     for name in COLUMNS:
         with pytest.raises(ValueError, match=f"{name}= names a column of the reference files"):
-            deduplicate_files(inputs, "k.jsonl", **{name: "question"})
+            fastlsh.deduplicate_files(inputs, "k.jsonl", **{name: "question"})
     with pytest.raises(ValueError, match="group= names the documents: leave out against_id="):
         run(group="id", against_id="key")

@@ -1,38 +1,24 @@
 """Rows that say of which cluster they are: against a count by hand, in memory and on disk."""
 
-import csv
-import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from combinations import every
 from fastlsh import InputError, deduplicate_files
-from shards import contents, rows_of, small_budget, write_shards
+from files import put_table, table_rows
+from in_stages import both_engines
+from shards import rows_of, small_budget, write_shards
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def annotated(folder, inputs, output="all.jsonl", **keywords):
     """Run both engines, which write the same bytes; return the result and where it is."""
-    found = []
-    for engine in ("memory", "disk"):
-        place = folder / engine
-        place.mkdir()
-        result = deduplicate_files(
-            inputs, f"{place}/{output}", engine=engine, annotate=True, work=folder / "work",
-            removed=place / "removed.jsonl", memory="300M", threads=1, **keywords,
-        )  # fmt: skip
-        found.append((result, contents(place)))
-    (_, written), (disk, same) = found
-    assert written == same
-    return disk, folder / "disk"
-
-
-def rows_in(path):
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    tables = ("removed.jsonl",)
+    keywords["annotate"] = True
+    result, _ = both_engines(deduplicate_files, folder, inputs, output, *tables, **keywords)
+    return result, folder / "disk"
 
 
 def check(rows, proofs, originals, outside=()):
@@ -58,8 +44,8 @@ def test_rows_of_one_file(tmp_path, monkeypatch, search):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(3, 50), 3)
     result, place = annotated(tmp_path, inputs, threshold=0.7, **search)
-    originals = [row for path in inputs for row in rows_in(path)]
-    rows, proofs = rows_in(place / "all.jsonl"), rows_in(place / "removed.jsonl")
+    originals = [row for path in inputs for row in table_rows(path)]
+    rows, proofs = table_rows(place / "all.jsonl"), table_rows(place / "removed.jsonl")
     assert len(proofs) == result.n_removed > 0
     check(rows, proofs, originals)
 
@@ -68,9 +54,9 @@ def test_the_kept_rows_are_those_of_a_plain_run(tmp_path):
     inputs = write_shards(tmp_path, rows_of(4, 50), 2)
     deduplicate_files(inputs, tmp_path / "kept.jsonl", 0.7)
     _, place = annotated(tmp_path, inputs, "all/", threshold=0.7)
-    kept = [row["id"] for row in rows_in(tmp_path / "kept.jsonl")]
+    kept = [row["id"] for row in table_rows(tmp_path / "kept.jsonl")]
     shards = [path for path in sorted((place / "all").iterdir()) if path.suffix == ".jsonl"]
-    assert [r["id"] for path in shards for r in rows_in(path) if not r["duplicate_of"]] == kept
+    assert [r["id"] for path in shards for r in table_rows(path) if not r["duplicate_of"]] == kept
 
 
 def test_duplicates_of_a_reference_collection(tmp_path, monkeypatch):
@@ -78,12 +64,12 @@ def test_duplicates_of_a_reference_collection(tmp_path, monkeypatch):
     inputs = write_shards(tmp_path, rows_of(6, 48), 2)
     (tmp_path / "old").mkdir()
     (against,) = write_shards(tmp_path / "old", rows_of(6, 18), 1)
-    rows = [{**row, "id": f"old-{row['id']}"} for row in rows_in(against)]
-    Path(against).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    rows = [{**row, "id": f"old-{row['id']}"} for row in table_rows(against)]
+    put_table(against, rows)
     _, place = annotated(tmp_path, inputs, threshold=0.7, against=against)
-    rows, proofs = rows_in(place / "all.jsonl"), rows_in(place / "removed.jsonl")
+    rows, proofs = table_rows(place / "all.jsonl"), table_rows(place / "removed.jsonl")
     assert {proof["against"] for proof in proofs} == {True, False}
-    check(rows, proofs, [row for path in inputs for row in rows_in(path)])
+    check(rows, proofs, [row for path in inputs for row in table_rows(path)])
 
 
 TEXTS = ["one text that is here twice", "another one", "one text that is here twice", ""]
@@ -92,10 +78,9 @@ TEXTS = ["one text that is here twice", "another one", "one text that is here tw
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("ids", [[7, 8, 9, 10], ["7", "b,", "9", "10"]])
 def test_other_formats(tmp_path, ids):
-    pa = pytest.importorskip("pyarrow")
-    parquet.write_table(pa.table({"id": ids, "text": TEXTS}), tmp_path / "a.parquet")
-    with open(tmp_path / "a.csv", "w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([["id", "text"], *zip(ids, TEXTS, strict=True)])
+    rows = [{"id": name, "text": text} for name, text in zip(ids, TEXTS, strict=True)]
+    for name in ("a.parquet", "a.csv"):
+        put_table(tmp_path / name, rows)
     (tmp_path / "1").mkdir()
     _, place = annotated(tmp_path / "1", tmp_path / "a.parquet", "all.parquet")
     table = parquet.read_table(place / "all.parquet")
@@ -104,8 +89,7 @@ def test_other_formats(tmp_path, ids):
     assert table["cluster_size"].to_pylist() == [2, 1, 2, 1]
     (tmp_path / "2").mkdir()
     _, place = annotated(tmp_path / "2", tmp_path / "a.csv", "all.csv")
-    with open(place / "all.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table_rows(place / "all.csv")
     assert [(r["duplicate_of"], r["similarity"], r["cluster_size"]) for r in rows] == [
         ("", "", "2"), ("", "", "1"), ("7", "1.0", "2"), ("", "", "1"),
     ]  # fmt: skip
@@ -125,14 +109,6 @@ def test_what_cannot_be_annotated(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_run_that_annotates_is_another_one(tmp_path):
-    inputs = write_shards(tmp_path, rows_of(3, 20), 1)
-    keywords = {"engine": "disk", "work": tmp_path / "work", "keep_work": True}
-    deduplicate_files(inputs, tmp_path / "kept.jsonl", **keywords)
-    with pytest.raises(InputError, match="annotate"):
-        deduplicate_files(inputs, tmp_path / "kept.jsonl", annotate=True, **keywords)
-
-
 @pytest.mark.parametrize(
     "more", every(3, [{}, {"keep": "last"}, {"priority": "score"}], 2), ids=str
 )
@@ -140,7 +116,7 @@ def test_some_documents_of_each_cluster_stay(tmp_path, monkeypatch, more):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(8, 28), 2)
     _, place = annotated(tmp_path, inputs, threshold=0.6, **more)
-    rows = rows_in(place / "all.jsonl")
+    rows = table_rows(place / "all.jsonl")
     score = {"keep": lambda n: n, "priority": lambda n: (rows[n]["score"], -n)}
     rank = score.get(next(iter(more), ""), lambda n: -n)
     members = {}
@@ -157,9 +133,9 @@ def test_some_documents_of_each_cluster_stay(tmp_path, monkeypatch, more):
                 inputs, out, 0.6, max_copies=copies, engine=engine, work=tmp_path / "work",
                 removed=tmp_path / "removed.jsonl", **more,
             )  # fmt: skip
-            assert {row["id"] for row in rows_in(out)} == stay
+            assert {row["id"] for row in table_rows(out)} == stay
             assert (result.n_kept, result.n_removed) == (len(stay), len(rows) - len(stay))
-            removed = {row["id"] for row in rows_in(tmp_path / "removed.jsonl")}
+            removed = {row["id"] for row in table_rows(tmp_path / "removed.jsonl")}
             assert removed == {row["id"] for row in rows} - stay
 
 

@@ -17,7 +17,9 @@ from fastlsh import (
 )
 from fastlsh.files.disk import sign
 from fastlsh.files.run.manifest import OF_DECONTAMINATION, OF_PAIRS, STAGES
-from in_stages import in_parts
+from files import lines_of as lines
+from in_stages import run_with
+from killed_runs import StoppedError, after
 from shards import OF_PASSAGES, contents, rows_of, small_budget
 
 pytest.importorskip("pyarrow")
@@ -39,10 +41,6 @@ JOBS = {
     "items": (decontaminate_files, OF_DECONTAMINATION, {"evals": "old.json", "hits": "hits.tsv"}),
     "cut items": (decontaminate_files, OF_DECONTAMINATION, {"evals": "old.json", "rule": "span"}),
 }
-
-
-def lines(rows):
-    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 def write(folder, first, second, old):
@@ -67,14 +65,13 @@ def folders(tmp_path):
 def run(name, engine, output):
     """Run a job here; return the tables that it has written."""
     function, stages, more = JOBS[name]
-    keywords = {"memory": "300M", "threads": 1, "inputs": INPUTS, "output": output, **more}
-    if engine == "stages":
-        in_parts(function, {**keywords, "work": "work"}, 2, stages=stages)
-    elif function is decontaminate_files:
-        function(**keywords, work="work" if engine == "disk" else None)
+    if function is decontaminate_files and engine != "stages":
+        work = "work" if engine == "disk" else None
+        function(INPUTS, output=output, memory="300M", threads=1, work=work, **more)
     else:
-        function(**keywords, engine=engine)
-    return [Path(path).read_text() for path in sorted(TABLES & {*more.values()})]
+        more = {**more, "output": output, "work": "work", "stages": stages}
+        run_with(engine, function, INPUTS, **more)
+    return [Path(path).read_text() for path in sorted(TABLES & {*JOBS[name][2].values()})]
 
 
 @pytest.mark.parametrize(("name", "engine"), covering(JOBS, ["memory", "disk", "stages"]))
@@ -119,17 +116,9 @@ def test_an_interrupted_run_goes_on_in_the_middle_of_an_array(folders, monkeypat
     monkeypatch.chdir(folders[1])
     keywords = {"inputs": INPUTS, "work": "work", "memory": "300M", "engine": "disk"}
     deduplicate_files(**keywords, output="right.json")
-    signed, again = [], sign.sign_block
-
-    def stopped(*arguments):
-        signed.append(arguments)
-        if len(signed) == 6:
-            raise MemoryError
-        return again(*arguments)
-
     with monkeypatch.context() as patch:
-        patch.setattr(sign, "sign_block", stopped)
-        with pytest.raises(MemoryError):
+        patch.setattr(sign, "sign_block", after(5, sign.sign_block))
+        with pytest.raises(StoppedError):
             deduplicate_files(**keywords, output="out.json", threads=1)
     deduplicate_files(**keywords, output="out.json")
     assert Path("out.json").read_bytes() == Path("right.json").read_bytes()

@@ -63,13 +63,24 @@ def signed_files(monkeypatch):
     return seen
 
 
-def test_a_truncated_archive_in_shard_7_of_9(nine, tmp_path, monkeypatch, capfd):
+def truncated(path):
+    path.write_bytes(path.read_bytes()[:-40])
+    return "truncated: "
+
+
+def with_a_bad_row(path):
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    path.write_bytes(gzip.compress(b"".join([*lines[:5], b'{"text": 5}\n', *lines[5:]])))
+    return "row 6: "
+
+
+@pytest.mark.parametrize("damage", every(2, [truncated, with_a_bad_row]))
+def test_shard_7_of_9_is_damaged(nine, tmp_path, monkeypatch, capfd, damage):
     inputs, command, expected = nine
     whole = inputs[6].read_bytes()
-    inputs[6].write_bytes(whole[:-40])
+    said = damage(inputs[6])
     for _ in range(2):  # as it is, it gives the same error again
-        line = line_of(capfd, command)
-        assert line.startswith(f"{inputs[6]}: truncated: ")
+        assert line_of(capfd, command).startswith(f"{inputs[6]}: {said}")
         assert os.listdir(tmp_path / "k") == []
     inputs[6].write_bytes(whole)
     seen = signed_files(monkeypatch)
@@ -79,38 +90,15 @@ def test_a_truncated_archive_in_shard_7_of_9(nine, tmp_path, monkeypatch, capfd)
     assert not (tmp_path / "k.work").exists()
 
 
-@pytest.mark.exhaustive
-def test_a_bad_row_in_shard_7_of_9(nine, tmp_path, monkeypatch, capfd):
+def test_only_what_was_broken_may_be_mended(nine, tmp_path, capfd):
     inputs, command, expected = nine
-    whole = inputs[6].read_bytes()
-    lines = gzip.decompress(whole).splitlines(keepends=True)
-    inputs[6].write_bytes(gzip.compress(b"".join([*lines[:5], b'{"text": 5}\n', *lines[5:]])))
-    line = line_of(capfd, command)
-    assert line.startswith(f"{inputs[6]}: row 6: ")
-    inputs[6].write_bytes(whole)
-    seen = signed_files(monkeypatch)
-    assert main(command) == 0
-    assert seen == {"in6.jsonl.gz", "in7.jsonl.gz", "in8.jsonl.gz"}
-    assert written(tmp_path) == expected
-
-
-def test_only_what_was_broken_may_be_mended(nine, capfd):
-    inputs, command, _ = nine
     whole = [path.read_bytes() for path in inputs]
-    inputs[6].write_bytes(whole[6][:-40])
+    truncated(inputs[6])
     line_of(capfd, command)
     inputs[6].write_bytes(whole[6])
     inputs[2].write_bytes(whole[3])
     assert "in2.jsonl.gz has changed since. Give --restart" in line_of(capfd, command)
-
-
-@pytest.mark.exhaustive
-def test_what_is_refused_beside_a_mended_file_may_start_over(nine, tmp_path, capfd):
-    inputs, command, expected = nine
-    whole = inputs[6].read_bytes()
-    inputs[6].write_bytes(whole[:-40])
-    line_of(capfd, command)
-    inputs[6].write_bytes(whole)
+    inputs[2].write_bytes(whole[2])
     os.utime(inputs[2], ns=(0, 0))
     assert "in2.jsonl.gz has changed since. Give --restart" in line_of(capfd, command)
     assert "threshold was 0.8, and is 0.7" in line_of(capfd, [*command, "--threshold", "0.7"])
@@ -118,14 +106,20 @@ def test_what_is_refused_beside_a_mended_file_may_start_over(nine, tmp_path, cap
     assert written(tmp_path) == expected
 
 
+def broken_later(path):
+    """Change a file and let its end be no JSON: its first blocks are signed; return what it was."""
+    whole = path.read_bytes()
+    text = gzip.decompress(whole).replace(b"river", b"brook") * 20
+    path.write_bytes(gzip.compress(text + b"{\n"))
+    return whole
+
+
 @pytest.mark.parametrize("size", every(2, [14, 10_000]))
 def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatch, capfd, size):
     """They are in a run of their own, or in one with files before, and go in any case."""
     small_budget(monkeypatch, run=size)
     inputs, command, expected = nine
-    whole = inputs[6].read_bytes()
-    text = gzip.decompress(whole)
-    inputs[6].write_bytes(gzip.compress(text.replace(b"river", b"brook") * 20 + b"{\n"))
+    whole = broken_later(inputs[6])
     line_of(capfd, command)
     found = [*(tmp_path / "k.work").glob("run-*/blocks.json")]
     runs = [content_of(path) for path in found]
@@ -143,9 +137,7 @@ def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatc
 @pytest.mark.exhaustive
 def test_a_kill_while_it_goes_what_was_signed_of_a_mended_file(nine, tmp_path, monkeypatch, capfd):
     inputs, command, expected = nine
-    whole = inputs[6].read_bytes()
-    text = gzip.decompress(whole)
-    inputs[6].write_bytes(gzip.compress(text.replace(b"river", b"brook") * 20 + b"{\n"))
+    whole = broken_later(inputs[6])
     line_of(capfd, command)
     inputs[6].write_bytes(whole)
 

@@ -4,14 +4,14 @@ import json
 from collections import defaultdict
 from functools import reduce
 from operator import add
-from pathlib import Path
 
 import pytest
 
 from combinations import covering, every
 from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
 from fastlsh.files.disk import link
-from fastlsh.files.run.manifest import STAGES, WHOLE
+from files import table_rows
+from in_stages import run_with
 from shards import contents, rows_of, small_budget, write_shards
 
 SITES = ["a.org", "b.org", "é.org", 7]
@@ -31,37 +31,22 @@ def sites(seed, n):
     ]
 
 
-def rows_in(path):
-    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
-
-
-def run(folder, inputs, output, stages=False, **keywords):
-    """Write all outputs into a folder; in stages, with two parts each."""
+def run(folder, inputs, output, engine="memory", **keywords):
+    """Write all outputs into a folder."""
     folder.mkdir()
-    keywords = {
-        "removed": folder / "removed.jsonl", "clusters": folder / "clusters.jsonl",
-        "work": folder.parent / "work", "memory": "300M", "threads": 1, **keywords,
-    }  # fmt: skip
-    if not stages:
-        return deduplicate_files(inputs, f"{folder}/{output}", 0.6, **keywords)
-    for stage in STAGES:
-        for part in [None] if stage in WHOLE else [(2, 2), (1, 2)]:
-            result = deduplicate_files(
-                inputs, f"{folder}/{output}", 0.6, stage=stage, part=part, **keywords
-            )
-    return result
+    return run_with(
+        engine, deduplicate_files, inputs, f"{folder}/{output}", 0.6, work=folder.parent / "work",
+        removed=folder / "removed.jsonl", clusters=folder / "clusters.jsonl", **keywords,
+    )  # fmt: skip
 
 
 def everywhere(folder, inputs, output="all.jsonl", **keywords):
     """Run memory, disk and stages; they write the same bytes. Return the result and its folder."""
-    ways = {
-        "memory": {"engine": "memory", "threads": 1}, "disk": {"engine": "disk", "threads": 2},
-        "stages": {"stages": True},
-    }  # fmt: skip
     results = {
-        name: run(folder / name, inputs, output, **how, **keywords) for name, how in ways.items()
+        engine: run(folder / engine, inputs, output, engine, threads=threads, **keywords)
+        for engine, threads in (("memory", 1), ("disk", 2), ("stages", 1))
     }
-    written = {name: contents(folder / name) for name in ways}
+    written = {name: contents(folder / name) for name in results}
     assert written["memory"] == written["disk"] == written["stages"]
     assert len({(each.n_kept, each.further_copies) for each in results.values()}) == 1
     return results["disk"], folder / "disk"
@@ -76,8 +61,8 @@ def test_sources_and_sums_as_by_hand(tmp_path, keep, outside):
         tmp_path, inputs, annotate=True, source="site", count=["tokens", "share"], keep=keep,
         against=against,
     )  # fmt: skip
-    rows = rows_in(place / "all.jsonl")
-    proofs = {row["id"]: row for row in rows_in(place / "removed.jsonl")}
+    rows = table_rows(place / "all.jsonl")
+    proofs = {row["id"]: row for row in table_rows(place / "removed.jsonl")}
     members = defaultdict(list)
     for row in rows:
         proof = proofs.get(row["id"])
@@ -95,7 +80,7 @@ def test_sources_and_sums_as_by_hand(tmp_path, keep, outside):
         assert row["cluster_share"] == reduce(add, (each["share"] for each in own))
     assert {row["cluster_sources"] for row in rows} >= {1, 2, 3}
     by_id = {row["id"]: row for row in rows}
-    table = rows_in(place / "clusters.jsonl")
+    table = table_rows(place / "clusters.jsonl")
     assert len(table) == sum(len(own) for c, own in members.items() if len(own) > 1 and not c[1])
     for row in table:
         for name in ("size", "sources", "tokens", "share"):
@@ -111,11 +96,11 @@ def test_copies_for_each_value(tmp_path, most, per, more):
     if more.get("against"):
         more = {"against": write_shards(tmp_path, rows_of(8, 22)[11:], 1, "old")}
     (tmp_path / "plain").mkdir()
-    plain = run(tmp_path / "plain" / "x", inputs, "kept.jsonl", engine="memory", **more)
+    plain = run(tmp_path / "plain" / "x", inputs, "kept.jsonl", **more)
     result, place = everywhere(
         tmp_path, inputs, "kept.jsonl", max_copies=most, copies_per=("site", per), **more
     )
-    proofs = {row["id"]: row for row in rows_in(tmp_path / "plain" / "x" / "removed.jsonl")}
+    proofs = {row["id"]: row for row in table_rows(tmp_path / "plain" / "x" / "removed.jsonl")}
     members = defaultdict(list)
     rank = (lambda n: (-rows[n]["score"], n)) if "priority" in more else (lambda n: n)
     for n in sorted(range(len(rows)), key=lambda n: (rows[n]["id"] in proofs, rank(n))):
@@ -130,13 +115,13 @@ def test_copies_for_each_value(tmp_path, most, per, more):
             if same < per and (most is None or len(stayed) + outside < most):
                 stayed.append(row)
         stay.update(row["id"] for row in stayed)
-    assert [row["id"] for row in rows_in(place / "kept.jsonl")] == [
+    assert [row["id"] for row in table_rows(place / "kept.jsonl")] == [
         row["id"] for row in rows if row["id"] in stay
     ]
     assert result.n_kept == len(stay) > plain.n_kept
     assert result.further_copies == result.n_kept - plain.n_kept
     assert plain.further_copies == 0
-    removed = rows_in(place / "removed.jsonl")
+    removed = table_rows(place / "removed.jsonl")
     assert removed == [proof for name, proof in proofs.items() if name not in stay]
     assert len(removed) == result.n_removed
 
@@ -184,7 +169,7 @@ def test_new_files_against_an_index(tmp_path):
         )  # fmt: skip
     found = [
         (row["cluster_size"], row["cluster_sources"], row["cluster_tokens"])
-        for row in rows_in(tmp_path / "all.jsonl")
+        for row in table_rows(tmp_path / "all.jsonl")
     ]
     assert found == [(3, 2, 7), (3, 2, 7), (2, 2, 11), (2, 2, 11)]
 
@@ -195,9 +180,9 @@ def test_a_sum_that_is_no_finite_number_is_null(tmp_path):
     lines = "".join([json.dumps(row) + "\n" for row in [*rows, {"text": "another text", "n": 2}]])
     (tmp_path / "a.jsonl").write_text(lines, encoding="utf-8")
     _, place = everywhere(tmp_path, tmp_path / "a.jsonl", annotate=True, count="n")
-    found = [row["cluster_n"] for row in rows_in(place / "all.jsonl")]
+    found = [row["cluster_n"] for row in table_rows(place / "all.jsonl")]
     assert found == [None, None, 2.0]
-    assert [row["cluster_n"] for row in rows_in(place / "clusters.jsonl")] == [None, None]
+    assert [row["cluster_n"] for row in table_rows(place / "clusters.jsonl")] == [None, None]
 
 
 @pytest.mark.exhaustive
@@ -221,16 +206,8 @@ def test_a_column_that_one_shard_lacks(tmp_path, engine, more):
     (tmp_path / "in" / "z.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
     place = tmp_path / "out"
     with pytest.raises(InputError, match=r"z\.jsonl: row 1: no key 'site'"):
-        run(place, [*inputs, str(tmp_path / "in" / "z.jsonl")], "kept.jsonl", engine=engine, **more)
+        run(place, [*inputs, str(tmp_path / "in" / "z.jsonl")], "kept.jsonl", engine, **more)
     assert contents(place) == {}
-
-
-def test_another_column_is_another_run(tmp_path):
-    inputs = write_shards(tmp_path, sites(3, 20), 1)
-    keywords = {"engine": "disk", "work": tmp_path / "work", "keep_work": True, "annotate": True}
-    deduplicate_files(inputs, tmp_path / "all.jsonl", source="site", **keywords)
-    with pytest.raises(InputError, match="source was site, and is id"):
-        deduplicate_files(inputs, tmp_path / "all.jsonl", source="id", **keywords)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The search by containment from files to files: as in memory, however long the documents are."""
 
-import json
-import math
 import random
 
 import pytest
@@ -11,7 +9,9 @@ from hypothesis import strategies as st
 from combinations import every
 from fastlsh import InputError, Shingler, deduplicate, deduplicate_files
 from fastlsh.files.disk import link
-from fastlsh.files.run.manifest import STAGES, WHOLE
+from files import table_rows
+from in_stages import run_with
+from killed_runs import StoppedError, after
 from shards import contents, small_budget, write_shards
 from strategies import few_letters, share
 
@@ -87,19 +87,14 @@ def test_stages(tmp_path, monkeypatch, more):
         more["against"] = write_shards(tmp_path, rows(passages(4, (4,), 800)), 2, "known")
     keywords = {**BY, "keep": "longest", "num_perm": 32, "recall": 0.7, "threads": 1, **more}
 
-    def outputs(name):
-        folder = tmp_path / name
-        folder.mkdir()
-        paths = {"removed": folder / "gone.tsv"} if "annotate" not in more else {}
-        return {"output": f"{folder}/kept/", "memory": "300M", **paths}
-
-    for engine in ("memory", "disk"):
-        deduplicate_files(inputs, engine=engine, **keywords, **outputs(engine))
-    staged = {"inputs": inputs, **keywords, **outputs("staged"), "work": tmp_path / "work"}
-    for stage in STAGES:
-        for part in [None] if stage in WHOLE else [(2, 2), (1, 2)]:
-            result = deduplicate_files(**staged, stage=stage, part=part)
-    assert contents(tmp_path / "staged") == contents(tmp_path / "disk")
+    for engine in ("memory", "disk", "stages"):
+        place = tmp_path / engine
+        place.mkdir()
+        if "annotate" not in more:
+            keywords["removed"] = place / "gone.tsv"
+        given = (inputs, f"{place}/kept/")
+        result = run_with(engine, deduplicate_files, *given, work=tmp_path / "work", **keywords)
+    assert contents(tmp_path / "stages") == contents(tmp_path / "disk")
     assert contents(tmp_path / "disk") == contents(tmp_path / "memory")
     assert result.documents - result.n_kept > 10
 
@@ -116,29 +111,18 @@ def passages(n, ratios, length, seed=0):
     return texts
 
 
-def test_the_recall_that_is_stated(tmp_path):
-    """For each ratio up to 32, on disk as in memory, less 4 standard errors."""
-    n, ratios, recall = 60, (1.2, 2, 5, 11, 31), 0.9
-    texts = passages(n, ratios, 5000)
-    keywords = {**BY, "keep": "longest", "recall": recall}
-    inputs = write_shards(tmp_path, rows(texts), 1)
-    found = deduplicate_files(
-        inputs, tmp_path / "kept.jsonl", engine="disk", removed=tmp_path / "gone.jsonl", **keywords
-    )
-    lines = (tmp_path / "gone.jsonl").read_text(encoding="utf-8").splitlines()
-    gone = {int(row["id"][1:]): int(row["kept_id"][1:]) for row in map(json.loads, lines)}
+def test_long_documents_as_in_memory(tmp_path):
+    """Of each ratio up to 32; the recall itself is tested of `deduplicate`."""
+    texts = passages(60, (1.2, 2, 5, 11, 31), 5000)
+    keywords = {**BY, "keep": "longest", "recall": 0.9}
+    (path,) = write_shards(tmp_path, rows(texts), 1)
+    removed = tmp_path / "gone.jsonl"
+    deduplicate_files(path, tmp_path / "k.jsonl", engine="disk", removed=removed, **keywords)
+    gone = {int(row["id"][1:]): int(row["kept_id"][1:]) for row in table_rows(removed)}
     result = deduplicate(texts, **keywords)
-    assert gone == dict(
-        zip(result.removed.tolist(), result.kept_index[result.removed].tolist(), strict=True)
-    )
-    assert found.n_kept == len(texts) - len(gone)
-    for place, ratio in enumerate(ratios):
-        share_found = sum(n + number * len(ratios) + place in gone for number in range(n)) / n
-        assert share_found >= recall - 4.2 * math.sqrt(recall * (1 - recall) / n), ratio
-
-
-class StoppedError(Exception):
-    """What ends a run."""
+    kept = result.kept_index[result.removed].tolist()
+    assert gone == dict(zip(result.removed.tolist(), kept, strict=True))
+    assert len(gone) > 200
 
 
 @pytest.mark.exhaustive
@@ -149,17 +133,9 @@ def test_a_run_that_ends_while_it_links(tmp_path, monkeypatch, links):
     inputs = write_shards(tmp_path, rows(passages(6, (1.5, 6, 20), 600)), 3)
     keywords = {**BY, "keep": "longest", "num_perm": 32, "recall": 0.5}
     expected = run(tmp_path / "memory", inputs, "memory", **keywords)
-    unite = link._unite
     with monkeypatch.context() as patch:
         small_budget(patch)
-        left = iter(range(links))
-
-        def stop(*arguments):
-            if next(left, None) is None:
-                raise StoppedError
-            unite(*arguments)
-
-        patch.setattr(link, "_unite", stop)
+        patch.setattr(link, "_unite", after(links, link._unite))
         with pytest.raises(StoppedError):
             run(tmp_path / "disk", inputs, "disk", **keywords)
     (tmp_path / "disk").rmdir()

@@ -12,7 +12,7 @@ import shutil
 import numpy as np
 import pytest
 
-from combinations import covering, every
+from combinations import covering, every, often
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files, deduplicate_span_files
 from fastlsh.files.disk import decide, gather, link, sign
 from fastlsh.files.disk import documents as on_disk
@@ -21,24 +21,8 @@ from fastlsh.files.run.manifest import STAGES
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import rows as rewriting
 from in_stages import in_parts
+from killed_runs import StoppedError, after
 from shards import OF_PASSAGES, rows_of, small_budget, write_shards
-
-
-class StoppedError(Exception):
-    """What ends a run."""
-
-
-def after(calls, original):
-    """Return a function that works so often, and then raises."""
-    left = iter(range(calls))
-
-    def call(*arguments, **keywords):
-        if next(left, None) is None:
-            raise StoppedError
-        return original(*arguments, **keywords)
-
-    return call
-
 
 STOPS = {
     "signing": (sign, "sign_batch", 4),
@@ -138,14 +122,7 @@ def goes_on(folder, keywords, expected):
 
 
 @pytest.mark.parametrize("stage", every(6, STOPS, 3))
-@pytest.mark.parametrize(
-    "tries",
-    [
-        3,
-        pytest.param(30, marks=pytest.mark.exhaustive),
-        pytest.param(100_000, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("tries", often(3, 30, 100_000))
 def test_damage(tmp_path, monkeypatch, stage, tries):
     other = tmp_path / "other"
     stopped(other, monkeypatch, stage, seed=4)
@@ -190,20 +167,24 @@ def test_a_directory_that_is_none(tmp_path, monkeypatch, stage, now):
         goes_on(tmp_path, keywords, expected)
 
 
+def named_if_damaged(function, keywords, path, kinds, named):
+    """Damage a file in some ways and remove it: an error names it, or its folder."""
+    code = path.read_bytes()
+    for kind in (*kinds, "removed"):
+        path.write_bytes(code)
+        damage(path, kind, random.Random(0), path)
+        with pytest.raises(InputError, match="restart=True") as caught:
+            function(**keywords)
+        assert str(caught.value).startswith(str(named)), (path, kind)
+    path.write_bytes(code)
+
+
 def test_damage_of_gathered_texts(tmp_path, monkeypatch):
     keywords, expected = stopped(tmp_path, monkeypatch, "deciding")
     for name in ("texts", "rows", "stretches.npy"):
-        (path, *_) = [
-            each for each in sorted(keywords["work"].glob(f"texts-*/{name}")) if each.stat().st_size
-        ]
-        code = path.read_bytes()
-        for kind in ("last byte", "half", "removed"):
-            path.write_bytes(code)
-            damage(path, kind, random.Random(0), path)
-            with pytest.raises(InputError, match="restart=True") as caught:
-                deduplicate_files(**keywords)
-            assert str(caught.value).startswith(str(path.parent)), (name, kind)
-        path.write_bytes(code)
+        paths = sorted(keywords["work"].glob(f"texts-*/{name}"))
+        path = next(each for each in paths if each.stat().st_size)
+        named_if_damaged(deduplicate_files, keywords, path, ("last byte", "half"), path.parent)
     deduplicate_files(**keywords)
     assert written(tmp_path) == expected
 
@@ -249,14 +230,7 @@ def test_damage_of_a_run_by_line(tmp_path, monkeypatch):
         "run-000000-000000/pieces.npy",
     ):  # fmt: skip
         path = keywords["work"] / name
-        code = path.read_bytes()
-        for kind in ("some byte", "half", "removed"):
-            path.write_bytes(code)
-            damage(path, kind, random.Random(0), path)
-            with pytest.raises(InputError, match="restart=True") as caught:
-                deduplicate_line_files(**keywords)
-            assert str(caught.value).startswith(str(path)), (name, kind)
-        path.write_bytes(code)
+        named_if_damaged(deduplicate_line_files, keywords, path, ("some byte", "half"), path)
     deduplicate_line_files(**keywords)
     assert written(tmp_path) == expected
 

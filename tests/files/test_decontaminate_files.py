@@ -7,19 +7,20 @@ import pytest
 
 import fastlsh
 from combinations import covering
-from contaminated_files import WORDS, collection, read_rows, sentence, write_rows
+from contaminated_files import WORDS, collection, sentence
 from fastlsh import InputError, decontaminate, decontaminate_files
 from fastlsh.files import contamination, contamination_job, decontamination
+from files import put_table, table_rows
 
 
 @pytest.fixture
 def files(tmp_path):
     rows, items = collection(1)
     inputs = [
-        write_rows(tmp_path / "train" / "a.jsonl", rows[:50]),
-        write_rows(tmp_path / "train" / "b.jsonl", rows[50:]),
+        put_table(tmp_path / "train" / "a.jsonl", rows[:50]),
+        put_table(tmp_path / "train" / "b.jsonl", rows[50:]),
     ]
-    return inputs, write_rows(tmp_path / "evals" / "items.jsonl", items), rows, items
+    return inputs, put_table(tmp_path / "evals" / "items.jsonl", items), rows, items
 
 
 def in_memory(rows, items, **keywords):
@@ -30,7 +31,7 @@ def in_memory(rows, items, **keywords):
 
 def hits_of(path):
     names = ("id", "item_id", "share", "longest_run", "field", "start", "end")
-    return [tuple(row[name] for name in names) for row in read_rows(path)]
+    return [tuple(row[name] for name in names) for row in table_rows(path)]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_the_answer_of_the_function_in_memory(files, tmp_path, monkeypatch, thre
     assert len(expected) >= 10
     texts = [row["text"] for row in rows] if expected.texts is None else expected.texts
     left = zip(rows, texts, expected.kept.tolist(), strict=True)
-    assert read_rows(clean) == [{**row, "text": text} for row, text, kept in left if kept]
+    assert table_rows(clean) == [{**row, "text": text} for row, text, kept in left if kept]
     assert (done.documents, done.contaminated) == (len(rows), int(expected.contaminated.sum()))
     assert done.written == int(expected.kept.sum())
     assert done.not_searched == expected.not_searched
@@ -59,7 +60,7 @@ def test_a_folder_gets_a_file_for_each_input(files, tmp_path):
     inputs, evals, rows, items = files
     kept = in_memory(rows, items).kept
     done = decontaminate_files(tmp_path / "train", evals, f"{tmp_path}/clean/")
-    found = [read_rows(tmp_path / "clean" / path.name) for path in inputs]
+    found = [table_rows(tmp_path / "clean" / path.name) for path in inputs]
     assert [*found[0], *found[1]] == [row for row, stays in zip(rows, kept, strict=True) if stays]
     assert len(done.outputs) == 2
 
@@ -80,16 +81,10 @@ def test_annotated_rows(files, tmp_path):
     for name, item, share, run, *_ in expected:
         if name not in most or share > most[name][1]:
             most[name] = (item, share, run)
-    for output in ("all.jsonl", "all.parquet"):
-        convert = "parquet" if output.endswith("parquet") else None
-        path = tmp_path / output
-        decontaminate_files(inputs, evals, path, rule="annotate", convert_to=convert)
-        if convert:
-            import pyarrow.parquet
-
-            found = pyarrow.parquet.read_table(path).to_pylist()
-        else:
-            found = read_rows(path)
+    for kind in ("jsonl", "parquet"):
+        path = tmp_path / f"all.{kind}"
+        decontaminate_files(inputs, evals, path, rule="annotate", convert_to=kind)
+        found = table_rows(path)
         assert [row["n"] for row in found] == [row["n"] for row in rows]
         for row in found:
             named = row["contaminated_by"], row["contamination_share"], row["contamination_run"]
@@ -102,7 +97,7 @@ def test_plain_text_and_compression(tmp_path):
     folder.mkdir()
     for number, row in enumerate(rows):
         (folder / f"{number:03}.txt").write_text(row["text"] or "")
-    evals = write_rows(tmp_path / "evals.jsonl.gz", items)
+    evals = put_table(tmp_path / "evals.jsonl.gz", items)
     contaminated = in_memory(rows, items).contaminated
     decontaminate_files(folder, evals, f"{tmp_path}/clean/")
     left = sorted(path.name for path in (tmp_path / "clean").iterdir())
@@ -111,7 +106,7 @@ def test_plain_text_and_compression(tmp_path):
     decontaminate_files(folder, evals, cut, rule="span", on_error="skip")
     expected = in_memory(rows, items, rule="span")
     texts = [text for text, kept in zip(expected.texts, expected.kept, strict=True) if kept]
-    assert [row["text"] for row in read_rows(cut)] == [text or "" for text in texts]
+    assert [row["text"] for row in table_rows(cut)] == [text or "" for text in texts]
 
 
 def test_the_first_documents_only(files, tmp_path):
@@ -119,7 +114,7 @@ def test_the_first_documents_only(files, tmp_path):
     clean = tmp_path / "clean.jsonl"
     done = decontaminate_files(inputs, evals, clean, limit=30)
     kept = in_memory(rows[:30], items).kept
-    assert read_rows(clean) == [row for row, stays in zip(rows, kept, strict=False) if stays]
+    assert table_rows(clean) == [row for row, stays in zip(rows, kept, strict=False) if stays]
     assert done.documents == 30
 
 
@@ -154,9 +149,9 @@ def test_a_file_that_changes(files, tmp_path, monkeypatch):
 def test_boilerplate_of_files(tmp_path):
     notice = " ".join(WORDS[:20])
     rows = [{"text": f"{number} {notice if number % 2 else ''}"} for number in range(400)]
-    inputs = [write_rows(tmp_path / f"{k}.jsonl", rows[k::3]) for k in range(3)]
+    inputs = [put_table(tmp_path / f"{k}.jsonl", rows[k::3]) for k in range(3)]
     items = [{"question": f"{' '.join(WORDS[20:50])} {notice}"}, {"question": " ".join(WORDS[:13])}]
-    evals = write_rows(tmp_path / "evals.jsonl", items)
+    evals = put_table(tmp_path / "evals.jsonl", items)
     done = decontaminate_files(inputs, evals, f"{tmp_path}/clean/")
     assert (done.contaminated, len(done.boilerplate)) == (0, 8)
     assert done.boilerplate[0].documents == 200
@@ -177,20 +172,20 @@ HARNESS = {
 
 
 def test_logs_of_harnesses_are_read_as_they_are(tmp_path):
-    train = write_rows(
+    train = put_table(
         tmp_path / "train.jsonl",
         [{"text": HARNESS["doc"]["question"]}, {"text": HARNESS["doc"]["choices"]["text"][0]},
          {"text": HARNESS["resps"][0][0]}],
     )  # fmt: skip
-    evals = write_rows(tmp_path / "samples.jsonl", [HARNESS])
+    evals = put_table(tmp_path / "samples.jsonl", [HARNESS])
     hits = tmp_path / "hits.jsonl"
     decontaminate_files(train, evals, None, hits=hits)
-    found = [(row["id"], row["item_id"], row["field"]) for row in read_rows(hits)]
+    found = [(row["id"], row["item_id"], row["field"]) for row in table_rows(hits)]
     assert found == [(f"{train}:1", 7, "question"), (f"{train}:2", 7, "choices.text")]
     decontaminate_files(train, evals, None, hits=hits, fields=["doc.question"], item_id="doc_id")
-    assert [(row["item_id"], row["field"]) for row in read_rows(hits)] == [(3, "doc.question")]
+    assert [(row["item_id"], row["field"]) for row in table_rows(hits)] == [(3, "doc.question")]
     decontaminate_files(train, evals, None, hits=hits, fields=["choices"])
-    assert [row["field"] for row in read_rows(hits)] == ["choices"]
+    assert [row["field"] for row in table_rows(hits)] == ["choices"]
 
 
 def test_each_file_is_compared_with_the_first_one_at_once(tmp_path, monkeypatch):
@@ -208,8 +203,8 @@ def test_each_file_is_compared_with_the_first_one_at_once(tmp_path, monkeypatch)
             head[id(self)] = value
 
     monkeypatch.setattr(contamination, "InputFile", Counted)
-    inputs = [write_rows(tmp_path / "train" / f"{n}.jsonl", [{"text": "x"}]) for n in range(40)]
-    evals = write_rows(tmp_path / "evals.jsonl", [{"question": sentence(random.Random(1), 20)}])
+    inputs = [put_table(tmp_path / "train" / f"{n}.jsonl", [{"text": "x"}]) for n in range(40)]
+    evals = put_table(tmp_path / "evals.jsonl", [{"question": sentence(random.Random(1), 20)}])
     decontaminate_files(inputs, evals, tmp_path / "clean.jsonl")
     assert len(seen) < 10 * len(inputs)
 
@@ -225,23 +220,17 @@ def test_a_self_test_reads_so_many_documents(files, monkeypatch, sample, expecte
 
 
 def test_every_format_of_items(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.feather
-    import pyarrow.parquet
-
     question = " ".join(WORDS[:15])
-    train = write_rows(tmp_path / "train.jsonl", [{"text": question}])
+    train = put_table(tmp_path / "train.jsonl", [{"text": question}])
     folder = tmp_path / "evals"
-    folder.mkdir()
-    table = pa.table({"id": ["p"], "question": [question], "choices": [["a", "b"]]})
-    pyarrow.parquet.write_table(table, folder / "p.parquet")
-    pyarrow.feather.write_feather(table, folder / "a.arrow")
-    (folder / "c.csv").write_text(f'question,n\n"{question}",1\n')
-    (folder / "t.tsv").write_text(f"n\tquestion\n1\t{question}\n")
+    for name in ("p.parquet", "a.arrow"):
+        put_table(folder / name, [{"id": "p", "question": question, "choices": ["a", "b"]}])
+    for name in ("c.csv", "t.tsv"):
+        put_table(folder / name, [{"n": 1, "question": question}])
     (folder / "x.txt").write_text(question)
     hits = tmp_path / "hits.jsonl"
     done = decontaminate_files(train, folder, None, hits=hits)
-    assert [Path(row["item_file"]).name for row in read_rows(hits)] == [
+    assert [Path(row["item_file"]).name for row in table_rows(hits)] == [
         "a.arrow", "c.csv", "p.parquet", "t.tsv", "x.txt",
     ]  # fmt: skip
     assert (done.items, done.items_found) == (5, 5)
@@ -281,6 +270,6 @@ def test_bad_arguments(files, tmp_path):
         decontaminate_files(inputs, evals, evals)
     with pytest.raises(InputError, match="no columns for annotations"):
         decontaminate_files(
-            write_rows(tmp_path / "x.txt", []), evals, f"{tmp_path}/o/", rule="annotate"
+            put_table(tmp_path / "x.txt", []), evals, f"{tmp_path}/o/", rule="annotate"
         )
     assert fastlsh.FileDecontamination.__doc__

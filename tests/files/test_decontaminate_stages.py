@@ -3,7 +3,6 @@
 import datetime
 import json
 import os
-import random
 import sys
 from functools import partial
 from pathlib import Path
@@ -11,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from combinations import every
-from contaminated_files import collection, write_rows
+from contaminated_files import collection
 from fastlsh import InputError, decontaminate_files
 from fastlsh.files import contamination_job
 from fastlsh.files.run import manifest as units
 from fastlsh.files.run.manifest import OF_DECONTAMINATION, WHOLE
-from in_stages import each_stage_at_once, in_parts, killed_until_done
+from files import put_table
+from in_stages import any_order, done_before, each_stage_at_once, in_parts, killed_until_done
 from killed_runs import ended_again_and_again
-from shards import contents, small_budget
+from shards import content_of, contents, small_budget
 
 FILES, ROWS = 6, 78
 
@@ -37,16 +37,9 @@ def job(folder, kind="jsonl", **more):
     for shard in range(FILES):
         path = folder / "train" / f"in{shard}.{kind}"
         part = rows[len(rows) * shard // FILES : len(rows) * (shard + 1) // FILES]
-        if kind == "jsonl":
-            write_rows(path, part)
-        else:
-            pa = pytest.importorskip("pyarrow")
-            import pyarrow.parquet
-
-            path.parent.mkdir(exist_ok=True)
-            pyarrow.parquet.write_table(pa.Table.from_pylist(part), path, row_group_size=5)
-        inputs.append(str(path))
-    evals = write_rows(folder / "evals.jsonl", items)
+        options = {"row_group_size": 5} if kind == "parquet" else {}
+        inputs.append(str(put_table(path, part, **options)))
+    evals = put_table(folder / "evals.jsonl", items)
     return {
         "inputs": inputs, "evals": str(evals), "threads": 1, "memory": "300M", "sample": 40,
         "boilerplate_documents": 3, **more,
@@ -57,6 +50,10 @@ def outputs(folder, name="clean/", hits="hits.jsonl"):
     folder.mkdir()
     output = None if name is None else f"{folder}/{name}"
     return {"output": output, "hits": str(folder / hits)}
+
+
+def counts_of(result):
+    return {**vars(result), "seconds": 0, "outputs": 0}
 
 
 in_stages_of = partial(in_parts, decontaminate_files, stages=OF_DECONTAMINATION)
@@ -85,12 +82,9 @@ def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of)
     assert os.listdir(work) == ["finished.json"]
     again = decontaminate_files(**two, stage="finish")
     for each in (result, again):
-        assert {**vars(each), "seconds": 0, "outputs": 0} == {
-            **vars(one), "seconds": 0, "outputs": 0,
-        }  # fmt: skip
-        assert [Path(path).name for path in each.outputs] == [
-            Path(path).name for path in one.outputs
-        ]
+        assert counts_of(each) == counts_of(one)
+        names, others = ([Path(path).name for path in some.outputs] for some in (each, one))
+        assert names == others
     three = {**keywords, **outputs(tmp_path / "three", name), "work": tmp_path / "kept"}
     decontaminate_files(**three)
     assert contents(tmp_path / "three") == contents(tmp_path / "one")
@@ -102,12 +96,8 @@ def one_file(folder, kind):
     rows = collection(5, ROWS)[0]
     path = folder / f"in.{kind}"
     if kind == "parquet":
-        keywords = job(folder, "parquet")
-        pa = pytest.importorskip("pyarrow")
-        import pyarrow.parquet
-
-        pyarrow.parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=5)
-        return {**keywords, "inputs": [str(path)]}
+        put_table(path, rows, row_group_size=5)
+        return {**job(folder, "parquet"), "inputs": [str(path)]}
     if kind == "jsonl":  # without ids: they are FILE:ROW
         lines = [json.dumps({"text": row["text"]}) for row in rows]
         lines = [line + "\n\n[1]" * (not n % 12) for n, line in enumerate(lines)]
@@ -136,17 +126,13 @@ def test_one_large_file_is_divided(tmp_path, kind, name, more):
     one = decontaminate_files(**keywords, **outputs(tmp_path / "one", name))
     two = {**keywords, **outputs(tmp_path / "two", name), "work": tmp_path / "work"}
     in_stages_of(two, 2, stages=OF_DECONTAMINATION[:1])
-    manifest = (tmp_path / "work" / "manifest.json").read_text("utf-8")
-    assert len(json.loads(manifest.partition("\nfastlsh")[0])["units"]) > 5
+    assert len(content_of(tmp_path / "work" / "manifest.json")["units"]) > 5
     result = in_stages_of(two, 2, lambda parts: reversed(parts))
     three = {**keywords, **outputs(tmp_path / "three", name), "work": tmp_path / "alone"}
     alone = decontaminate_files(**three)
     assert contents(tmp_path / "one") == contents(tmp_path / "two") == contents(tmp_path / "three")
     assert one.n_hits > 5
-    for each in (result, alone):
-        assert {**vars(each), "seconds": 0, "outputs": 0} == {
-            **vars(one), "seconds": 0, "outputs": 0,
-        }  # fmt: skip
+    assert counts_of(result) == counts_of(alone) == counts_of(one)
 
 
 @pytest.mark.exhaustive
@@ -191,14 +177,7 @@ def staged(tmp_path, keywords):
 @pytest.mark.parametrize("seed", range(3))
 def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
     keywords, expected = staged
-    draw = random.Random(seed)
-
-    def order(parts):
-        often = [*parts, draw.choice(list(parts))]
-        draw.shuffle(often)
-        return often
-
-    in_stages_of(keywords, 3, order)
+    in_stages_of(keywords, 3, any_order(seed))
     for stage in OF_DECONTAMINATION[:-1]:
         assert decontaminate_files(**keywords, stage=stage).documents == 0
     assert contents(tmp_path / "two") == expected
@@ -261,10 +240,7 @@ TOO_EARLY = [
 
 def test_a_stage_whose_forerunner_is_incomplete(keywords, tmp_path):
     for done, stage, line in TOO_EARLY:
-        for name, *numbers in done:
-            for number in numbers:
-                part = None if number is None else (number, 3)
-                decontaminate_files(**keywords, stage=name, part=part)
+        done_before(decontaminate_files, keywords, done)
         assert (tmp_path / "work" / "manifest.json").exists() == ("no run" not in line)
         with pytest.raises(InputError) as caught:
             decontaminate_files(**keywords, stage=stage, part=None if stage in WHOLE else (1, 3))
@@ -313,11 +289,7 @@ def test_changed_files_are_refused(keywords):
 
 def test_columns_that_cannot_be_joined_are_refused_by_the_first_stage(tmp_path):
     keywords = job(tmp_path, "parquet")
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
-
-    table = pa.table({"id": [1.5], "text": ["y"]})
-    pyarrow.parquet.write_table(table, keywords["inputs"][4])
+    put_table(keywords["inputs"][4], [{"id": 1.5, "text": "y"}])
     keywords |= {**outputs(tmp_path / "two", "clean.parquet"), "work": tmp_path / "work"}
     with pytest.raises(
         InputError, match=r"in4\.parquet: the column 'id' is double, but .* in .*in0\.parquet"
@@ -345,20 +317,16 @@ IDS = {
 
 @pytest.mark.parametrize("kind", every(3, IDS))
 def test_ids_of_any_kind_are_kept(tmp_path, kind):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
-
     question = " ".join(f"word{n}" for n in range(15))
-    evals = write_rows(tmp_path / "evals.jsonl", [{"question": question}])
-    ids = IDS[kind]
-    train = tmp_path / f"{kind}.parquet"
-    pyarrow.parquet.write_table(pa.table({"id": ids, "text": [question] * 2}), train)
+    evals = put_table(tmp_path / "evals.jsonl", [{"question": question}])
+    rows = [{"id": name, "text": question} for name in IDS[kind]]
+    train = put_table(tmp_path / f"{kind}.parquet", rows)
     found = []
     for work in (None, tmp_path / "work"):
         hits = tmp_path / f"{kind}.{work is None}.jsonl"
         decontaminate_files(train, evals, None, hits=hits, work=work)
         table = hits.with_suffix(".parquet")
         decontaminate_files(train, evals, None, hits=table, work=work)
-        found.append((hits.read_bytes(), pyarrow.parquet.read_table(table)))
+        found.append((hits.read_bytes(), pytest.importorskip("pyarrow.parquet").read_table(table)))
     assert found[0] == found[1]
     assert json.loads(found[0][0].splitlines()[0])["id"] in (1, "2020-01-02", 0.5)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import in_stages
 from combinations import every
 from fastlsh import InputError, deduplicate_files
 from fastlsh.files.results import record_of
-from files import put_rows
-from in_stages import in_parts
+from files import put_rows, put_table, table_rows
 from shards import small_budget
 
 ENGINES = ["memory", "disk", "stages"]
@@ -40,44 +40,22 @@ OF_TABLES = {
 
 def run_with(engine, folder, *arguments, **keywords):
     """Deduplicate with an engine, or in stages."""
-    keywords |= {"memory": "300M", "threads": 1, "priority": "rank"} | keywords
-    if engine != "stages":
-        return deduplicate_files(*arguments, engine=engine, **keywords)
     shutil.rmtree(folder / "work", ignore_errors=True)
-    return in_parts(
-        partial(deduplicate_files, *arguments), {**keywords, "work": folder / "work"}, 2
-    )
+    keywords = {"priority": "rank", "work": folder / "work", **keywords}
+    return in_stages.run_with(engine, deduplicate_files, *arguments, **keywords)
 
 
 def write(path, pairs):
     """Write, for each pair of priorities, a document and its copy, which ought to stay."""
-    rows = [
+    return put_table(path, [
         {"id": f"{kind}{n}", "text": f"{n} {TEXTS[n % 2]} {n}" * 2, "rank": value}
         for n, pair in enumerate(pairs)
         for kind, value in zip(("low", "high"), pair, strict=True)
-    ]
-    if path.suffix == ".csv":
-        lines = [",".join("" if v is None else str(v) for v in row.values()) for row in rows]
-        path.write_text("\n".join(["id,text,rank", *lines, ""]))
-    elif path.suffix == ".jsonl":
-        put_rows(path, *rows)
-    elif path.suffix == ".json":
-        path.write_text(json.dumps(rows))
-    else:
-        pa = pytest.importorskip("pyarrow")
-        table = pa.Table.from_pylist(rows)
-        pytest.importorskip("pyarrow.parquet").write_table(table, path)
-    return path
+    ])  # fmt: skip
 
 
 def kept_of(path):
-    if path.suffix == ".csv":
-        return [line.split(",")[0] for line in path.read_text().splitlines()[1:]]
-    if path.suffix == ".jsonl":
-        return [json.loads(line)["id"] for line in path.read_text().splitlines()]
-    if path.suffix == ".json":
-        return [row["id"] for row in json.loads(path.read_text())]
-    return pytest.importorskip("pyarrow.parquet").read_table(path)["id"].to_pylist()
+    return [row["id"] for row in table_rows(path)]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -157,18 +135,7 @@ def test_keys_of_directories(tmp_path, monkeypatch, engine, suffix):
     row = {"text": f"0 {TEXTS[0]} 0" * 2}
 
     def put(place):
-        path = tmp_path / place / f"a.{suffix}"
-        path.parent.mkdir(parents=True)
-        if suffix == "csv":
-            path.write_text(f"id,text\n{place},{row['text']}\n")
-        elif suffix == "json":
-            path.write_text(json.dumps([{"id": place, **row}]))
-        elif suffix == "jsonl":
-            put_rows(path, {"id": place, **row})
-        else:
-            pa = pytest.importorskip("pyarrow")
-            table = pa.Table.from_pylist([{"id": place, **row}])
-            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        put_table(tmp_path / place / f"a.{suffix}", [{"id": place, **row}])
 
     days = ["2024-01-31", "2024-03-02T00%3A00%3A00.5", NULL, "2024-03-02"]
     for day in days:

@@ -1,6 +1,5 @@
 """A full or read-only disk in every stage: one line, status 2, and the run goes on later."""
 
-import gc
 import json
 import os
 import re
@@ -28,31 +27,6 @@ pytest.importorskip("pyarrow")
 
 PAGE = 4096
 FULL = "No space left on device: free some space and run the same command again"
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A function that mounts a folder as a disk of so many KB, or mounts it with other options."""
-    mounted = []
-
-    def mount(size, *more, name="small"):
-        folder = tmp_path / name
-        folder.mkdir(exist_ok=True)
-        options = ",".join([*more, f"size={size}k"])
-        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
-        try:
-            subprocess.run(command, check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError):
-            pytest.skip("no small disk: run as root on Linux, where mount is allowed")
-        mounted.append(folder)
-        return folder
-
-    yield mount
-    gc.collect()  # an ExitStack is in a cycle with the error that it raises, and its open files
-    for folder in dict.fromkeys(mounted):
-        if subprocess.run(["umount", str(folder)], capture_output=True).returncode:
-            subprocess.run(["umount", "--lazy", str(folder)], check=True)
-            pytest.fail("files of the disk are still open")
 
 
 def rows_of(seed, n):
@@ -246,44 +220,43 @@ def test_a_disk_that_becomes_read_only(tmp_path, small_disk, monkeypatch, capfd)
     assert os.listdir(folder) == []
 
 
+def fails_in_each(rooms, monkeypatch, capfd, folder, command):
+    """Let the disk be full when each of some functions is called."""
+    for room, name in rooms:
+        with monkeypatch.context() as patch:
+            filling(patch, folder, room, name)
+            assert FULL in refused(capfd, command)
+        (folder / "filler").unlink()
+
+
 @pytest.mark.exhaustive
 def test_pairs_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(1, 60), 3)
     folder = small_disk(4_000)
-    for place, (room, name) in enumerate(
-        [(link, "_divided"), (decide, "find_pairs_of_part"), (on_disk, "write_table")]
-    ):
-        command = ["pairs", *inputs, "-o", f"{folder}/{place}.tsv", "--engine", "disk", "-q"]
-        with monkeypatch.context() as patch:
-            filling(patch, folder, room, name)
-            assert FULL in refused(capfd, command)
-        (folder / "filler").unlink()
+    assert main(["pairs", *inputs, "-o", f"{tmp_path}/m.tsv", "-q"]) == 0
+    for room in ((link, "_divided"), (decide, "find_pairs_of_part"), (on_disk, "write_table")):
+        command = ["pairs", *inputs, "-o", f"{folder}/p.tsv", "--engine", "disk", "-q"]
+        fails_in_each([room], monkeypatch, capfd, folder, command)
         assert main(command) == 0
-        assert os.listdir(folder) == [f"{place}.tsv"]
-        assert main(["pairs", *inputs, "-o", f"{tmp_path}/m.tsv", "-q"]) == 0
-        assert (tmp_path / "m.tsv").read_bytes() == (folder / f"{place}.tsv").read_bytes()
-        (folder / f"{place}.tsv").unlink()
+        assert os.listdir(folder) == ["p.tsv"]
+        assert (tmp_path / "m.tsv").read_bytes() == (folder / "p.tsv").read_bytes()
+        (folder / "p.tsv").unlink()
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("by", "more"), [("line", []), ("span", [(passages, "cut_rows")])])
 def test_pieces_go_on_too(tmp_path, small_disk, monkeypatch, capfd, by, more):
     small_budget(monkeypatch)
-    common = [
-        f"the line {n} that occurs in every seventh of the texts of this file" for n in range(7)
-    ]
+    common = [f"the line {n} that occurs in every seventh of the texts of it" for n in range(7)]
     rows = [{"id": n, "text": f"one\n{common[n % 7]}\nand {n}"} for n in range(42)]
     inputs = write_shards(tmp_path, rows, 3)
     folder = small_disk(4_000)
     options = ["--by", by, "--min-length", "40", "--engine", "disk", "-q"]
     options += ["--snap", "line"] * (by == "span")
     command = ["dedup", *inputs, "-o", f"{folder}/k/", *options]
-    for room, name in [(gather, "_RunWriter"), *more, (rewriting, "Conversion")]:
-        with monkeypatch.context() as patch:
-            filling(patch, folder, room, name)
-            assert FULL in refused(capfd, command)
-        (folder / "filler").unlink()
+    rooms = [(gather, "_RunWriter"), *more, (rewriting, "Conversion")]
+    fails_in_each(rooms, monkeypatch, capfd, folder, command)
     assert main(command) == 0
     assert os.listdir(folder) == ["k"]
     main(["dedup", *inputs, "-o", f"{tmp_path}/m/", *options])

@@ -1,6 +1,5 @@
 """Rows of one group as one document: the answer for the joined texts, for all its rows."""
 
-import json
 import os
 import random
 import shutil
@@ -9,13 +8,15 @@ from functools import partial
 
 import pytest
 
+import killed_runs
 from combinations import every
 from fastlsh import InputError, Shingler, deduplicate_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files import estimate
 from fastlsh.files.run import manifest
 from fastlsh.files.run.manifest import OF_PAIRS, OF_ROWS, STAGES
-from in_stages import each_stage_at_once, in_parts, killed_until_done
+from files import put_table, table_rows
+from in_stages import each_stage_at_once, killed_until_done, run_with
 from killed_runs import ended_again_and_again
 from shards import contents, rows_of, small_budget
 
@@ -38,15 +39,6 @@ def files_of_repositories(seed):
     return rows
 
 
-def write(path, rows):
-    if path.suffix == ".parquet":
-        pa = pytest.importorskip("pyarrow")
-        pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(rows), path)
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 def joined(rows, join_with):
     """Return a row for each repository, in the order of their first rows."""
     found = {}
@@ -61,16 +53,10 @@ def joined(rows, join_with):
 ENGINES = ["memory", "disk", "stages"]
 
 
-def engine_of(name, work):
-    """Return what runs a function with an engine, or in stages."""
-
-    def call(function, *arguments, stages=STAGES, **keywords):
-        if name != "stages":
-            return function(*arguments, engine=name, threads=1, **keywords)
-        keywords |= {"memory": "300M", "work": work, "threads": 1}
-        return in_parts(partial(function, *arguments), keywords, 2, stages=(*OF_ROWS, *stages))
-
-    return call
+def run(engine, folder, function, *arguments, stages=STAGES, **keywords):
+    """Run a job with an engine, or in stages."""
+    keywords |= {"work": folder / "work", "stages": (*OF_ROWS, *stages)}
+    return run_with(engine, function, *arguments, **keywords)
 
 
 @pytest.mark.parametrize("join_with", every(3, ["\n", "", " -- "], 2))
@@ -80,50 +66,45 @@ def test_the_answer_for_the_joined_texts(tmp_path, monkeypatch, suffix, join_wit
     small_budget(monkeypatch)
     rows = files_of_repositories(1)
     others = files_of_repositories(2)[:20] + rows[:6]
-    inputs = [write(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
-    against = write(tmp_path / f"against.{suffix}", others)
+    inputs = [put_table(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
+    against = put_table(tmp_path / f"against.{suffix}", others)
     in_order = rows[0::2] + rows[1::2]
-    plain = write(tmp_path / "plain.jsonl", joined(in_order, join_with))
-    plain_against = write(tmp_path / "plain-against.jsonl", joined(others, join_with))
+    plain = put_table(tmp_path / "plain.jsonl", joined(in_order, join_with))
+    plain_against = put_table(tmp_path / "plain-against.jsonl", joined(others, join_with))
     tables = {name: tmp_path / f"{name}.tsv" for name in ("removed", "clusters")}
     expected = {name: tmp_path / f"plain-{name}.tsv" for name in ("removed", "clusters")}
     how = {"threshold": 0.7, "keep": "longest"}
     alone = deduplicate_files(plain, tmp_path / "k.jsonl", against=plain_against, **expected, **how)
-    result = engine_of(engine, tmp_path / "work")(
-        deduplicate_files, inputs, f"{tmp_path}/kept/", against=against, group="repo",
-        join_with=join_with, report=tmp_path / "page.html", **tables, **how,
+    result = run(
+        engine, tmp_path, deduplicate_files, inputs, f"{tmp_path}/kept/", against=against,
+        group="repo", join_with=join_with, report=tmp_path / "page.html", **tables, **how,
     )  # fmt: skip
     assert (result.documents, result.n_kept) == (alone.documents, alone.n_kept)
     assert result.n_removed > 3
     for name, table in tables.items():
         assert table.read_text() == expected[name].read_text()
-    kept = {json.loads(line)["id"] for line in (tmp_path / "k.jsonl").read_text().splitlines()}
+    kept = {row["id"] for row in table_rows(tmp_path / "k.jsonl")}
     for n, path in enumerate(inputs):
         stays = [row for row in rows[n::2] if row["repo"] in kept]
-        written = tmp_path / "kept" / path.name
-        if suffix == "jsonl":
-            assert [json.loads(line) for line in written.read_text().splitlines()] == stays
-        else:
-            found = pytest.importorskip("pyarrow.parquet").read_table(written).to_pylist()
-            assert found == stays
+        assert table_rows(tmp_path / "kept" / path.name) == stays
 
 
 @pytest.mark.parametrize("engine", every(3, ENGINES))
 def test_pairs_of_repositories(tmp_path, monkeypatch, engine):
     small_budget(monkeypatch)
-    run = partial(engine_of(engine, tmp_path / "work"), near_duplicate_files, stages=OF_PAIRS)
+    search = partial(run, engine, tmp_path, near_duplicate_files, stages=OF_PAIRS)
     rows = files_of_repositories(3)
-    path, plain = write(tmp_path / "in.jsonl", rows), tmp_path / "plain.jsonl"
-    write(plain, joined(rows, "\n"))
+    path, plain = put_table(tmp_path / "in.jsonl", rows), tmp_path / "plain.jsonl"
+    put_table(plain, joined(rows, "\n"))
     near_duplicate_files(plain, tmp_path / "plain.tsv", 0.7)
-    found = run(path, tmp_path / "pairs.tsv", 0.7, group="repo")
+    found = search(path, tmp_path / "pairs.tsv", 0.7, group="repo")
     assert found.n_pairs > 3
     assert (tmp_path / "pairs.tsv").read_text() == (tmp_path / "plain.tsv").read_text()
     some = {"threshold": 0.7, "best": True}
     known, old = (shutil.copy(each, f"{each}.old.jsonl") for each in (plain, path))
     near_duplicate_files(plain, tmp_path / "plain.tsv", against=known, **some)
     shutil.rmtree(tmp_path / "work", ignore_errors=True)
-    run(path, tmp_path / "pairs.tsv", against=old, group="repo", **some)
+    search(path, tmp_path / "pairs.tsv", against=old, group="repo", **some)
     assert (tmp_path / "pairs.tsv").read_text() == (tmp_path / "plain.tsv").read_text()
 
 
@@ -133,26 +114,30 @@ def test_rows_get_the_columns_of_their_document(tmp_path, monkeypatch, suffix, e
     small_budget(monkeypatch)
     rows = files_of_repositories(1)
     others = rows[:8]
-    inputs = [write(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
-    against = write(tmp_path / f"against.{suffix}", others)
-    plain = write(tmp_path / "plain.jsonl", joined(rows[0::2] + rows[1::2], "\n"))
-    plain_against = write(tmp_path / "plain-against.jsonl", joined(others, "\n"))
+    inputs = [put_table(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
+    against = put_table(tmp_path / f"against.{suffix}", others)
+    plain = put_table(tmp_path / "plain.jsonl", joined(rows[0::2] + rows[1::2], "\n"))
+    plain_against = put_table(tmp_path / "plain-against.jsonl", joined(others, "\n"))
     how = {"threshold": 0.7, "annotate": True}
     deduplicate_files(plain, tmp_path / "k.jsonl", against=plain_against, **how)
-    found = map(json.loads, (tmp_path / "k.jsonl").read_text().splitlines())
     added = ("duplicate_of", "similarity", "cluster_size")
+    found = table_rows(tmp_path / "k.jsonl")
     expected = {row["id"]: {name: row[name] for name in added} for row in found}
     assert sum(row["duplicate_of"] is not None for row in expected.values()) > 3
-    engine_of(engine, tmp_path / "work")(
-        deduplicate_files, inputs, f"{tmp_path}/kept/", against=against, group="repo", **how
+    run(
+        engine,
+        tmp_path,
+        deduplicate_files,
+        inputs,
+        f"{tmp_path}/kept/",
+        against=against,
+        group="repo",
+        **how,
     )
     for n, path in enumerate(inputs):
-        written = tmp_path / "kept" / path.name
-        if suffix == "jsonl":
-            found = [json.loads(line) for line in written.read_text().splitlines()]
-        else:
-            found = pytest.importorskip("pyarrow.parquet").read_table(written).to_pylist()
-        assert found == [{**row, **expected[row["repo"]]} for row in rows[n::2]]
+        assert table_rows(tmp_path / "kept" / path.name) == [
+            {**row, **expected[row["repo"]]} for row in rows[n::2]
+        ]
 
 
 def test_rows_of_csv_are_joined_too(tmp_path):
@@ -166,7 +151,7 @@ def test_rows_of_csv_are_joined_too(tmp_path):
 
 
 def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
-    path = write(tmp_path / "in.jsonl", [{"repo": 1, "text": "a"}, {"repo": [], "text": "b"}])
+    path = put_table(tmp_path / "in.jsonl", [{"repo": 1, "text": "a"}, {"repo": [], "text": "b"}])
     output = tmp_path / "kept.jsonl"
     words = ["dedup", str(path), "-o", str(output), "--group"]
     for more, reason in (
@@ -188,7 +173,7 @@ def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
         assert main([*words, *more]) == 2
         assert reason in capsys.readouterr().err
     with pytest.raises(InputError, match="plain text has no column 'repo'"):
-        deduplicate_files(write(tmp_path / "a.txt", []), tmp_path / "b.jsonl", group="repo")
+        deduplicate_files(put_table(tmp_path / "a.txt", []), tmp_path / "b.jsonl", group="repo")
     with pytest.raises(InputError, match="plain text has no column 'repo'"):
         near_duplicate_files(tmp_path / "a.txt", tmp_path / "b.tsv", group="repo", exact=True)
     for more in ({}, {"group": "repo"}):
@@ -197,7 +182,7 @@ def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
             deduplicate_files(path, output, **more, **stage)
     assert not output.exists()
     monkeypatch.setattr(estimate, "PER_DOCUMENT", 1 << 30)
-    write(path, [{"repo": 1, "text": "a"}])
+    put_table(path, [{"repo": 1, "text": "a"}])
     assert deduplicate_files(path, output, group="repo", memory="300M").engine == "disk"
 
 
@@ -205,18 +190,8 @@ def awkward_rows(seed, n=36):
     """Return rows with ids of several types, rows that are no rows, and texts of all kinds."""
     draw = random.Random(seed)
     ids = [1, 1.0, True, "1", 0, False, -0.0, "", "\ud83d", "é☃", 2**63, 2**70, 1.5, -7, 10**19]
-    texts = [
-        "",
-        None,
-        "a",
-        'quo"te\\ \n\r\t\0\x1f',
-        "\ud83d",
-        "\ude00",
-        "x\ud83d",
-        "\ude00 y",
-        "𝔘𝔫𝔦",
-    ]
-    texts += [row["text"] for row in rows_of(seed, 30)]
+    texts = ["", None, "a", 'quo"te\\ \n\r\t\0\x1f', "\ud83d", "\ude00", "x\ud83d", "\ude00 y"]
+    texts += ["𝔘𝔫𝔦", *(row["text"] for row in rows_of(seed, 30))]
     rows = [{"repo": draw.choice(ids), "text": draw.choice(texts), "n": n} for n in range(n)]
     for at in range(n - 1, 0, -8):
         rows.insert(at, draw.choice([[1], {"repo": None, "text": "b"}, {"text": "b"}]))
@@ -230,18 +205,18 @@ def awkward_rows(seed, n=36):
 def test_awkward_rows_give_the_same_bytes(tmp_path, monkeypatch, seed, more):
     small_budget(monkeypatch)
     rows = awkward_rows(seed)
-    inputs = [write(tmp_path / f"in{n}.jsonl", rows[n::3]) for n in range(3)]
+    inputs = [put_table(tmp_path / f"in{n}.jsonl", rows[n::3]) for n in range(3)]
     if "against" in more:
         others = [*awkward_rows(seed + 9, 20), *rows[::3]]
-        more = {"against": [write(tmp_path / "other.jsonl", others)]}
+        more = {"against": [put_table(tmp_path / "other.jsonl", others)]}
     found = []
     for engine in ENGINES[: 2 if "limit" in more else 3]:
         out = tmp_path / engine
         out.mkdir()
-        result = engine_of(engine, tmp_path / "work")(
-            deduplicate_files, inputs, out / "kept.jsonl", group="repo", on_error="skip",
-            threshold=0.6, shingler=Shingler(size=15), removed=out / "removed.jsonl",
-            clusters=out / "clusters.tsv", **more,
+        result = run(
+            engine, tmp_path, deduplicate_files, inputs, out / "kept.jsonl", group="repo",
+            on_error="skip", threshold=0.6, shingler=Shingler(size=15),
+            removed=out / "removed.jsonl", clusters=out / "clusters.tsv", **more,
         )  # fmt: skip
         counts = result.documents, result.n_kept, result.empty, result.skipped, result.repeated_ids
         found.append((counts, contents(out)))
@@ -255,9 +230,9 @@ def test_no_row_at_all(tmp_path, lines):
     for each in (path, known):
         each.write_text("".join(line + "\n" for line in lines))
     for engine in ENGINES:
-        result = engine_of(engine, tmp_path / "work")(
-            deduplicate_files, path, tmp_path / f"{engine}.jsonl", against=known, group="repo",
-            on_error="skip", removed=tmp_path / f"{engine}.tsv",
+        result = run(
+            engine, tmp_path, deduplicate_files, path, tmp_path / f"{engine}.jsonl", against=known,
+            group="repo", on_error="skip", removed=tmp_path / f"{engine}.tsv",
         )  # fmt: skip
         assert (result.documents, result.skipped) == (0, 2 * len(lines))
         assert (tmp_path / f"{engine}.jsonl").read_bytes() == b""
@@ -268,12 +243,12 @@ def test_a_document_longer_than_memory_allows(tmp_path, monkeypatch):
     small_budget(monkeypatch, row=900)
     path = tmp_path / "in.jsonl"
     rows = [{"repo": "small", "text": "a"}, *({"repo": 'big"', "text": "word " * 60},) * 4]
-    write(path, rows)
+    put_table(path, rows)
     how = {"group": "repo", "engine": "disk"}
     reason = r"in\.jsonl: row 2: the rows with this 'repo' have 1.2 KB of text together, and with"
     with pytest.raises(InputError, match=reason):
         deduplicate_files(path, tmp_path / "kept.jsonl", **how)
-    write(path, [{**row, "text": "\0" * 60} for row in rows])  # each is six bytes in JSON
+    put_table(path, [{**row, "text": "\0" * 60} for row in rows])  # each is six bytes in JSON
     with pytest.raises(InputError, match=r"in\.jsonl: row 2: .* have 1.47 KB of text"):
         deduplicate_files(path, tmp_path / "kept.jsonl", **how, restart=True)
     assert not (tmp_path / "kept.jsonl").exists()
@@ -282,16 +257,11 @@ def test_a_document_longer_than_memory_allows(tmp_path, monkeypatch):
 def prepared(folder):
     """Write a collection; return the keywords of a run on disk, and what it must write."""
     rows = files_of_repositories(5)
-    inputs = [str(write(folder / f"in{n}.jsonl", rows[n::3])) for n in range(3)]
-    keywords = {"inputs": inputs, "threshold": 0.7, "threads": 1, "group": "repo"}
-    for name in ("expected", "out"):
-        (folder / name).mkdir()
-    deduplicate_files(
-        **keywords, output=f"{folder}/expected/", removed=folder / "expected" / "removed.tsv",
-        engine="memory",
-    )  # fmt: skip
-    out = {"output": f"{folder}/out/", "removed": str(folder / "out" / "removed.tsv")}
-    return {**keywords, **out, "work": str(folder / "work")}, contents(folder / "expected")
+    inputs = [str(put_table(folder / f"in{n}.jsonl", rows[n::3])) for n in range(3)]
+    how = {"inputs": inputs, "threshold": 0.7, "threads": 1, "group": "repo"}
+    keywords, expected = killed_runs.prepared(deduplicate_files, folder, **how)
+    del keywords["engine"]
+    return keywords, expected
 
 
 @pytest.mark.exhaustive
@@ -368,5 +338,3 @@ def test_another_output_from_the_same_work(tmp_path, monkeypatch):
     (tmp_path / "in0.jsonl").write_text("")
     with pytest.raises(InputError, match=r"in0\.jsonl has changed since"):
         deduplicate_files(**keywords, engine="disk")
-    with pytest.raises(InputError, match="group was repo, and is path"):
-        deduplicate_files(**{**keywords, "group": "path"}, engine="disk")

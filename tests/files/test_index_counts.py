@@ -1,19 +1,17 @@
 """Snapshots that count: an index knows how often each of its documents has come."""
 
-import json
 import os
 import random
 import shutil
 from collections import defaultdict
 from contextlib import nullcontext
-from pathlib import Path
 
 import pytest
 
 import warm
 from combinations import every
 from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
-from files import put_rows
+from files import put_rows, table_rows
 
 WORDS = [f"word{number}" for number in range(400)]
 TRACKED = {"source": "source", "count": ["pages", "score"]}
@@ -36,10 +34,6 @@ def rows_of(part, n=24):
     return rows
 
 
-def rows_in(name):
-    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
-
-
 def counted(location):
     with Index.open(location, read_only=True) as index:
         columns = {name: list(values) for name, values in index.counts().items()}
@@ -48,7 +42,7 @@ def counted(location):
 
 def by_hand(rows, removed):
     """Return the counts of documents that came: how many, sources, and both sums."""
-    kept_id = {row["id"]: row["kept_id"] for name in removed for row in rows_in(name)}
+    kept_id = {row["id"]: row["kept_id"] for name in removed for row in table_rows(name)}
     found = defaultdict(lambda: [0, set(), 0, 0.0])
     for row in rows:
         one = found[kept_id.get(row["id"], row["id"])]
@@ -190,18 +184,17 @@ def test_the_command(run):
     more = ["--source", "source", "--count", "pages"]
     assert run("dedup", "a.jsonl", "-o", "k.jsonl", "--save-index", "seen.ix", *more)[0] == 0
     assert run("dedup", "b.jsonl", "-o", "k2.jsonl", "--index", "seen.ix", *more)[0] == 0
-    status, out, _ = run("index", "export", "seen.ix")
-    assert status == 0
+    out, _ = run.done("index", "export", "seen.ix")
     assert out.splitlines()[0].split("\t") == ["id", "documents", "sources", "sum_pages"]
     assert run("index", "export", "seen.ix", "-o", "counts.jsonl")[0] == 0
-    rows = rows_in("counts.jsonl")
+    rows = table_rows("counts.jsonl")
     assert sum(row["documents"] for row in rows) == 48
     assert sum(row["sum_pages"] for row in rows) == sum(
         row["pages"] for row in [*rows_of(1), *rows_of(2)]
     )
-    status, _, err = run("dedup", "b.jsonl", "-o", "k3.jsonl", "--index", "seen.ix")
-    assert status == 2
-    assert "the index counts other columns, or in another order: give --source" in err[-1]
+    assert "the index counts other columns, or in another order: give --source" in run.refused(
+        "dedup", "b.jsonl", "-o", "k3.jsonl", "--index", "seen.ix"
+    )
 
 
 DAMAGES = [

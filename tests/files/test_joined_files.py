@@ -1,6 +1,5 @@
 """Files of several formats in one output: arrays, lines, CSV, Parquet, and the keys of paths."""
 
-import csv
 import json
 import warnings
 from pathlib import Path
@@ -9,8 +8,8 @@ import pytest
 
 from combinations import every
 from fastlsh import InputError, deduplicate_files
-from fastlsh.files.run.manifest import STAGES
-from in_stages import in_parts
+from files import put_table, table_rows
+from in_stages import run_with
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -26,43 +25,14 @@ ROWS = [
 PLAIN = [{"id": row["id"], "text": row["text"]} for row in ROWS]
 
 
-def write(path, rows, *, pretty=False):
-    """Write rows in the format of the suffix; pyarrow and CSV as they have them."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    suffix = path.suffix[1:]
-    if suffix in ("parquet", "arrow"):
-        table = pa.Table.from_pylist(rows)
-        if suffix == "parquet":
-            parquet.write_table(table, path)
-        else:
-            with pa.ipc.new_file(path, table.schema) as file:
-                file.write_table(table)
-    elif suffix in ("csv", "tsv"):
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0], delimiter="\t" if suffix == "tsv" else ",")
-            writer.writeheader()
-            writer.writerows(rows)
-    elif suffix == "json":
-        path.write_text(json.dumps(rows, indent=1 if pretty else None))
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 def read(path):
     """Return the rows of a file; fields of CSV are text, and None if they are empty."""
-    suffix = path.suffix[1:]
-    if suffix == "parquet":
-        return parquet.read_table(path).to_pylist()
-    if suffix == "arrow":
-        return pa.ipc.open_file(path).read_all().to_pylist()
-    if suffix in ("csv", "tsv"):
-        with path.open(newline="") as file:
-            rows = csv.DictReader(file, delimiter="\t" if suffix == "tsv" else ",")
-            return [{name: value or None for name, value in row.items()} for row in rows]
-    text = path.read_text()
-    assert text.startswith("[\n") == (suffix == "json")
-    return json.loads(text) if suffix == "json" else [*map(json.loads, text.split("\n")[:-1])]
+    rows = table_rows(path)
+    if path.suffix in (".csv", ".tsv"):
+        return [{name: value or None for name, value in row.items()} for row in rows]
+    if path.suffix in (".json", ".jsonl"):
+        assert path.read_text().startswith("[\n") == (path.suffix == ".json")
+    return rows
 
 
 def as_text(rows):
@@ -76,18 +46,10 @@ def as_text(rows):
 
 def deduplicated(inputs, output, engine, **more):
     """Write what is left of files; return its bytes."""
-    keywords = {"inputs": inputs, "output": output, "rule": "equal", "threads": 1, **more}
+    more |= {"work": output.parent / f"work-{output.name}", "rule": "equal"}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "columns are missing")
-        if engine == "stages":
-            in_parts(
-                deduplicate_files,
-                {**keywords, "memory": "300M", "work": output.parent / f"work-{output.name}"},
-                2,
-                stages=STAGES,
-            )
-        else:
-            deduplicate_files(**keywords, engine=engine)
+        run_with(engine, deduplicate_files, inputs, output, **more)
     return output.read_bytes()
 
 
@@ -102,7 +64,7 @@ def alike(inputs, folder, suffix, **more):
 
 
 def test_an_array_becomes_every_format_and_is_made_of_every_format(tmp_path):
-    array = write(tmp_path / "in.json", ROWS, pretty=True)
+    array = put_table(tmp_path / "in.json", ROWS, indent=1)
     for suffix in SUFFIXES:
         made = tmp_path / f"made.{suffix}"
         deduplicated(array, made, "memory")
@@ -110,7 +72,7 @@ def test_an_array_becomes_every_format_and_is_made_of_every_format(tmp_path):
         assert read(made) == rows, suffix
         back = tmp_path / f"{suffix}.json"
         if suffix == "jsonl":  # lines of JSON stay lines, whatever their name is
-            deduplicated([made, write(tmp_path / "more.csv", PLAIN[:1])], back, "memory")
+            deduplicated([made, put_table(tmp_path / "more.csv", PLAIN[:1])], back, "memory")
             assert read(back)[:3] == ROWS
         else:
             deduplicated(made, back, "memory")
@@ -120,9 +82,11 @@ def test_an_array_becomes_every_format_and_is_made_of_every_format(tmp_path):
 @pytest.mark.parametrize("suffix", every(2, SUFFIXES))
 def test_arrays_and_lines_and_csv_and_parquet(tmp_path, suffix):
     inputs = [
-        write(tmp_path / "in" / "0.json", ROWS[:1], pretty=True),
-        write(tmp_path / "in" / "1.jsonl", [{"text": "a line of JSON", "id": 4, "new": True}]),
-        write(tmp_path / "in" / "2.parquet", [{"id": 5, "text": "of Parquet", "n": 5.0}, PLAIN[0]]),
+        put_table(tmp_path / "in" / "0.json", ROWS[:1], indent=1),
+        put_table(tmp_path / "in" / "1.jsonl", [{"text": "a line of JSON", "id": 4, "new": True}]),
+        put_table(
+            tmp_path / "in" / "2.parquet", [{"id": 5, "text": "of Parquet", "n": 5.0}, PLAIN[0]]
+        ),
     ]
     rows = [
         {**ROWS[0], "new": None},
@@ -130,7 +94,7 @@ def test_arrays_and_lines_and_csv_and_parquet(tmp_path, suffix):
         {"id": 5, "text": "of Parquet", "n": 5.0, "more": None, "new": None},
     ]
     if suffix in ("csv", "tsv", "json", "jsonl"):  # where all is text, or has its own keys
-        inputs.append(write(tmp_path / "in" / "3.csv", [{"text": "of CSV", "extra": "x"}]))
+        inputs.append(put_table(tmp_path / "in" / "3.csv", [{"text": "of CSV", "extra": "x"}]))
         rows = [{**row, "extra": None} for row in rows]
         last = dict.fromkeys(rows[0]) | {"text": "of CSV", "extra": "x"}
         rows.append(last)
@@ -146,11 +110,11 @@ def test_arrays_and_lines_and_csv_and_parquet(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", every(2, SUFFIXES))
 def test_keys_of_paths_are_joined_with_columns(tmp_path, suffix):
     folder = tmp_path / "in"
-    write(folder / f"lang=de/year={NULL}" / "a.json", PLAIN[:1], pretty=True)
+    put_table(folder / f"lang=de/year={NULL}" / "a.json", PLAIN[:1], indent=1)
     own = [{"lang": "en", "text": "its own language", "id": 7}, {"text": "the path's", "id": 8}]
-    write(folder / "lang=en/year=2023" / "b.jsonl", own)
-    write(folder / "lang=en/year=2024" / "c.parquet", [{"year": 2024, "text": "its own year"}])
-    write(folder / "lang=en/year=2025" / "d.csv", [{"text": "neither", "kind": "k"}])
+    put_table(folder / "lang=en/year=2023" / "b.jsonl", own)
+    put_table(folder / "lang=en/year=2024" / "c.parquet", [{"year": 2024, "text": "its own year"}])
+    put_table(folder / "lang=en/year=2025" / "d.csv", [{"text": "neither", "kind": "k"}])
     order = ("id", "text", "lang", "year", "kind")
     rows = [dict(zip(order, row, strict=True)) for row in (
         (1, ROWS[0]["text"], "de", None, None),
@@ -170,8 +134,8 @@ def test_keys_of_paths_are_joined_with_columns(tmp_path, suffix):
 
 def test_keys_of_paths_that_some_files_do_not_have(tmp_path):
     folder = tmp_path / "in"
-    plain = write(tmp_path / "plain.csv", PLAIN[:1])
-    write(folder / "lang=en" / "b.csv", [{"id": 9, "text": "below a key"}])
+    plain = put_table(tmp_path / "plain.csv", PLAIN[:1])
+    put_table(folder / "lang=en" / "b.csv", [{"id": 9, "text": "below a key"}])
     output = tmp_path / "kept.csv"
     with pytest.warns(UserWarning, match=r"missing in 1 of 2 files, .*plain.csv: .*value of lang"):
         deduplicate_files([plain, folder], output, rule="equal")
@@ -180,8 +144,8 @@ def test_keys_of_paths_that_some_files_do_not_have(tmp_path):
 
 def test_a_key_of_a_path_that_is_no_number_elsewhere(tmp_path):
     folder = tmp_path / "in"
-    write(folder / "year=2023" / "a.parquet", [{"id": 1, "text": "the path has it"}])
-    write(folder / "year=2024" / "b.parquet", [{"id": 2, "text": "it has it", "year": "2024"}])
+    put_table(folder / "year=2023" / "a.parquet", [{"id": 1, "text": "the path has it"}])
+    put_table(folder / "year=2024" / "b.parquet", [{"id": 2, "text": "it has it", "year": "2024"}])
     message = r"b.parquet: the column 'year' is string, but int64 in .*a.parquet"
     for engine in ("memory", "disk"):
         with pytest.raises(InputError, match=message):
@@ -191,7 +155,7 @@ def test_a_key_of_a_path_that_is_no_number_elsewhere(tmp_path):
 
 def test_an_id_that_is_in_the_path_of_each_converted_file(tmp_path):
     folder, output = tmp_path / "in", tmp_path / "out"
-    write(folder / "lang=en" / "a.parquet", PLAIN)
+    put_table(folder / "lang=en" / "a.parquet", PLAIN)
     output.mkdir()
     deduplicate_files(folder, output, rule="equal", within="lang", id="lang", convert_to="jsonl")
     assert read(output / "lang=en" / "a.jsonl") == PLAIN
@@ -199,7 +163,7 @@ def test_an_id_that_is_in_the_path_of_each_converted_file(tmp_path):
 
 def test_plain_text_before_other_files(tmp_path):
     text = tmp_path / "in" / "0.txt"
-    lines = write(tmp_path / "in" / "1.jsonl", [{"id": "2", "text": "a line", "more": 1}])
+    lines = put_table(tmp_path / "in" / "1.jsonl", [{"id": "2", "text": "a line", "more": 1}])
     text.write_text("a whole file")
     for suffix in ("jsonl", "json", "parquet", "csv"):
         found = alike([text, lines], tmp_path, suffix)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from contaminated_files import collection, write_rows
+from contaminated_files import collection
 from fastlsh import decontaminate_files, deduplicate_files
 from fastlsh.files.run.manifest import OF_DECONTAMINATION, STAGES, WHOLE
+from files import put_table
 from shards import contents, rows_of, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -81,10 +82,10 @@ def prepared(folder, command):
     outputs = {"output": f"{folder}/one/"}
     if command == "decontaminate":
         rows, items = collection(5, 220)
-        inputs = write_rows(folder / "train" / "in.jsonl", rows[:1]).parent
+        inputs = put_table(folder / "train" / "in.jsonl", rows[:1]).parent
         for shard in range(4):
-            write_rows(inputs / f"in{shard}.jsonl", rows[shard::4])
-        evals = write_rows(folder / "evals.jsonl", items)
+            put_table(inputs / f"in{shard}.jsonl", rows[shard::4])
+        evals = put_table(folder / "evals.jsonl", items)
         decontaminate_files(inputs, evals, hits=folder / "one" / "table.tsv", **outputs)
         return [command, inputs, "--evals", evals], "--hits", OF_DECONTAMINATION
     inputs = write_shards(folder, rows_of(3, 220), 6)

@@ -14,8 +14,8 @@ import pytest
 
 import fastlsh
 from combinations import covering, every
-from fastlsh.cli import main
 from fastlsh.io import read
+from files import lines_of, put_table
 from shards import contents, rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
@@ -72,15 +72,8 @@ def write(folder, kind, bad=(), limit=None):
         else:
             rows = [{**row, "id": None if wrong else row["id"]} for _, row, wrong in part]
             schema = pa.schema([("id", pa.string()), ("text", pa.string()), ("score", pa.int64())])
-            table = pa.Table.from_pylist(rows, schema)
-            if kind == "parquet":
-                import pyarrow.parquet as pq
-
-                pq.write_table(table, path, row_group_size=7)
-            else:
-                with pa.ipc.new_file(path, schema) as file:
-                    for batch in table.to_batches(max_chunksize=7):
-                        file.write_batch(batch)
+            how = {"parquet": {"row_group_size": 7}, "arrow": {"max_chunksize": 7}}[kind]
+            put_table(path, pa.Table.from_pylist(rows, schema), **how)
     return paths
 
 
@@ -93,7 +86,7 @@ def options_of(kind, bad):
     return options
 
 
-def run(inputs, folder, output, engine, **options):
+def deduplicated(inputs, folder, output, engine, **options):
     folder.mkdir()
     result = fastlsh.deduplicate_files(
         inputs, f"{folder}/{output}", 0.6, removed=folder / "removed.jsonl",
@@ -120,7 +113,7 @@ def test_as_if_the_inputs_ended_there(tmp_path, monkeypatch, kind, limit, folder
     for name, inputs, more in (("w", whole, {"limit": limit}), ("s", short, {})):
         for engine in ("memory", "disk"):
             folder = tmp_path / f"{name}-{engine}-{output.strip('/').replace('.', '-')}"
-            found[name, engine] = run(inputs, folder, output, engine, **options, **more)
+            found[name, engine] = deduplicated(inputs, folder, output, engine, **options, **more)
     expected, written = found["s", "memory"]
     if kind not in ("txt", "lines.txt"):  # whose ids are their paths
         assert found["w", "memory"][1] == found["w", "disk"][1] == written
@@ -168,9 +161,8 @@ def test_the_reference_collection_has_no_limit(tmp_path, engine):
 def test_lines(tmp_path, monkeypatch, limit):
     small_budget(monkeypatch)
     rows = [{"text": f"same {i % 3}\nline {i % 7}\nown {i}"} for i in range(50)]
-    whole, short = tmp_path / "in.jsonl", tmp_path / "short.jsonl"
-    whole.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    short.write_text("".join(json.dumps(row) + "\n" for row in rows[:limit]), encoding="utf-8")
+    whole = put_table(tmp_path / "in.jsonl", rows)
+    short = put_table(tmp_path / "short.jsonl", rows[:limit])
     expected = fastlsh.deduplicate_line_files(short, tmp_path / "s.jsonl", engine="memory")
     for engine in ("memory", "disk"):
         out = tmp_path / f"{engine}.jsonl"
@@ -219,54 +211,40 @@ def test_memory_is_enough_for_few_documents(tmp_path, monkeypatch):
     assert engines == ["disk", "memory"]
 
 
-def test_commands(tmp_path, capsys):
-    paths = list(map(str, write(tmp_path / "in", "jsonl")))
+def test_commands(tmp_path, run):
+    paths = write(tmp_path / "in", "jsonl")
     for command in (
-        ["pairs", *paths, "-o", str(tmp_path / "p.tsv")],
-        ["dedup", *paths, "-o", str(tmp_path / "k.jsonl"), "--report", str(tmp_path / "r.html")],
-        ["dedup", *paths, "-o", str(tmp_path / "l.jsonl"), "--by", "line"],
+        ["pairs", *paths, "-o", "p.tsv"],
+        ["dedup", *paths, "-o", "k.jsonl", "--by", "line"],
+        ["dedup", *paths, "-o", "k.jsonl", "--report", "r.html"],
     ):
-        assert main([*command, "--limit", "15"]) == 0
-        assert "the first 15 documents" in capsys.readouterr().err
-        assert main([*command, "--limit", "31"]) == 0
-        assert "30 documents" in capsys.readouterr().err
-    assert main(["dedup", *paths, "-o", str(tmp_path / "k.jsonl"), "--limit", "15",
-                 "--report", str(tmp_path / "r.html")]) == 0  # fmt: skip
-    assert "the first 15 documents" in (tmp_path / "r.html").read_text(encoding="utf-8")
+        for limit, said in (("31", "30 documents"), ("15", "the first 15 documents")):
+            assert said in "\n".join(run.done(*command, "--limit", limit)[1])
+    assert said in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
-def test_commands_that_evaluate(tmp_path, capsys):
-    paths = list(map(str, write(tmp_path / "in", "jsonl")))
-    evaluate = ["evaluate", *paths, "--json", str(tmp_path / "e.json")]
+def test_commands_that_evaluate(tmp_path, run):
+    evaluate = ["evaluate", *write(tmp_path / "in", "jsonl"), "--json", "e.json"]
     for more in ([], ["--sample", "10"], ["--bandings", "20x5,10x10"]):
-        assert main([*evaluate, *more, "--limit", "15"]) == 0
-        assert capsys.readouterr().out.startswith("only the first 15 documents (--limit)\n")
+        out, _ = run.done(*evaluate, *more, "--limit", "15")
+        assert out.startswith("only the first 15 documents (--limit)\n")
         assert json.loads((tmp_path / "e.json").read_bytes())["limit"] == 15
         for limit in ([], ["--limit", "31"]):
-            assert main([*evaluate, *more, *limit]) == 0
-            assert "(--limit)" not in capsys.readouterr().out
+            assert "(--limit)" not in run.done(*evaluate, *more, *limit)[0]
             assert "limit" not in json.loads((tmp_path / "e.json").read_bytes())
 
 
-def test_commands_with_an_index_and_wrong_limits(tmp_path, capsys):
-    paths = list(map(str, write(tmp_path / "in", "jsonl")))
-    index = str(tmp_path / "seen.index")
-    (tmp_path / "other.jsonl").write_text(json.dumps({"text": "another text"}), encoding="utf-8")
-    assert main(["index", "build", index, str(tmp_path / "other.jsonl")]) == 0
-    dedup = ["dedup", *paths, "-o", str(tmp_path / "i.jsonl"), "--index", index]
-    assert main([*dedup, "--limit", "15"]) == 0
-    assert "the first 15 documents" in capsys.readouterr().err
-    for command in ("pairs", "evaluate", "dedup"):
-        out = ["-o", str(tmp_path / "n.jsonl")] if command == "dedup" else []
-        for limit in ("0", "-3"):
-            assert main([command, *paths, *out, "--limit", limit]) == 2
-            error = capsys.readouterr().err
-            assert error.splitlines() == [f"fastlsh: --limit must be at least 1, got {limit}"]
-    assert not (tmp_path / "n.jsonl").exists()
-
-
-def test_wrong_limits(tmp_path):
+def test_commands_with_an_index_and_wrong_limits(tmp_path, run):
     paths = write(tmp_path / "in", "jsonl")
+    other = put_table(tmp_path / "other.jsonl", [{"text": "another text"}])
+    run.done("index", "build", "seen.index", other)
+    dedup = ["dedup", *paths, "-o", "i.jsonl", "--index", "seen.index"]
+    assert "the first 15 documents" in "\n".join(run.done(*dedup, "--limit", "15")[1])
+    for command, *more in (["pairs"], ["evaluate"], ["dedup", "-o", "n.jsonl"]):
+        for limit in ("0", "-3"):
+            line = run.refused(command, *paths, *more, "--limit", limit)
+            assert line == f"fastlsh: --limit must be at least 1, got {limit}"
+    assert not (tmp_path / "n.jsonl").exists()
     with pytest.raises(ValueError, match=r"limit must be at least 1, got 0"):
         read(paths, limit=0)
     with pytest.raises(TypeError, match=r"limit must be an integer, got 2\.5"):
@@ -321,8 +299,7 @@ def test_a_large_batch_behind_the_limit(tmp_path, monkeypatch):
     small_budget(monkeypatch, batch=100_000)
     paths = write(tmp_path / "in", "arrow")
     large = pa.table({"id": ["a"], "text": ["x" * 600_000], "score": [1]})
-    with pa.ipc.new_file(paths[1], large.schema) as file:
-        file.write_table(large)
+    put_table(paths[1], large)
     keywords = {"engine": "disk", "memory": "300M"}
     found = fastlsh.near_duplicate_files(paths, tmp_path / "p.tsv", limit=10, **keywords)
     assert found.documents == 10
@@ -390,11 +367,11 @@ def test_the_rows_of_a_document_are_not_cut(tmp_path, monkeypatch, engine, scatt
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
 def test_a_pipe_is_read_to_the_last_row_of_a_document(tmp_path):
     rows = [{"g": n // 500, "text": f"row {n} of a document"} for n in range(5_000)]
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    data = lines_of(rows).encode()
     pipe = Pipe(tmp_path / "in.jsonl", data)
     out = tmp_path / "k.jsonl"
     fastlsh.deduplicate_files(tmp_path / "in.jsonl", out, limit=2, group="g")
-    assert out.read_bytes() == data[: len("".join(json.dumps(row) + "\n" for row in rows[:1000]))]
+    assert out.read_bytes() == lines_of(rows[:1000]).encode()
     assert pipe.end() < len(data)
 
 

@@ -1,33 +1,26 @@
 """Repeated lines of files: the same answer in memory and on disk, and after kills."""
 
-import csv
-import gzip
 import json
 import random
 import sys
-from dataclasses import asdict
 
 import pytest
 
 import fastlsh
 import oracle_lines
 from combinations import covering, every
-from fastlsh import InputError, Shingler, deduplicate_line_files
+from fastlsh import Shingler, deduplicate_line_files
 from fastlsh.files import cutting, estimate
-from fastlsh.files.disk import decide
-from killed_runs import ended_again_and_again
+from files import put_table, table_rows
+from in_stages import both_engines
+from killed_runs import ended_again_and_again, prepared
 from report_page import Page, words
-from shards import WORDS, contents, small_budget, write_shards
+from shards import SIZES, WORDS, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
 OF_LINES = {"part": 50, "run": 200, "rows": 64}
 """Sizes for lines, of which a document has several."""
-SIZES = [
-    {},
-    {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
-    {"block": 1 << 20, "run": 1 << 16, "rows": 1 << 16, "part": 1 << 16, "pending": 1 << 20},
-]
 
 
 def rows_of(seed, n):
@@ -51,23 +44,9 @@ def rows_of(seed, n):
 
 
 def both(folder, inputs, output="kept.jsonl", by="line", **keywords):
-    """Run both engines; return what came out of the second, after a look at all it has written."""
-    found = []
-    for engine in ("memory", "disk"):
-        place = folder / engine
-        place.mkdir()
-        result = deduplicate_line_files(
-            inputs, f"{place}/{output}", by, engine=engine, removed=place / "removed.tsv",
-            memory="300M", work=folder / "work", **{"threads": 1, **keywords},
-        )  # fmt: skip
-        known = asdict(result)
-        assert known.pop("engine") == engine
-        for name in ("outputs", "reason", "seconds"):
-            del known[name]
-        found.append((known, contents(place)))
-    assert found[0] == found[1]
-    assert not (folder / "work").exists()
-    return result, found[1][1]
+    """Run both engines; return the result, and all that both have written."""
+    given = (folder, inputs, output, "removed.tsv")
+    return both_engines(deduplicate_line_files, *given, by=by, **keywords)
 
 
 @pytest.mark.parametrize(
@@ -225,19 +204,15 @@ def test_every_format_keeps_the_rest_of_its_rows(tmp_path, monkeypatch):
     left = ['menu, "all"\none', "two ☃", None, ""]
     notes = ["é", 'a "quote"', "c", "d"]
     columns = {"note": notes, "text": [t or "" for t in texts], "id": list("abcd")}
-    with open(tmp_path / "a.csv", "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([columns, *zip(*columns.values(), strict=True)])
+    put_table(tmp_path / "a.csv", pa.table(columns).to_pylist())
     nested = {"note": notes, "in": [{"id": 1, "text": text} for text in texts], "id": list("abcd")}
     for name, data in (("a.parquet", {**columns, "text": texts}), ("b.parquet", nested)):
-        parquet.write_table(pa.table(data), tmp_path / name)
+        put_table(tmp_path / name, pa.table(data))
     words = pa.array(texts, pa.dictionary(pa.int8(), pa.large_string()))
     table = pa.table({**columns, "text": words}).replace_schema_metadata({"made": "here"})
-    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
-        file.write_table(table)
-    with gzip.open(tmp_path / "a.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.writelines(
-            json.dumps({"text": t, "n": n}) + "\n" for t, n in zip(texts, notes, strict=True)
-        )
+    put_table(tmp_path / "a.arrow", table)
+    rows = [{"text": t, "n": n} for t, n in zip(texts, notes, strict=True)]
+    put_table(tmp_path / "a.jsonl.gz", rows)
     for name in ("a.csv", "a.parquet", "a.arrow", "a.jsonl.gz", "b.parquet"):
         folder = tmp_path / name.replace(".", "-")
         folder.mkdir()
@@ -251,15 +226,11 @@ def test_every_format_keeps_the_rest_of_its_rows(tmp_path, monkeypatch):
             found = pa.ipc.open_file(path).read_all()
             assert found.schema.equals(table.schema, check_metadata=True)
         elif name.endswith("csv"):
-            with open(path, newline="", encoding="utf-8") as file:
-                rows = list(csv.reader(file))
-            assert rows == [
-                list(columns),
-                *map(list, zip(notes, [t or "" for t in left], "abcd", strict=True)),
-            ]
+            kept = {**columns, "text": [t or "" for t in left]}
+            assert table_rows(path) == pa.table(kept).to_pylist()
             continue
         else:
-            rows = list(map(json.loads, gzip.decompress(path.read_bytes()).splitlines()))
+            rows = table_rows(path)
             assert [(row["text"], row["n"]) for row in rows] == list(zip(left, notes, strict=True))
             continue
         assert found["note"].to_pylist() == notes
@@ -311,55 +282,14 @@ def test_an_estimate_counts_lines(tmp_path, monkeypatch):
     assert result.engine == "disk"
 
 
-def prepared(folder, **more):
-    inputs = write_shards(folder, rows_of(5, 60), 3)
-    for name in ("expected", "out"):
-        (folder / name).mkdir()
-    keywords = {"inputs": inputs, "by": "paragraph", "drop_empty": True, "threads": 2, **more}
-    deduplicate_line_files(
-        output=f"{folder}/expected/", removed=folder / "expected" / "removed.tsv",
-        engine="memory", **keywords,
-    )  # fmt: skip
-    expected = {path.name: path.read_bytes() for path in (folder / "expected").iterdir()}
-    return expected, {
-        **keywords, "output": f"{folder}/out/", "removed": f"{folder}/out/removed.tsv",
-        "engine": "disk", "work": f"{folder}/work",
-    }  # fmt: skip
-
-
 @pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.parametrize("times", [3, 10])
 def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
-    expected, keywords = prepared(tmp_path)
+    inputs = write_shards(tmp_path, rows_of(5, 60), 3)
+    how = {"by": "paragraph", "drop_empty": True, "threads": 2}
+    keywords, expected = prepared(deduplicate_line_files, tmp_path, inputs=inputs, **how)
     ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
-
-
-def test_a_damaged_file_is_named(tmp_path):
-    inputs = write_shards(tmp_path, rows_of(1, 30), 2)
-    work = tmp_path / "work"
-    keywords = {"engine": "disk", "work": work, "keep_work": True}
-    deduplicate_line_files(inputs, tmp_path / "out.jsonl", **keywords)
-    (damaged,) = work.rglob("pieces.npy")
-    damaged.write_bytes(b"")
-    with pytest.raises(InputError, match=r"pieces\.npy: the file is damaged: start over with"):
-        deduplicate_line_files(inputs, tmp_path / "out.jsonl", **keywords)
-
-
-def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
-    small_budget(monkeypatch, **OF_LINES)
-    _, keywords = prepared(tmp_path)
-
-    def fail(*_, **__):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(decide, "decide_part", fail)
-        with pytest.raises(KeyboardInterrupt):
-            deduplicate_line_files(**keywords)
-    with pytest.raises(InputError, match=r"min_length was 0, and is 3"):
-        deduplicate_line_files(**{**keywords, "min_length": 3})
-    assert deduplicate_line_files(**keywords).n_removed
 
 
 def test_lines_without_a_word_stay(tmp_path):

@@ -12,14 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fastlsh
 from combinations import covering, every
-from fastlsh import (
-    InputError,
-    decontaminate_files,
-    deduplicate_files,
-    deduplicate_line_files,
-    near_duplicate_files,
-)
 from fastlsh.errors import LongRowError
 from fastlsh.files import contamination_job
 from fastlsh.files.budget import (
@@ -34,6 +28,7 @@ from fastlsh.files.budget import (
 from fastlsh.io import Options, Source, read_blocks
 from fastlsh.parallel import ordered_map
 from fastlsh.parameters import SearchParams
+from files import put_table
 from shards import rows_of, small_budget, write_shards
 
 pa = pytest.importorskip("pyarrow")
@@ -69,8 +64,8 @@ def test_a_row_that_is_too_long_is_named(tmp_path, monkeypatch, threads, place):
     limited(monkeypatch, row=10_000)
     inputs = with_long(tmp_path, place, text_of(20_000))
     keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
-    with pytest.raises(InputError) as caught:
-        deduplicate_files(inputs, threads=threads, **keywords)
+    with pytest.raises(fastlsh.InputError) as caught:
+        fastlsh.deduplicate_files(inputs, threads=threads, **keywords)
     size = 20_000 + len('{"id": "x0", "text": ""}')
     assert str(caught.value) == (
         f"{inputs[1]}: row {place + 1}: the row has 20 KB, and with 300M of memory a row may have"
@@ -78,9 +73,9 @@ def test_a_row_that_is_too_long_is_named(tmp_path, monkeypatch, threads, place):
     )
     assert not (tmp_path / "k.jsonl").exists()
     limited(monkeypatch, row=20_100)
-    done = deduplicate_files(inputs, threads=threads, **keywords)
+    done = fastlsh.deduplicate_files(inputs, threads=threads, **keywords)
     assert done.documents == 25
-    expected = deduplicate_files(inputs, tmp_path / "m.jsonl", engine="memory")
+    expected = fastlsh.deduplicate_files(inputs, tmp_path / "m.jsonl", engine="memory")
     assert (tmp_path / "m.jsonl").read_bytes() == (tmp_path / "k.jsonl").read_bytes()
     assert expected.n_kept == done.n_kept
 
@@ -117,12 +112,12 @@ def test_an_endless_row_of_a_pipe_is_refused(tmp_path, monkeypatch, suffix, job)
             said = said.replace("20 KB", r"[\d.]+ KB")
             items = tmp_path / "items.jsonl"
             items.write_text(json.dumps({"text": text_of(200)}), encoding="utf-8")
-            run, keywords["evals"] = decontaminate_files, items
+            run, keywords["evals"] = fastlsh.decontaminate_files, items
         else:
-            run = deduplicate_files
+            run = fastlsh.deduplicate_files
             keywords |= {"engine": "disk"} if job == "disk" else {"engine": "memory"}
             keywords |= {"limit": 3} if job == "limit" else {}
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(fastlsh.InputError, match=said):
             run(path, output=tmp_path / f"k.{suffix}", **keywords)
 
 
@@ -144,9 +139,11 @@ def test_an_endless_row_with_line_ends_is_not_copied(tmp_path, monkeypatch):
     for suffix, pieces in endless_rows():
         with (
             endless_pipe(tmp_path / f"in.{suffix}", pieces) as path,
-            pytest.raises(InputError, match=r"row has at least [\d.]+ KB, .* give at least"),
+            pytest.raises(
+                fastlsh.InputError, match=r"row has at least [\d.]+ KB, .* give at least"
+            ),
         ):
-            deduplicate_files(path, tmp_path / "k.jsonl", engine="memory", memory="300M")
+            fastlsh.deduplicate_files(path, tmp_path / "k.jsonl", engine="memory", memory="300M")
 
 
 def objects(folder):
@@ -186,16 +183,16 @@ def test_rows_that_become_objects_of_python_are_named(tmp_path, monkeypatch, eng
         limited(patch, row=30_000)
         for module in ("plan", "requests"):
             patch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 30_000)
-        with pytest.raises(InputError, match=said) as caught:
-            deduplicate_files(tmp_path / name, out, **keywords, **more)
+        with pytest.raises(fastlsh.InputError, match=said) as caught:
+            fastlsh.deduplicate_files(tmp_path / name, out, **keywords, **more)
         assert caught.value.path == str(tmp_path / name)
         assert caught.value.row == {"wide.csv": 2, "wide.txt": None}.get(name, 1)
         assert not out.exists()
         if name == "many.jsonl":  # as it came, no object is made of the row
             keywords["work"] = tmp_path / "another"
-            deduplicate_files(tmp_path / name, tmp_path / "k.jsonl", **keywords)
+            fastlsh.deduplicate_files(tmp_path / name, tmp_path / "k.jsonl", **keywords)
             assert (tmp_path / "k.jsonl").read_bytes() == (tmp_path / name).read_bytes()
-    deduplicate_files(tmp_path / name, out, engine=engine, memory="300M", **more)
+    fastlsh.deduplicate_files(tmp_path / name, out, engine=engine, memory="300M", **more)
     assert out.exists()
 
 
@@ -210,10 +207,10 @@ def test_a_header_and_columns_that_become_objects_of_python_are_named(tmp_path, 
     monkeypatch.setattr("fastlsh.io.arrays.PER_VALUE", 200)
     for engine in ("memory", "disk"):
         keywords = {"engine": engine, "memory": "300M", "work": tmp_path / f"{engine}.work"}
-        with pytest.raises(InputError, match=f"row 1: the row {said}"):
-            deduplicate_files(tmp_path / "header.csv", tmp_path / "k.csv", **keywords)
-        with pytest.raises(InputError, match=f"row 1: the row {said}"):
-            near_duplicate_files(
+        with pytest.raises(fastlsh.InputError, match=f"row 1: the row {said}"):
+            fastlsh.deduplicate_files(tmp_path / "header.csv", tmp_path / "k.csv", **keywords)
+        with pytest.raises(fastlsh.InputError, match=f"row 1: the row {said}"):
+            fastlsh.near_duplicate_files(
                 tmp_path / "two.jsonl", tmp_path / "p.tsv", columns=["v"], **keywords
             )
 
@@ -226,9 +223,9 @@ def test_a_row_of_too_many_lines_is_named(tmp_path, monkeypatch):
         said = (
             r"row 6: the row takes about 315 MB of memory cut into lines, .* may take 147 MB: give"
         )
-        with pytest.raises(InputError, match=said):
-            deduplicate_line_files(inputs, tmp_path / "k.jsonl", **keywords)
-    deduplicate_line_files(inputs, tmp_path / "k.jsonl", **keywords)
+        with pytest.raises(fastlsh.InputError, match=said):
+            fastlsh.deduplicate_line_files(inputs, tmp_path / "k.jsonl", **keywords)
+    fastlsh.deduplicate_line_files(inputs, tmp_path / "k.jsonl", **keywords)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
@@ -247,7 +244,7 @@ def test_several_long_rows_are_worked_on_one_after_the_other(tmp_path, monkeypat
     texts[1] = "changed " + texts[1]
     inputs = with_long(tmp_path, 10, *texts)
     for engine in ("memory", "disk"):
-        deduplicate_files(inputs, tmp_path / f"{engine}.jsonl", engine=engine, threads=2)
+        fastlsh.deduplicate_files(inputs, tmp_path / f"{engine}.jsonl", engine=engine, threads=2)
     written = [(tmp_path / f"{engine}.jsonl").read_bytes() for engine in ("memory", "disk")]
     assert written[0] == written[1]
     assert b"x2" not in written[0]
@@ -312,16 +309,16 @@ def test_texts_that_cannot_be_compared_are_named(tmp_path, monkeypatch):
     inputs = with_long(tmp_path, 6, text, text + " and more")
     keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
     limited(monkeypatch, compared=36_000)
-    with pytest.raises(InputError) as caught:
-        deduplicate_files(inputs, **keywords)
+    with pytest.raises(fastlsh.InputError) as caught:
+        fastlsh.deduplicate_files(inputs, **keywords)
     assert str(caught.value) == (
         f"{inputs[1]}: row 8: the text has 20 KB, and its comparison with another one needs more"
         " than 300M of memory: do the same again with"
         f' memory="{least_memory(40_009, PER_COMPARED)}" at least'
     )
     limited(monkeypatch, compared=44_000)
-    assert deduplicate_files(inputs, **keywords).n_removed > 0
-    deduplicate_files(inputs, tmp_path / "m.jsonl", engine="memory")
+    assert fastlsh.deduplicate_files(inputs, **keywords).n_removed > 0
+    fastlsh.deduplicate_files(inputs, tmp_path / "m.jsonl", engine="memory")
     assert (tmp_path / "m.jsonl").read_bytes() == (tmp_path / "k.jsonl").read_bytes()
 
 
@@ -331,11 +328,11 @@ def test_copies_and_estimates_need_no_sets(tmp_path, monkeypatch):
     text = text_of(20_000)
     keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
     inputs = with_long(tmp_path, 6, text, text, text + " and more")
-    assert deduplicate_files(inputs, **keywords, verify="signature").documents == 27
-    with pytest.raises(InputError, match="row 9: the text has"):
-        deduplicate_files(inputs, **keywords)
+    assert fastlsh.deduplicate_files(inputs, **keywords, verify="signature").documents == 27
+    with pytest.raises(fastlsh.InputError, match="row 9: the text has"):
+        fastlsh.deduplicate_files(inputs, **keywords)
     inputs = with_long(tmp_path, 6, text, text)
-    assert deduplicate_files(inputs, **keywords, restart=True).documents == 26
+    assert fastlsh.deduplicate_files(inputs, **keywords, restart=True).documents == 26
 
 
 def test_the_row_of_a_long_line(tmp_path, monkeypatch):
@@ -343,9 +340,9 @@ def test_the_row_of_a_long_line(tmp_path, monkeypatch):
     line = text_of(20_000)
     inputs = with_long(tmp_path, 6, f"a\n{line}\nb", f"c\nd\n{line} and more")
     keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
-    with pytest.raises(InputError, match="row 8: the text has 20 KB"):
-        deduplicate_line_files(inputs, threshold=0.8, **keywords)
-    assert deduplicate_line_files(inputs, **keywords, restart=True).documents == 26
+    with pytest.raises(fastlsh.InputError, match="row 8: the text has 20 KB"):
+        fastlsh.deduplicate_line_files(inputs, threshold=0.8, **keywords)
+    assert fastlsh.deduplicate_line_files(inputs, **keywords, restart=True).documents == 26
 
 
 @pytest.mark.parametrize("each", [PER_ROW, PER_BATCH, PER_COMPARED])
@@ -375,14 +372,14 @@ def test_a_batch_that_is_too_large_is_named_before_the_work(
     with new(path, table.schema, options=options) as writer:
         writer.write_table(table, max_chunksize=30)
     size = 11 * 4 + 10 * 4000
-    with pytest.raises(InputError) as caught:
-        deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
+    with pytest.raises(fastlsh.InputError) as caught:
+        fastlsh.deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
     assert str(caught.value) == (
         f"{path}: batch 2 takes 40 KB, and with 300M of memory a batch may take 10 KB: give at"
         f' least memory="{least_memory(size, PER_BATCH)}", or write the file in smaller batches'
     )
     limited(monkeypatch, batch=size + 100)
-    done = deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
+    done = fastlsh.deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
     assert done.documents == 40
 
 
@@ -392,9 +389,7 @@ def parquet_with(folder, more, **options):
     rows += [{"id": f"x{i}", "text": "short", **row} for i, row in enumerate(more)]
     usual = {"unread": "", "numbers": [1]}
     path = folder / "a.parquet"
-    table = pytest.importorskip("pyarrow").Table.from_pylist([{**usual, **row} for row in rows])
-    pytest.importorskip("pyarrow.parquet").write_table(table, path, **options)
-    return path
+    return put_table(path, [{**usual, **row} for row in rows], **options)
 
 
 LONG_IN_PARQUET = {
@@ -415,8 +410,8 @@ def test_long_rows_and_pages_of_parquet_are_named(tmp_path, monkeypatch, case, e
     more = LONG_IN_PARQUET[case]
     path = parquet_with(tmp_path, more, use_dictionary=dictionary)
     keywords = {"engine": engine, "memory": "300M", "work": tmp_path / "w"}
-    with pytest.raises(InputError, match=r'give at least memory="\d+M"') as caught:
-        deduplicate_files(path, tmp_path / "k.parquet", **keywords)
+    with pytest.raises(fastlsh.InputError, match=r'give at least memory="\d+M"') as caught:
+        fastlsh.deduplicate_files(path, tmp_path / "k.parquet", **keywords)
     assert not (tmp_path / "k.parquet").exists()
     said = str(caught.value)
     if case == "row in a page of many":
@@ -426,7 +421,7 @@ def test_long_rows_and_pages_of_parquet_are_named(tmp_path, monkeypatch, case, e
         assert said.startswith(f"{path}: the page has")
         assert said.endswith("or write the file in smaller pages")
     if case in ("unread", "page of lists"):  # which a search for pairs does not read
-        near_duplicate_files(path, tmp_path / "p.tsv", **keywords)
+        fastlsh.near_duplicate_files(path, tmp_path / "p.tsv", **keywords)
     monkeypatch.undo()
-    done = deduplicate_files(path, tmp_path / "k.parquet", **keywords)
+    done = fastlsh.deduplicate_files(path, tmp_path / "k.parquet", **keywords)
     assert done.documents == 24 + len(more)

@@ -1,43 +1,27 @@
 """What tables of pairs have besides ids: pairs that are chosen, columns of rows, and components."""
 
-import json
-
 import pytest
 
 from combinations import covering
 from fastlsh import InputError, matches, near_duplicate_files, near_duplicates
 from fastlsh.files.run.manifest import OF_PAIRS
-from in_stages import in_parts
+from files import put_table, table_rows
+from in_stages import run_with
 from shards import rows_of, small_budget, write_shards
 
-pa = pytest.importorskip("pyarrow")
-import pyarrow.csv  # noqa: E402
-import pyarrow.parquet  # noqa: E402
+parquet = pytest.importorskip("pyarrow.parquet")
 
-HOW = {
-    "memory": {"engine": "memory"},
-    "disk": {"engine": "disk", "memory": "300M", "threads": 1},
-    "stages": {"engine": "disk", "memory": "300M", "threads": 1},
-}
+HOW = ["memory", "disk", "stages"]
 
 
 def run(folder, how, inputs, **keywords):
     """Write pairs.jsonl in one of three ways; return the result and its rows."""
-    keywords |= {"inputs": inputs, "output": folder / "pairs.jsonl", "threshold": 0.6, **HOW[how]}
-    if how != "memory":
-        keywords["work"] = folder / "work"
-    if how == "stages":
-        result = in_parts(near_duplicate_files, keywords, 2, stages=OF_PAIRS)
-    else:
-        result = near_duplicate_files(**keywords)
-    return result, rows_in(folder / "pairs.jsonl")
+    keywords |= {"work": folder / "work", "stages": OF_PAIRS, "threshold": 0.6}
+    result = run_with(how, near_duplicate_files, inputs, folder / "pairs.jsonl", **keywords)
+    return result, table_rows(folder / "pairs.jsonl")
 
 
-def rows_in(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-@pytest.mark.parametrize(("how", "estimates"), covering([*HOW], [False, True]))
+@pytest.mark.parametrize(("how", "estimates"), covering(HOW, [False, True]))
 def test_one_to_one_takes_the_most_similar_pair_first(tmp_path, monkeypatch, how, estimates):
     small_budget(monkeypatch)
     rows = rows_of(31, 150)
@@ -72,7 +56,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize(
-    ("how", "suffix", "group"), covering([*HOW], ["jsonl", "csv", "parquet"], [False, True])
+    ("how", "suffix", "group"), covering(HOW, ["jsonl", "csv", "parquet"], [False, True])
 )
 def test_columns_of_both_rows(tmp_path, monkeypatch, how, suffix, group):
     small_budget(monkeypatch)
@@ -83,11 +67,7 @@ def test_columns_of_both_rows(tmp_path, monkeypatch, how, suffix, group):
     if suffix == "csv":
         rows = [{"id": row["id"], "text": row["text"] or "", "n": str(row["n"])} for row in rows]
         names = ["n"]
-    paths = write_shards(tmp_path, rows, 1)
-    if suffix != "jsonl":
-        paths = [tmp_path / f"in.{suffix}"]
-        write = {"csv": pyarrow.csv.write_csv, "parquet": pyarrow.parquet.write_table}[suffix]
-        write(pa.Table.from_pylist(rows), paths[0])
+    paths = [put_table(tmp_path / f"in.{suffix}", rows)]
     known = write_shards(tmp_path, rows[:20], 1, "known") if group else ()
     _, found = run(tmp_path, how, paths, columns=names, against=known)
     assert len(found) > 10
@@ -115,14 +95,14 @@ def test_values_in_tables(tmp_path, name, types):
     if types:
         assert (tmp_path / name).read_text().splitlines()[1].split("\t")[3:] == types
     else:
-        table = pyarrow.parquet.read_table(tmp_path / name)
+        table = parquet.read_table(tmp_path / name)
         kinds = ["int64"] * 2 + ["double"] * 2 + ["string"] * 4
         assert [str(field.type) for field in table.schema][3:] == kinds
         found = [*table.to_pylist()[0].values()][3:]
         assert found == [3, None, 1.5, 2.0, '["a", null]', "[]", "ä\n", None]
 
 
-@pytest.mark.parametrize(("how", "group"), covering([*HOW], [False, True]))
+@pytest.mark.parametrize(("how", "group"), covering(HOW, [False, True]))
 def test_the_table_of_components(tmp_path, monkeypatch, how, group):
     small_budget(monkeypatch)
     rows = rows_of(33, 140)
@@ -134,7 +114,7 @@ def test_the_table_of_components(tmp_path, monkeypatch, how, group):
     result, found = run(tmp_path, how, paths, **keywords)
     pairs = near_duplicates([row["text"] for row in rows], 0.6)
     expected = [f"d{number}" for number in pairs.components().tolist()]
-    table = rows_in(target)
+    table = table_rows(target)
     assert [row["id"] for row in table] == [row["id"] for row in rows]
     assert [row["component"] for row in table] == expected
     assert len(found) == len(pairs)

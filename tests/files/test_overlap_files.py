@@ -1,6 +1,5 @@
 """The overlap of files: memory and disk write the same bytes, those of `overlap`."""
 
-import csv
 import json
 import os
 
@@ -10,10 +9,11 @@ import pytest
 from combinations import every
 from fastlsh import InputError, Shingler, overlap, overlap_files
 from fastlsh.files.run.manifest import OF_PAIRS
+from files import put_table
 from in_stages import in_parts
-from shards import rows_of, small_budget, write_shards
+from shards import SIZES, rows_of, small_budget, write_shards
 
-pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def numbers_of(found):
@@ -31,14 +31,9 @@ def both(folder, inputs, name="shared.jsonl", **keywords):
         place = folder / engine
         place.mkdir(exist_ok=True)
         result = overlap_files(
-            inputs,
-            place / name,
-            engine=engine,
-            memory="300M",
-            work=folder / "work",
-            threads=1,
+            inputs, place / name, engine=engine, memory="300M", work=folder / "work", threads=1,
             **keywords,
-        )
+        )  # fmt: skip
         assert result.engine == engine
         found = result.overlap
         counted = result.documents, result.empty, result.repeated_ids, result.skipped
@@ -55,10 +50,9 @@ SEARCHES = [
     {"shingler": Shingler("word", 2, lowercase=True)},
     {"shingler": Shingler("byte", 5)},
 ]
-SIZES = [{}, {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0}]
 
 
-@pytest.mark.parametrize("sizes", every(2, SIZES))
+@pytest.mark.parametrize("sizes", every(2, SIZES[:2]))
 @pytest.mark.parametrize("search", every(3, SEARCHES, 1))
 def test_same_bytes(tmp_path, monkeypatch, search, sizes):
     small_budget(monkeypatch, **sizes)
@@ -114,14 +108,6 @@ def test_an_interrupted_run_continues(tmp_path, monkeypatch):
     assert numbers_of(result.overlap) == numbers_of(overlap_files(inputs).overlap)
 
 
-def test_a_work_directory_of_another_question_is_refused(tmp_path):
-    first, second = write_shards(tmp_path, rows_of(44, 60), 2)
-    how = {"engine": "disk", "work": tmp_path / "work", "keep_work": True}
-    overlap_files([first, second], tmp_path / "a.tsv", **how)
-    with pytest.raises(ValueError, match="max_pairs was 100000000, and is 7"):
-        overlap_files([first, second], tmp_path / "a.tsv", max_pairs=7, **how)
-
-
 @pytest.mark.parametrize(
     ("inputs", "more", "message"),
     [
@@ -152,15 +138,7 @@ def test_sources_of_a_column(tmp_path, monkeypatch, kind, named):
         {"id": row["id"], "text": row["text"] or "", "from": named("zxy"[number * 7 % 5 % 3])}
         for number, row in enumerate(rows_of(45, 60))
     ]
-    path = tmp_path / f"all.{kind}"
-    if kind == "jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    elif kind == "csv":
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([("id", "text", "from"), *map(dict.values, rows)])
-    else:
-        pa = pytest.importorskip("pyarrow")
-        pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(rows), path)
+    path = put_table(tmp_path / f"all.{kind}", rows)
     result, _ = both(tmp_path, [str(path)], source="from", threshold=0.6)
     data_sets = {}
     for row in rows:
@@ -174,10 +152,7 @@ def test_sources_of_a_column(tmp_path, monkeypatch, kind, named):
 
 def test_sources_that_cannot_be_compared(tmp_path):
     def put(name, *values):
-        rows = [{"text": "some text", "from": value} for value in values]
-        path = tmp_path / name
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return path
+        return put_table(tmp_path / name, [{"text": "some text", "from": v} for v in values])
 
     for path, message in [
         (put("one.jsonl", "a", "a"), "2 to 64 data sets, got 1"),
@@ -225,16 +200,13 @@ def test_in_stages(tmp_path, monkeypatch, of):
 @pytest.mark.parametrize("of", every(2, [2, 1]))
 @pytest.mark.parametrize("kind", every(2, ["jsonl", "parquet"]))
 def test_sources_in_stages(tmp_path, monkeypatch, kind, of):
-    small_budget(monkeypatch, block=1, run=8, rows=50, part=1, pending=0)
+    small_budget(monkeypatch, **SIZES[1])
     rows = [{**row, "from": "aabcde"[n % 41 // 7]} for n, row in enumerate(rows_of(46, 41))]
     if kind == "jsonl":
         rows.insert(3, {"text": "no source", "from": None})
         inputs = write_shards(tmp_path, rows, 3)
     else:
-        pa = pytest.importorskip("pyarrow")
-        inputs = [tmp_path / "in.parquet"]
-        table = pa.Table.from_pylist(rows)
-        pytest.importorskip("pyarrow.parquet").write_table(table, inputs[0], row_group_size=9)
+        inputs = [put_table(tmp_path / "in.parquet", rows, row_group_size=9)]
     how = {"inputs": inputs, "threshold": 0.6, "source": "from", "on_error": "skip"}
     one = overlap_files(**how, output=tmp_path / "one.jsonl", engine="memory")
     keywords = {
@@ -271,18 +243,11 @@ def test_a_file_in_two_data_sets(tmp_path):
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_a_file_without_rows_has_no_data_set(tmp_path, kind):
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    full, empty = tmp_path / "full.jsonl", tmp_path / f"empty.{kind}"
     rows = [{"id": n, "text": "river stone cloud", "src": "ab"[n]} for n in range(2)]
+    full, empty = (put_table(tmp_path / f"{name}.{kind}", rows) for name in ("full", "empty"))
     if kind == "jsonl":
         empty.write_bytes(b"")
     else:
-        full = tmp_path / "full.parquet"
-        parquet.write_table(pa.Table.from_pylist(rows), full)
-        parquet.write_table(pa.Table.from_pylist(rows)[:0], empty)
-    if kind == "jsonl":
-        full.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        put_table(empty, parquet.read_table(full)[:0])
     result, _ = both(tmp_path, [str(full), str(empty)], source="src")
     assert result.documents == 2

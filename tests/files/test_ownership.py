@@ -21,13 +21,10 @@ from fastlsh.files.disk import decide
 from fastlsh.files.run.manifest import join
 from fastlsh.files.run.ownership import check_ours, is_ours
 from fastlsh.files.run.workdir import WorkDirectory
+from killed_runs import StoppedError, after
 from shards import contents, rows_of, small_budget, write_shards
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes")
-
-
-class StoppedError(Exception):
-    """What ends a run."""
 
 
 @pytest.fixture
@@ -43,12 +40,8 @@ def keywords(tmp_path, monkeypatch):
 
 def stopped(keywords, monkeypatch, **more):
     """Stop a run before it decides."""
-
-    def stop(*_, **__):
-        raise StoppedError
-
     with monkeypatch.context() as patch:
-        patch.setattr(decide, "decide_part", stop)
+        patch.setattr(decide, "decide_part", after(0, None))
         with pytest.raises(StoppedError):
             deduplicate_files(**keywords, engine="disk", **more)
 

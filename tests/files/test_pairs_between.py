@@ -6,32 +6,24 @@ import pytest
 
 from combinations import covering
 from fastlsh import Shingler, exact_pairs, matches, near_duplicate_files
-from shards import rows_of, small_budget, write_shards
+from files import table_rows
+from in_stages import both_engines
+from shards import SIZES, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
 
 def both(folder, inputs, name="pairs.tsv", **keywords):
     """Run both engines; return the result and what both have written."""
-    written, results = [], []
-    for engine in ("memory", "disk"):
-        place = folder / engine
-        place.mkdir(exist_ok=True)
-        result = near_duplicate_files(
-            inputs,
-            place / name,
-            engine=engine,
-            memory="300M",
-            work=folder / "work",
-            threads=1,
-            **keywords,
-        )
-        assert result.engine == engine
-        results.append((result.documents, result.empty, result.n_pairs, result.repeated_ids))
-        written.append((place / name).read_bytes())
-    assert results[0] == results[1]
-    assert written[0] == written[1]
-    return result, written[0]
+    result, written = both_engines(near_duplicate_files, folder, inputs, name, **keywords)
+    return result, written[name]
+
+
+def collections(folder, seed, n, known, shards=1):
+    """Write two collections; return the paths of the known one, those of the other, and rows."""
+    rows = rows_of(seed, n)
+    against = write_shards(folder, rows[:known], shards, "known")
+    return against, write_shards(folder, rows[known:], 2), rows
 
 
 @pytest.mark.parametrize(
@@ -43,9 +35,7 @@ def both(folder, inputs, name="pairs.tsv", **keywords):
 )  # fmt: skip
 def test_same_bytes(tmp_path, monkeypatch, name, best, search):
     small_budget(monkeypatch)
-    rows = rows_of(21, 48)
-    known = write_shards(tmp_path, rows[:22], 3, "known")
-    inputs = write_shards(tmp_path, rows[22:], 2)
+    known, inputs, rows = collections(tmp_path, 21, 48, 22, 3)
     result, written = both(
         tmp_path, inputs, name, against=known, best=best, threshold=0.6, **search
     )
@@ -57,7 +47,7 @@ def test_same_bytes(tmp_path, monkeypatch, name, best, search):
     assert result.documents == 26
     assert result.n_pairs == len(found) > 4
     if name == "pairs.jsonl":
-        lines = [json.loads(line) for line in written.splitlines()]
+        lines = map(json.loads, written.splitlines())
         assert [(row["id_a"], row["id_b"], row["jaccard"]) for row in lines] == list(found)
     if name == "pairs.tsv":
         head = ["id_a", "id_b", "jaccard", *(["estimate"] if found.estimate is not None else [])]
@@ -65,14 +55,9 @@ def test_same_bytes(tmp_path, monkeypatch, name, best, search):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("sizes", [{"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0}])
-def test_parts_of_one_family(tmp_path, monkeypatch, sizes):
-    small_budget(monkeypatch, **sizes)
-    rows = rows_of(22, 24)
-    known, inputs = (
-        write_shards(tmp_path, rows[:10], 1, "known"),
-        write_shards(tmp_path, rows[10:], 2),
-    )
+def test_parts_of_one_family(tmp_path, monkeypatch):
+    small_budget(monkeypatch, **SIZES[1])
+    known, inputs, _ = collections(tmp_path, 22, 24, 10)
     result, _ = both(tmp_path, inputs, against=known)
     best, _ = both(tmp_path, inputs, against=known, best=True)
     assert 0 < best.n_pairs < result.n_pairs
@@ -90,33 +75,17 @@ def test_ids_of_another_kind_in_the_other_collection(tmp_path):
 
 
 def test_a_limit_is_for_the_inputs(tmp_path):
-    rows = rows_of(24, 120)
-    known, inputs = (
-        write_shards(tmp_path, rows[:60], 1, "known"),
-        write_shards(tmp_path, rows[60:], 2),
-    )
+    known, inputs, _ = collections(tmp_path, 24, 120, 60)
     result, _ = both(tmp_path, inputs, against=known, limit=10, threshold=0.6)
     assert result.documents == 10
     assert result.n_pairs
-
-
-def test_a_work_directory_of_another_question_is_refused(tmp_path):
-    rows = rows_of(25, 60)
-    known, inputs = (
-        write_shards(tmp_path, rows[:30], 1, "known"),
-        write_shards(tmp_path, rows[30:], 2),
-    )
-    how = {"engine": "disk", "work": tmp_path / "work", "keep_work": True}
-    near_duplicate_files(inputs, tmp_path / "a.tsv", against=known, **how)
-    with pytest.raises(ValueError, match="best was False, and is True"):
-        near_duplicate_files(inputs, tmp_path / "a.tsv", against=known, best=True, **how)
 
 
 def test_exact_pairs_of_files(tmp_path):
     rows = rows_of(26, 120)
     inputs = write_shards(tmp_path, rows, 2)
     result = near_duplicate_files(inputs, tmp_path / "pairs.jsonl", 0.4, exact=True)
-    lines = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
+    lines = table_rows(tmp_path / "pairs.jsonl")
     found = exact_pairs([row["text"] for row in rows], 0.4, ids=[row["id"] for row in rows])
     assert [(row["id_a"], row["id_b"], row["jaccard"]) for row in lines] == list(found)
     assert (result.n_pairs, result.documents, result.params) == (len(lines), 120, None)
@@ -137,9 +106,7 @@ def test_exact_pairs_that_do_not_fit_into_the_memory(tmp_path):
 
 def test_similarities_of_signatures_are_called_estimates(tmp_path, monkeypatch):
     small_budget(monkeypatch)
-    rows = rows_of(21, 48)
-    known = write_shards(tmp_path, rows[:22], 3, "known")
-    inputs = write_shards(tmp_path, rows[22:], 2)
+    known, inputs, _ = collections(tmp_path, 21, 48, 22, 3)
     for against in ({}, {"against": known}):
         for more in ({}, {"estimates": True}):
             _, written = both(

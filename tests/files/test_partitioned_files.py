@@ -1,22 +1,13 @@
 """Directories like ``lang=en``: the same answer in memory, on disk and in stages."""
 
-import csv
-import gzip
-import json
 import shutil
 
 import pytest
 
+import fastlsh
 from combinations import every
-from fastlsh import (
-    InputError,
-    decontaminate_files,
-    deduplicate_files,
-    deduplicate_line_files,
-    near_duplicate_files,
-    overlap_files,
-)
 from fastlsh.files.run.manifest import STAGES
+from files import put_table, table_rows
 from in_stages import in_parts
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -36,37 +27,15 @@ ROWS = [
 
 
 def write(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix in (".parquet", ".arrow"):
-        pa = pytest.importorskip("pyarrow")
-        table = pa.table({"id": [n for n, _ in rows], "text": [text for _, text in rows]})
-        if path.suffix == ".parquet":
-            pytest.importorskip("pyarrow.parquet").write_table(table, path)
-        else:
-            with pa.ipc.new_file(path, table.schema) as file:
-                file.write_table(table)
-    elif ".csv" in path.name:
-        path.write_text("id,text\n" + "".join(f'{n},"{text}"\n' for n, text in rows))
-    else:
-        lines = "".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in rows).encode()
-        path.write_bytes(gzip.compress(lines) if path.suffix == ".gz" else lines)
+    put_table(path, [{"id": n, "text": text} for n, text in rows])
 
 
 def rows_in(path):
-    if path.suffix == ".parquet":
-        return pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
-    if path.suffix == ".arrow":
-        return pytest.importorskip("pyarrow").ipc.open_file(path).read_all().to_pylist()
-    if path.suffix == ".csv":
-        plain = {"": None}
-        with path.open(newline="") as file:
-            rows = [dict(row) for row in csv.DictReader(file)]
-        return [
-            {k: int(v) if v.isdecimal() else plain.get(v, v) for k, v in row.items()}
-            for row in rows
-        ]
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return [json.loads(line) for line in data.splitlines()]
+    """Return the rows of a file; of CSV, with whole numbers and with None for empty fields."""
+    rows = table_rows(path)
+    if path.suffix != ".csv":
+        return rows
+    return [{k: int(v) if v.isdecimal() else v or None for k, v in row.items()} for row in rows]
 
 
 @pytest.fixture
@@ -95,7 +64,7 @@ def test_one_output_has_the_columns(tmp_path, made, suffix):
     for number, (how, kept) in enumerate(WHICH):
         for engine in ("memory", "disk"):
             output = tmp_path / f"{number}-{engine}.{suffix}"
-            deduplicate_files(inputs, output, engine=engine, **how)
+            fastlsh.deduplicate_files(inputs, output, engine=engine, **how)
             assert rows_in(output) == [row for row in ROWS if row["id"] in kept], how
         assert output.read_bytes() == output.with_name(f"{number}-memory.{suffix}").read_bytes()
 
@@ -104,8 +73,10 @@ def test_one_output_has_the_columns(tmp_path, made, suffix):
 def test_a_missing_column_names_those_of_the_path(tmp_path, made, suffix):
     inputs = made(suffix)
     for output in (None, tmp_path / f"out.{suffix}", tmp_path / "out.jsonl", tmp_path / "out.csv"):
-        with pytest.raises(InputError, match=r"'language' \(there is: .*'text', 'lang', 'year'\)"):
-            deduplicate_files(inputs, output, within="language")
+        with pytest.raises(
+            fastlsh.InputError, match=r"'language' \(there is: .*'text', 'lang', 'year'\)"
+        ):
+            fastlsh.deduplicate_files(inputs, output, within="language")
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
@@ -114,7 +85,7 @@ def test_the_keys_stay_in_the_path(tmp_path, made, suffix):
     for engine in ("memory", "disk"):
         output = tmp_path / engine
         output.mkdir()
-        deduplicate_files(inputs, output, engine=engine, within="lang")
+        fastlsh.deduplicate_files(inputs, output, engine=engine, within="lang")
         for place, kept in zip(PLACES, ([1], [2, 3], []), strict=True):
             found = rows_in(output / place / f"part.{suffix}")
             assert [(row["id"], len(row)) for row in found] == [(number, 2) for number in kept]
@@ -123,17 +94,17 @@ def test_the_keys_stay_in_the_path(tmp_path, made, suffix):
 def test_stages_and_annotations(tmp_path, made):
     inputs = made("jsonl")
     how = {"within": "lang", "priority": "year", "annotate": True, "source": "year"}
-    deduplicate_files(inputs, tmp_path / "memory.jsonl", engine="memory", **how)
+    fastlsh.deduplicate_files(inputs, tmp_path / "memory.jsonl", engine="memory", **how)
     stages = {"work": tmp_path / "w", "memory": "300M", "output": tmp_path / "stages.jsonl"}
-    in_parts(deduplicate_files, {"inputs": inputs, **stages, **how}, 2, stages=STAGES)
+    in_parts(fastlsh.deduplicate_files, {"inputs": inputs, **stages, **how}, 2, stages=STAGES)
     expected = (tmp_path / "memory.jsonl").read_bytes()
     assert (tmp_path / "stages.jsonl").read_bytes() == expected
     assert rows_in(tmp_path / "memory.jsonl")[1] == {
         **ROWS[1], "duplicate_of": 4, "similarity": 1.0, "cluster_size": 2, "cluster_sources": 2,
     }  # fmt: skip
     write(tmp_path / "taken" / "cluster_size=2" / "a.jsonl", [(1, ONE)])
-    with pytest.raises(InputError, match="there is a column 'cluster_size' already"):
-        deduplicate_files(tmp_path / "taken", tmp_path / "t.jsonl", annotate=True)
+    with pytest.raises(fastlsh.InputError, match="there is a column 'cluster_size' already"):
+        fastlsh.deduplicate_files(tmp_path / "taken", tmp_path / "t.jsonl", annotate=True)
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
@@ -143,19 +114,21 @@ def test_the_other_jobs(tmp_path, made, suffix):
     found = {}
     for engine in ("memory", "disk"):
         how = {"engine": engine}
-        overlap = overlap_files(inputs, table, source="year", **how).overlap
+        overlap = fastlsh.overlap_files(inputs, table, source="year", **how).overlap
         assert (overlap.names, overlap.documents.tolist()) == (["null", "2023", "2024"], [1, 2, 1])
-        near_duplicate_files(inputs, table, within="lang", **how)
+        fastlsh.near_duplicate_files(inputs, table, within="lang", **how)
         assert [[row["id_a"], row["id_b"]] for row in rows_in(table)] == [[2, 4]]
-        near_duplicate_files(inputs, table, against=tmp_path / "others", within="lang", **how)
+        fastlsh.near_duplicate_files(
+            inputs, table, against=tmp_path / "others", within="lang", **how
+        )
         assert [[row["id_a"], row["id_b"]] for row in rows_in(table)] == [[1, 1]]
         output = tmp_path / f"{engine}.{suffix}"
-        grouped = deduplicate_files(inputs, output, group="year", removed=table, **how)
+        grouped = fastlsh.deduplicate_files(inputs, output, group="year", removed=table, **how)
         assert (grouped.documents, grouped.n_kept) == (3, 2)
         assert [row["id"] for row in rows_in(table)] == [2024]
         null = inputs / f"lang=de/year={NULL}/part.{suffix}"
         assert [row["kept_id"] for row in rows_in(table)] == [f"{null}:1"]
-        deduplicate_line_files(inputs, output, **how)
+        fastlsh.deduplicate_line_files(inputs, output, **how)
         found[engine] = output.read_bytes()
         kept = [row for row in rows_in(output) if row["text"]]
         assert [(row["id"], row["lang"], row["year"]) for row in kept] == [
@@ -170,7 +143,7 @@ def test_columns_of_pairs(tmp_path, made):
     table = tmp_path / "pairs.jsonl"
     wanted = ["lang_a", "lang_b", "year_a", "year_b"]
     for how in ({"engine": "memory"}, {"engine": "disk"}):
-        near_duplicate_files(inputs, table, columns=["lang", "year"], **how)
+        fastlsh.near_duplicate_files(inputs, table, columns=["lang", "year"], **how)
         assert [[row[name] for name in ("id_a", "id_b", *wanted)] for row in rows_in(table)] == [
             [1, 2, "de", "en", None, 2023],
             [1, 4, "de", "en", None, 2024],
@@ -178,7 +151,7 @@ def test_columns_of_pairs(tmp_path, made):
             [2, 4, "en", "en", 2023, 2024],
         ]
         # A key that all files have, and that no other option names.
-        near_duplicate_files(inputs / "lang=en/year=2023", table, columns=["lang"], **how)
+        fastlsh.near_duplicate_files(inputs / "lang=en/year=2023", table, columns=["lang"], **how)
         assert [(row["lang_a"], row["lang_b"]) for row in rows_in(table)] == [("en", "en")]
 
 
@@ -188,17 +161,17 @@ def test_columns_of_plain_text(tmp_path):
         (tmp_path / f"in/lang={lang}/part.txt").write_text(text)
     table = tmp_path / "pairs.jsonl"
     for how in ({"engine": "memory"}, {"engine": "disk"}):
-        near_duplicate_files(tmp_path / "in", table, columns="lang", split="lines", **how)
+        fastlsh.near_duplicate_files(tmp_path / "in", table, columns="lang", split="lines", **how)
         assert [(row["lang_a"], row["lang_b"]) for row in rows_in(table)] == [("de", "en")]
-    with pytest.raises(InputError, match="plain text has no column 'title'"):
-        near_duplicate_files(tmp_path / "in", table, columns=["lang", "title"])
+    with pytest.raises(fastlsh.InputError, match="plain text has no column 'title'"):
+        fastlsh.near_duplicate_files(tmp_path / "in", table, columns=["lang", "title"])
 
 
 def test_decontamination(tmp_path, made):
     inputs = made("jsonl")
     write(tmp_path / "evals" / "task=a" / "items.jsonl", [(9, TWO)])
     for work in (None, tmp_path / "w"):
-        decontaminate_files(inputs, tmp_path / "evals", tmp_path / "o.jsonl", work=work)
+        fastlsh.decontaminate_files(inputs, tmp_path / "evals", tmp_path / "o.jsonl", work=work)
         assert rows_in(tmp_path / "o.jsonl") == [ROWS[0], ROWS[1], ROWS[3]]
 
 
@@ -209,11 +182,11 @@ def test_plain_text(tmp_path):
         path.write_text(text)
     for engine in ("memory", "disk"):
         output = tmp_path / f"{engine}.jsonl"
-        result = deduplicate_files(tmp_path / "in", output, within="lang", engine=engine)
+        result = fastlsh.deduplicate_files(tmp_path / "in", output, within="lang", engine=engine)
         assert (result.n_kept, [row["lang"] for row in rows_in(output)]) == (3, ["de", "en", "en"])
-        result = deduplicate_files(tmp_path / "in", output, group="lang", engine=engine)
+        result = fastlsh.deduplicate_files(tmp_path / "in", output, group="lang", engine=engine)
         assert (result.documents, len(rows_in(output))) == (2, 3)
-        result = deduplicate_files(
+        result = fastlsh.deduplicate_files(
             tmp_path / "in", output, split="lines", engine=engine, convert_to="jsonl", within="lang"
         )
         assert [row["lang"] for row in rows_in(output)] == ["de", "en", "en"]
@@ -229,7 +202,7 @@ def test_rows_of_json_get_the_keys_that_they_lack(tmp_path):
     path.write_text("".join(f"{line}\n" for line in lines))
     for engine in ("memory", "disk"):
         output = tmp_path / f"{engine}.jsonl"
-        deduplicate_files(tmp_path / "in", output, engine=engine)
+        fastlsh.deduplicate_files(tmp_path / "in", output, engine=engine)
         written = output.read_text().splitlines()
         assert written == [
             lines[0][:-1] + ', "j": 2}', lines[1][:-1] + ', "k": "x", "j": 2}', lines[2], lines[3],
@@ -241,22 +214,10 @@ def test_rows_of_json_get_the_keys_that_they_lack(tmp_path):
 def test_a_column_that_agrees_is_written_once(tmp_path, made, suffix):
     inputs = made(suffix)
     first = tmp_path / f"1.{suffix}"
-    deduplicate_files(inputs / "lang=en", first, rule="equal", keep="last")
+    fastlsh.deduplicate_files(inputs / "lang=en", first, rule="equal", keep="last")
     assert [*rows_in(first)[0]] == ["id", "text", "year"]
     for year in (2023, 2024):
         rows = [row for row in rows_in(first) if row["year"] == year]
-        write_rows(tmp_path / "own" / f"year={year}" / f"p.{suffix}", rows)
-    deduplicate_files(tmp_path / "own", tmp_path / f"3.{suffix}")
+        put_table(tmp_path / "own" / f"year={year}" / f"p.{suffix}", rows)
+    fastlsh.deduplicate_files(tmp_path / "own", tmp_path / f"3.{suffix}")
     assert rows_in(tmp_path / f"3.{suffix}") == sorted(rows_in(first), key=lambda row: row["year"])
-
-
-def write_rows(path, rows):
-    path.parent.mkdir(parents=True)
-    if path.suffix == ".parquet":
-        pa = pytest.importorskip("pyarrow")
-        pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(rows), path)
-        return
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, [*rows[0]])
-        writer.writeheader()
-        writer.writerows(rows)

@@ -7,14 +7,13 @@ import pytest
 from combinations import every
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files, near_duplicate_files
 from fastlsh.cli import main
-from fastlsh.files.run.manifest import STAGES
 from fastlsh.io import contents
+from files import put_table
+from in_stages import run_with
 from shards import rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
-
-PARTS = {stage: 1 if stage in ("unite", "merge", "finish") else 2 for stage in STAGES}
 READ = {
     "columns": {"text": ["title", "body"]},
     "messages": {"text": "chat", "roles": ["user", "assistant"], "join_with": " "},
@@ -36,16 +35,9 @@ def records(n):
 
 
 def written(folder, rows, suffix):
-    paths = []
-    for shard in range(2):
-        path = folder / f"in{shard}.{suffix}"
-        part = rows[shard::2]
-        if suffix == "jsonl":
-            path.write_text("".join(json.dumps(row) + "\n" for row in part))
-        else:
-            parquet.write_table(pa.Table.from_pylist(part), path, row_group_size=5)
-        paths.append(str(path))
-    return paths
+    options = {"row_group_size": 5} if suffix == "parquet" else {}
+    paths = [folder / f"in{shard}.{suffix}" for shard in range(2)]
+    return [str(put_table(path, rows[n::2], **options)) for n, path in enumerate(paths)]
 
 
 @pytest.mark.parametrize("how", every(2, READ))
@@ -54,26 +46,18 @@ def test_same_answer_in_memory_on_disk_and_in_stages(tmp_path, monkeypatch, suff
     small_budget(monkeypatch)
     rows = records(30)
     inputs = written(tmp_path, rows, suffix)
-    plain = tmp_path / "plain.jsonl"  # the same documents, as one column
     between = "\n" if how == "columns" else " "
-    with plain.open("w") as file:
-        for row in rows[0::2] + rows[1::2]:
-            text = between.join(part for part in (row["title"], row["body"]) if part)
-            print(json.dumps({"id": row["id"], "text": text}), file=file)
+    plain = put_table(tmp_path / "plain.jsonl", [  # the same documents, as one column
+        {"id": row["id"], "text": between.join(filter(None, (row["title"], row["body"])))}
+        for row in rows[0::2] + rows[1::2]
+    ])  # fmt: skip
     removed = tmp_path / "plain.tsv"
     deduplicate_files(plain, tmp_path / "plain-kept.jsonl", removed=removed, engine="memory")
     assert removed.read_text().count("\n") > 5
     for engine in ("memory", "disk", "stages"):
-        table, keywords = tmp_path / f"{engine}.tsv", {"memory": "300M", "threads": 1, **READ[how]}
-        work = {} if engine == "memory" else {"work": tmp_path / engine}
-        keywords = {**keywords, **work, "removed": table}
-        output = tmp_path / f"{engine}.{suffix}"
-        if engine == "stages":
-            for stage, parts in PARTS.items():
-                for part in range(1, parts + 1):
-                    deduplicate_files(inputs, output, **keywords, stage=stage, part=(part, parts))
-        else:
-            deduplicate_files(inputs, output, **keywords, engine=engine)
+        table, output = tmp_path / f"{engine}.tsv", tmp_path / f"{engine}.{suffix}"
+        keywords = {**READ[how], "removed": table, "work": tmp_path / engine}
+        run_with(engine, deduplicate_files, inputs, output, **keywords)
         assert table.read_text() == removed.read_text()
         assert output.read_bytes() == (tmp_path / f"memory.{suffix}").read_bytes()
     pairs = [
@@ -86,8 +70,7 @@ def test_same_answer_in_memory_on_disk_and_in_stages(tmp_path, monkeypatch, suff
 def test_nothing_is_written_of_messages_of_another_shape(tmp_path, capsys):
     rows = records(4)
     rows[3]["chat"][1] = {"speaker": "a", "text": "b"}
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = put_table(tmp_path / "in.jsonl", rows)
     output, table = tmp_path / "kept.jsonl", tmp_path / "removed.tsv"
     words = ["dedup", str(path), "-o", str(output), "--removed", str(table), "--text", "chat"]
     assert main([*words, "--roles", "user, assistant"]) == 2
@@ -101,33 +84,29 @@ def test_nothing_is_written_of_messages_of_another_shape(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_misspelt_roles(tmp_path, capsys, suffix):
-    rows = records(10)
-    inputs = written(tmp_path, rows, suffix)
-    output = str(tmp_path / f"kept.{suffix}")
-    words = ["dedup", *inputs, "-o", output, "--text", "chat", "-q", "--roles"]
+def test_misspelt_roles(tmp_path, run, suffix):
+    inputs = written(tmp_path, records(10), suffix)
+    words = ["dedup", *inputs, "-o", f"kept.{suffix}", "--text", "chat", "-q", "--roles"]
+    occur = "the roles that occur are 'assistant', 'system' and 'user'"
     for engine in ("memory", "disk"):
-        assert main([*words, "User,Assistant", "--engine", engine]) == 2
-        assert capsys.readouterr().err == (
-            "fastlsh: --roles must name roles of messages: none has 'Assistant' or 'User'; the"
-            " roles that occur are 'assistant', 'system' and 'user'\n"
+        line = run.refused(*words, "User,Assistant", "--engine", engine)
+        assert line == (
+            f"fastlsh: --roles must name roles of messages: none has 'Assistant' or 'User'; {occur}"
         )
         assert sorted(map(str, tmp_path.iterdir())) == inputs
-    assert main([*words, "user,Assistant"]) == 0
-    assert capsys.readouterr().err == (
-        "fastlsh: warning: no message at the beginning of the files has the role 'Assistant': the"
-        " roles that occur are 'assistant', 'system' and 'user'\n"
-    )
-    assert main(["evaluate", *inputs, "--text", "chat", "-q", "--roles", "User"]) == 2
-    assert "none has 'User'" in capsys.readouterr().err
+    assert run.done(*words, "user,Assistant")[1] == [
+        "fastlsh: warning: no message at the beginning of the files has the role 'Assistant': "
+        f"{occur}"
+    ]
+    evaluate = ["evaluate", *inputs, "--text", "chat", "-q", "--roles", "User"]
+    assert "none has 'User'" in run.refused(*evaluate)
 
 
 def test_a_role_that_is_rare(tmp_path, monkeypatch):
     monkeypatch.setattr(contents, "LOOK", 100)
     chats = [[{"from": "human", "value": f"question {n}"}] for n in range(300)]
     chats += [None, [{"from": "tool", "value": "an answer"}]]
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"a": {"b": chat}}) + "\n" for chat in chats))
+    path = put_table(tmp_path / "in.jsonl", [{"a": {"b": chat}} for chat in chats])
     how = {"text": "a.b", "engine": "memory"}
     result = deduplicate_files(path, tmp_path / "kept.jsonl", roles=["tool"], **how)
     assert (result.documents, result.empty) == (302, 301)
@@ -137,24 +116,22 @@ def test_a_role_that_is_rare(tmp_path, monkeypatch):
     assert deduplicate_files(path, tmp_path / "none.jsonl", roles=["tools"], **how).documents == 0
 
 
-def test_the_command_joins_columns(tmp_path, capsys):
-    path = tmp_path / "in.csv"
-    path.write_text(
-        "title,body\nsome words and more,of the same\nsome words,and more of the same\n"
-    )
-    words = ["pairs", str(path), "--text", "title", "--text", "body", "-q"]
-    assert main([*words, "--join-with", ""]) == 0
-    assert capsys.readouterr().out.count("\n") == 1
-    assert main([*words, "--join-with", " "]) == 0
-    assert capsys.readouterr().out.count("\n") == 2
-    assert main([*words, "--roles", "user"]) == 2
-    assert "roles is for files of JSON, Parquet and Arrow" in capsys.readouterr().err
-    words = ["pairs", str(path), "--text", "title", "--join-with", " ", "-q"]
-    assert main(words) == 2
-    assert "--join-with without several columns is for files of JSON" in capsys.readouterr().err
-    words = ["dedup", str(path), "--text", "title", "--join-with", " ", "-o", str(path) + ".kept"]
-    assert main([*words, "--by", "span"]) == 2
-    assert "--join-with is for texts of several columns" in capsys.readouterr().err
+def test_the_command_joins_columns(run):
+    rows = [("some words and more", "of the same"), ("some words", "and more of the same")]
+    path = put_table("in.csv", [{"title": title, "body": body} for title, body in rows])
+    one, both = ["--text", "title"], ["--text", "title", "--text", "body"]
+    for between, lines in (("", 1), (" ", 2)):
+        out, _ = run.done("pairs", path, *both, "-q", "--join-with", between)
+        assert out.count("\n") == lines
+    for words, said in (
+        (["pairs", path, *both, "--roles", "user"],
+         "roles is for files of JSON, Parquet and Arrow"),
+        (["pairs", path, *one, "--join-with", " "],
+         "--join-with without several columns is for files of JSON"),
+        (["dedup", path, *one, "--join-with", " ", "-o", "kept", "--by", "span"],
+         "--join-with is for texts of several columns"),
+    ):  # fmt: skip
+        assert said in run.refused(*words)
 
 
 def test_texts_are_cut_out_of_one_column_of_strings(tmp_path):

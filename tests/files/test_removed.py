@@ -1,34 +1,21 @@
 """The table of `--removed` says which document stays, also if two collections have the same ids."""
 
-import csv
-import json
 import shutil
-from pathlib import Path
 
 import pytest
 
 from combinations import covering
 from fastlsh import Index, deduplicate_files, deduplicate_line_files, deduplicate_span_files
 from fastlsh.files import deduplicate_with_index
-from files import put_rows
+from files import put_rows, table_rows
 
 HERE = ["a line that only the inputs have, twice", "a line of the reference collection alone"]
 
 
-def rows(path):
-    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
-
-
 def table(path):
     """Return (id, kept_id, against) of each row, with Python's values."""
-    if path.endswith(".parquet"):
-        rows = pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
-    elif path.endswith(".jsonl"):
-        with open(path, encoding="utf-8") as file:
-            rows = [json.loads(line) for line in file]
-    else:
-        with open(path, encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, delimiter="\t" if path.endswith("tsv") else ","))
+    rows = table_rows(path)
+    if path.endswith("sv"):
         words = {"true": True, "false": False}
         for row in rows:
             row.update(
@@ -74,10 +61,10 @@ def test_one_warning_if_the_reference_collection_leaves_nothing(collections, eng
             function("in.jsonl", "k.jsonl", against="copy.jsonl", engine=engine, **more)
         (message,) = [str(each.message) for each in said]
         assert message.startswith(f"every {name} of the inputs is removed because of against=")
-        assert rows("k.jsonl") == [] or name == "line"
-    put_rows("more.jsonl", *rows("in.jsonl"), {"id": 9, "text": "quite another text"})
+        assert table_rows("k.jsonl") == [] or name == "line"
+    put_rows("more.jsonl", *table_rows("in.jsonl"), {"id": 9, "text": "quite another text"})
     deduplicate_files("more.jsonl", "k.jsonl", against="copy.jsonl", engine=engine)
-    assert [row["id"] for row in rows("k.jsonl")] == [9]
+    assert [row["id"] for row in table_rows("k.jsonl")] == [9]
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])

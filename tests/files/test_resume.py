@@ -3,66 +3,29 @@
 import json
 import os
 import random
-import shutil
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
+import fastlsh
+import killed_runs
 from combinations import every
 from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import decide, gather, link, sign
 from fastlsh.files.run.workdir import WorkDirectory
-from killed_runs import ended_again_and_again, finish, run, written
-from shards import content_of, rows_of, small_budget, write_shards
+from killed_runs import StoppedError, after, ended_again_and_again, finish, run, written
+from shards import OF_PASSAGES, content_of, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
 
 def prepared(folder, seed=1, n=45, **more):
     """Write a collection; return the keywords of a run, and what it must write."""
+    rows = {"threshold": 0.7, "keep": "longest", "threads": 2, **more}
     inputs = write_shards(folder, rows_of(seed, n), 3)
-    rows = {"inputs": inputs, "threshold": 0.7, "keep": "longest", "threads": 2, **more}
-    expected = folder / "expected"
-    expected.mkdir()
-    deduplicate_files(
-        output=f"{expected}/", removed=expected / "removed.tsv", engine="memory", **rows
-    )
-    out = folder / "out"
-    out.mkdir()
-    keywords = {
-        **rows, "output": f"{out}/", "removed": str(out / "removed.tsv"), "engine": "disk",
-        "work": str(folder / "work"),
-    }  # fmt: skip
-    return keywords, {path.name: path.read_bytes() for path in expected.iterdir()}
-
-
-DAMAGES = [
-    ("manifest.json", b"{"),
-    ("manifest.json", b"\xff"),
-    ("signed.json", b'{"other": 1}'),
-    ("linked.json", b"[]"),
-    (".npy", b""),
-    (".npy", b"\x93NUMPY\x01\x00\x76\x00{'descr': '<u4', 'fortran_order': (" + b" " * 200),
-]
-
-
-def test_a_damaged_file_is_named(tmp_path):
-    inputs = write_shards(tmp_path, rows_of(1, 30), 2)
-    work = tmp_path / "work"
-    keywords = {"inputs": inputs, "output": f"{tmp_path}/out/", "work": work, "engine": "disk"}
-    (tmp_path / "out").mkdir()
-    deduplicate_files(**keywords, keep_work=True)
-    sound = work.rename(tmp_path / "sound")
-    for ending, code in DAMAGES:
-        shutil.copytree(sound, work)
-        for path in work.rglob(f"*{ending}"):
-            path.write_bytes(code)
-        with pytest.raises(InputError, match=r"damaged: start over with restart=True") as error:
-            deduplicate_files(**keywords)
-        assert str(error.value).startswith(str(work)), (ending, code)
-        shutil.rmtree(work)
+    return killed_runs.prepared(deduplicate_files, folder, inputs=inputs, **rows)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
@@ -114,25 +77,13 @@ def test_a_hundred_kills_at_random_instants(tmp_path):
     finish(tmp_path, keywords, expected)
 
 
-class StoppedError(Exception):
-    """What ends a run in the tests below."""
-
-
 @pytest.fixture
 def stopped(tmp_path, monkeypatch):
     """A run that was ended while it decided."""
     small_budget(monkeypatch)
     keywords, expected = prepared(tmp_path)
     with monkeypatch.context() as patch:
-        calls = iter([None])
-
-        def stop(*arguments, **more):
-            if next(calls, "end") == "end":
-                raise StoppedError
-            return decide_part(*arguments, **more)
-
-        decide_part = decide.decide_part
-        patch.setattr(decide, "decide_part", stop)
+        patch.setattr(decide, "decide_part", after(1, decide.decide_part))
         with pytest.raises(StoppedError):
             deduplicate_files(**keywords)
     return keywords, expected
@@ -219,15 +170,7 @@ def test_memory_may_change_while_documents_are_linked(tmp_path, monkeypatch, bef
     keywords, expected = prepared(tmp_path, n=150, bands=1, rows=2)
     with monkeypatch.context() as patch:
         small_budget(patch, rows=before)
-        left = iter(range(links))
-        unite = link._unite
-
-        def stop(*arguments):
-            if next(left, None) is None:
-                raise StoppedError
-            unite(*arguments)
-
-        patch.setattr(link, "_unite", stop)
+        patch.setattr(link, "_unite", after(links, link._unite))
         with pytest.raises(StoppedError):  # in one thread, the ranges are linked one by one
             deduplicate_files(**{**keywords, "threads": 1})
     assert (tmp_path / "work" / link.STATE).exists()
@@ -316,14 +259,9 @@ def test_bad_rows_are_skipped_only_while_this_is_asked_for(tmp_path, monkeypatch
     path = Path(keywords["inputs"][0])
     path.write_text(path.read_text("utf-8").replace("\n", "\n[1]\n", 1), "utf-8")
 
-    def stop(*_, **__):
-        raise StoppedError
-
+    room, name = (sign, "_summary") if stage == "signing" else (decide, "decide_part")
     with monkeypatch.context() as patch:
-        if stage == "signing":
-            patch.setattr(sign, "_summary", stop)
-        else:
-            patch.setattr(decide, "decide_part", stop)
+        patch.setattr(room, name, after(0, None))
         with pytest.raises(StoppedError):
             deduplicate_files(**keywords, on_error="skip")
     with pytest.raises(InputError, match=r"in0\.jsonl: row 2: an array, not an object"):
@@ -367,32 +305,6 @@ def test_a_second_run_is_kept_out(tmp_path, monkeypatch):
     assert written(tmp_path) == expected
 
 
-def test_a_directory_of_something_else_is_not_touched(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
-    keywords, _ = prepared(tmp_path)
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "thesis.tex").write_text("years")
-    for restart in (False, True):
-        with pytest.raises(InputError, match=r"not a work directory of fastlsh.*thesis\.tex"):
-            deduplicate_files(**keywords, restart=restart)
-    assert (tmp_path / "work" / "thesis.tex").read_text() == "years"
-
-
-@pytest.mark.parametrize("more", [(), ("thesis.tex", "sample.npy")])
-def test_a_file_of_something_else_with_the_name_of_a_manifest(tmp_path, monkeypatch, more):
-    small_budget(monkeypatch)
-    keywords, _ = prepared(tmp_path)
-    for name in ("manifest.json", "finished.json", "over.json"):
-        (tmp_path / "work").mkdir()
-        for each in (name, *more):
-            (tmp_path / "work" / each).write_text('{"title": "years", "version": 3, "files": []}')
-        for restart in (False, True):
-            with pytest.raises(InputError, match="not a work directory of fastlsh"):
-                deduplicate_files(**keywords, restart=restart)
-        assert sorted(os.listdir(tmp_path / "work")) == sorted([name, *more])
-        shutil.rmtree(tmp_path / "work")
-
-
 def test_kept_work_gives_the_answer_again(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     keywords, expected = prepared(tmp_path)
@@ -402,3 +314,34 @@ def test_kept_work_gives_the_answer_again(tmp_path, monkeypatch):
     monkeypatch.setattr(sign, "sign_batch", None)
     deduplicate_files(**keywords)
     assert written(tmp_path) == expected
+
+
+ANOTHER_RUN = [
+    (deduplicate_files, {}, {"annotate": True}, "annotate"),
+    (deduplicate_files, {"annotate": True, "source": "site"}, {"source": "id"},
+     "source was site, and is id"),
+    (deduplicate_files, {"within": "site"}, {"within": "score"}, "of another job"),
+    (deduplicate_files, {"within": "site"}, {"within": None}, "of another job"),
+    (deduplicate_files, {"group": "site"}, {"group": "score"}, "group was site, and is score"),
+    (fastlsh.deduplicate_line_files, {}, {"min_length": 3}, "min_length was 0, and is 3"),
+    (fastlsh.deduplicate_span_files, {"min_length": 40}, {"min_length": 41},
+     "min_length was 40, and is 41"),
+    (fastlsh.near_duplicate_files, {"against": "known0.jsonl"}, {"best": True},
+     "best was False, and is True"),
+    (fastlsh.overlap_files, {"source": "site"}, {"max_pairs": 7},
+     "max_pairs was 100000000, and is 7"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "given", "change", "said"), ANOTHER_RUN)
+def test_kept_work_is_of_one_question(tmp_path, monkeypatch, function, given, change, said):
+    monkeypatch.chdir(tmp_path)
+    small_budget(monkeypatch, **OF_PASSAGES)
+    rows = [{**row, "site": row["score"] % 2} for row in rows_of(3, 20)]
+    write_shards(tmp_path, rows[:5], 1, "known")
+    inputs = write_shards(tmp_path, rows, 1)
+    keywords = {"work": "work", "keep_work": True, "engine": "disk", "memory": "300M", **given}
+    function(inputs, "out.jsonl", **keywords)
+    with pytest.raises((InputError, ValueError), match=said):
+        function(inputs, "out.jsonl", **{**keywords, **change})
+    function(inputs, "out.jsonl", **keywords)

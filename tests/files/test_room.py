@@ -8,18 +8,11 @@ from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import decide, gather
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.io import write_table
+from killed_runs import StoppedError, after
 from shards import small_budget
 
 WIDE = 5_000
 TEXT = "the same words for nearly all of the documents {}"
-
-
-class StoppedError(Exception):
-    """What ends a run."""
-
-
-def stop(*_, **__):
-    raise StoppedError
 
 
 @pytest.fixture(
@@ -67,12 +60,9 @@ def test_too_little_room_is_noticed_before_the_texts_are_written(run, monkeypatc
 def test_texts_that_are_gathered_need_no_more_room(run, monkeypatch, stage):
     keywords, documents, texts = run
     module, name, calls = stage
-    left = iter(range(calls))
     original = getattr(module, name)
     with monkeypatch.context() as patch:
-        patch.setattr(
-            module, name, lambda *a, **k: stop() if next(left, None) is None else original(*a, **k)
-        )
+        patch.setattr(module, name, after(calls, original))
         with pytest.raises(StoppedError):
             deduplicate_files(**keywords)
     assert getattr(module, name) is original

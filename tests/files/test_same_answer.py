@@ -10,39 +10,17 @@ import pytest
 import fastlsh
 from combinations import covering, every
 from fastlsh import Shingler, deduplicate_files, near_duplicate_files
-from shards import contents, rows_of, small_budget, write_shards
+from files import put_table
+from in_stages import both_engines
+from shards import SIZES, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
-SIZES = [
-    {},
-    {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
-    {"block": 1 << 20, "run": 1 << 16, "rows": 1 << 16, "part": 1 << 16, "pending": 1 << 20},
-]
-
 
 def both(folder, inputs, output="kept.jsonl", **keywords):
-    """Run both engines; return their results, after a look at all that they have written."""
-    found = []
-    for engine in ("memory", "disk"):
-        place = folder / engine
-        place.mkdir()
-        result = deduplicate_files(
-            inputs, f"{place}/{output}", engine=engine, removed=place / "removed.tsv",
-            clusters=place / "clusters.jsonl", memory="300M", work=folder / "work",
-            **{"threads": 1, **keywords},
-        )  # fmt: skip
-        assert result.engine == engine
-        found.append((result, contents(place)))
-    (memory, written), (disk, same) = found
-    assert written == same
-    for name in (
-        "documents", "n_kept", "empty", "limited", "skipped", "skipped_reasons", "repeated_ids",
-        "repeated_example", "slow_rows", "threshold", "params",
-    ):  # fmt: skip
-        assert getattr(memory, name) == getattr(disk, name), name
-    assert not (folder / "work").exists()
-    return disk, written
+    """Run both engines; return the result, and all that both have written."""
+    tables = "removed.tsv", "clusters.jsonl"
+    return both_engines(deduplicate_files, folder, inputs, output, *tables, **keywords)
 
 
 @pytest.mark.parametrize(("cut", "sizes"), covering([(1, 1), (2, 1), (2, 2), (7, 2)], SIZES))
@@ -71,6 +49,7 @@ def test_rows_end_as_those_of_their_file(tmp_path, monkeypatch, sizes, threads):
         assert line.endswith("\r\n") == (json.loads(line)["id"][0] in "14")
 
 
+CONTAINED = {"rule": "contained", "search": "containment", "num_perm": 32}
 SEARCHES = [
     {"keep": "last"},
     {"keep": "longest"},
@@ -82,14 +61,8 @@ SEARCHES = [
     {"verify": "none"},
     {"bands": 60, "rows": 1, "threshold": 0.3},
     {"rule": "contained", "containment": 0.9, "threshold": 0.5, "keep": "longest"},
-    {"rule": "contained", "search": "containment", "keep": "longest", "num_perm": 32},
-    {
-        "rule": "contained",
-        "search": "containment",
-        "containment": 0.7,
-        "max_candidates": 2,
-        "num_perm": 32,
-    },
+    {**CONTAINED, "keep": "longest"},
+    {**CONTAINED, "containment": 0.7, "max_candidates": 2},
     {"rule": "equal", "shingler": Shingler(lowercase=True), "keep": "last"},
     {"rule": "equal", "priority": "score"},
 ]
@@ -147,11 +120,7 @@ def test_large_numbers_are_not_rounded(tmp_path, monkeypatch, numbers, kind, one
         inputs[-1].write_text("\n".join(lines), encoding="utf-8")
     _, written = both(tmp_path, inputs, priority="n", output=f"kept.{kind}", rule="equal")
     kept = written[f"kept.{kind}"].decode()
-    assert ("another" in kept, str(numbers[1]) in kept, str(numbers[0]) in kept) == (
-        True,
-        True,
-        False,
-    )
+    assert [each in kept for each in ("another", *map(str, numbers[:2]))] == [True, False, True]
     result = fastlsh.deduplicate([row["text"] for row in rows], priority=numbers)
     assert result.kept.tolist() == [False, True, True]
 
@@ -210,16 +179,6 @@ def fresh(folder):
     new = folder / "again"
     new.mkdir()
     return new
-
-
-@pytest.mark.exhaustive
-def test_lone_surrogates(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
-    rows = rows_of(9, 32)
-    for row in rows[::3]:
-        row["text"] = (row["text"] or "") + " \udc80 broken \ud83d"
-    result, _ = both(tmp_path, write_shards(tmp_path, rows, 2))
-    assert result.n_removed
 
 
 def test_bad_rows_are_skipped_alike(tmp_path, monkeypatch):
@@ -328,30 +287,10 @@ def test_the_real_corpus(data, tmp_path):
     assert result.documents == 16410
 
 
-def test_numbers_tell_nothing_of_the_machine(tmp_path, monkeypatch):
-    """A row of JSON in the proofs gives ids as they were."""
-    small_budget(monkeypatch)
-    rows = [{"id": n, "text": "the same words in every one of them"} for n in range(30)]
-    inputs = write_shards(tmp_path, rows, 2)
-    deduplicate_files(inputs, tmp_path / "k.jsonl", engine="disk", removed=tmp_path / "r.jsonl")
-    lines = (tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()
-    proofs = [json.loads(line) for line in lines]
-    assert proofs == [{"id": n, "kept_id": 0, "jaccard": 1.0} for n in range(1, 30)]
-
-
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_bad_rows_at_the_beginning_of_a_table(tmp_path, kind):
-    import pyarrow as pa
-    import pyarrow.feather
-    import pyarrow.parquet
-
     rows = [{**row, "score": None if i in (2, 3) else i} for i, row in enumerate(rows_of(1, 50))]
-    path = tmp_path / f"in.{kind}"
-    table = pa.Table.from_pylist(rows)
-    if kind == "parquet":
-        pyarrow.parquet.write_table(table, path)
-    else:
-        pyarrow.feather.write_feather(table, path, compression="uncompressed")
+    path = put_table(tmp_path / f"in.{kind}", rows)
     result, _ = both(tmp_path, path, f"k.{kind}", on_error="skip", id="score")
     assert (result.documents, result.skipped) == (48, 2)
     assert result.skipped_reasons[0].endswith("row 3: 'score' is null, not an id")
@@ -363,7 +302,6 @@ def test_bad_rows_at_the_beginning_of_a_table(tmp_path, kind):
 @pytest.mark.parametrize("kind", ["string_view", "large_string", "string"])
 def test_any_type_of_strings(tmp_path, kind):
     import pyarrow as pa
-    import pyarrow.feather
 
     if not hasattr(pa, kind):
         pytest.skip(f"this pyarrow has no {kind}")
@@ -371,8 +309,7 @@ def test_any_type_of_strings(tmp_path, kind):
     ids = [f"id {n}" for n in range(60)]
     columns = {"text": texts * 2, "id": ids * 2}
     table = pa.table({name: pa.array(values, kind) for name, values in columns.items()})
-    path = tmp_path / "in.arrow"
-    pyarrow.feather.write_feather(table, path, compression="uncompressed")
+    path = put_table(tmp_path / "in.arrow", table)
     result, _ = both(tmp_path, path, "k.arrow", annotate=True, source="id")
     assert result.n_removed >= 51
 

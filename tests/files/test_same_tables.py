@@ -1,6 +1,5 @@
 """Parquet and Arrow outputs: the same bytes with either engine, any memory, any threads."""
 
-import json
 from functools import partial
 
 import pytest
@@ -9,6 +8,7 @@ from combinations import covering, every
 from fastlsh import deduplicate_files, deduplicate_line_files, near_duplicate_files, stages
 from fastlsh.files.disk import sign
 from fastlsh.io import arrays
+from files import put_table
 from shards import contents, rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
@@ -45,16 +45,12 @@ def write_inputs(folder, kind, ids, shards=3):
         part = [] if shard == 1 else rows[shard * 15 : shard * 15 + 30]
         path = folder / f"in{shard}.{kind}"
         table = table_of(part, ids).cast(table_of(rows, ids).schema)
-        if kind == "jsonl":
-            path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
-        elif kind == "csv":
+        if kind == "csv":
             pa.csv = pytest.importorskip("pyarrow.csv")
             pa.csv.write_csv(table.select(["id", "text"]), path)
-        elif kind == "parquet":
-            pq.write_table(table, path, row_group_size=12)
         else:
-            with pa.ipc.new_file(path, table.schema) as writer:
-                writer.write_table(table, max_chunksize=11)
+            how = {"parquet": {"row_group_size": 12}, "arrow": {"max_chunksize": 11}}.get(kind, {})
+            put_table(path, table.to_pylist() if kind == "jsonl" else table, **how)
         paths.append(str(path))
     return paths
 
@@ -155,8 +151,7 @@ def test_each_value_of_a_dictionary_is_signed_once(tmp_path, monkeypatch):
         ("plain", pa.array(texts)),
         ("coded", pa.array(texts).dictionary_encode()),
     ):
-        with pa.ipc.new_file(tmp_path / f"{name}.arrow", pa.schema([("text", column.type)])) as out:
-            out.write_table(pa.table({"text": column}))
+        put_table(tmp_path / f"{name}.arrow", pa.table({"text": column}))
     signed = []
     monkeypatch.setattr(sign, "sign_batch", lambda texts, *args, **keywords: (
         signed.append(len(texts)), stages.sign_batch(texts, *args, **keywords))[1])  # fmt: skip

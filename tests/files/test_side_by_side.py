@@ -11,6 +11,7 @@ from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import sign
 from fastlsh.files.run import manifest
 from fastlsh.io import Options, Source
+from files import put_table, table_rows
 from shards import content_of, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
@@ -119,12 +120,9 @@ def test_progress_ascends_to_the_end_of_each_stage(keywords, tmp_path, threads):
 
 @pytest.mark.parametrize("threads", every(2, [1, 4], 1))
 def test_columns_that_differ_are_named_alike(keywords, tmp_path, threads):
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     inputs = [str(tmp_path / f"in{number}.parquet") for number in range(4)]
     for number, path in enumerate(inputs):
-        table = {"text": ["river stone cloud"] * 20, "n": ["a" if number > 1 else 1] * 20}
-        parquet.write_table(pa.table(table), path)
+        put_table(path, [{"text": "river stone cloud", "n": "a" if number > 1 else 1}] * 20)
     with pytest.raises(InputError, match=r"in2\.parquet: the column 'n' is string, .*in0\.parquet"):
         written({**keywords, "inputs": inputs}, tmp_path / "out", threads, "out.parquet")
 
@@ -150,12 +148,8 @@ def test_compressed_files(keywords, tmp_path, packed):
 
 def as_parquet(inputs):
     """Write JSON lines as Parquet, in row groups of three rows."""
-    import pyarrow.parquet as pq
-    from pyarrow import json as pj
-
-    for name in inputs:
-        pq.write_table(pj.read_json(name), Path(name).with_suffix(".parquet"), row_group_size=3)
-    return [str(Path(name).with_suffix(".parquet")) for name in inputs]
+    paths = [(name, Path(name).with_suffix(".parquet")) for name in inputs]
+    return [str(put_table(path, table_rows(name), row_group_size=3)) for name, path in paths]
 
 
 def source_of(name):

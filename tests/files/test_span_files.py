@@ -11,7 +11,7 @@ import pytest
 
 import fastlsh
 from combinations import covering, every
-from fastlsh import InputError, Shingler, deduplicate_span_files
+from fastlsh import Shingler, deduplicate_span_files
 from fastlsh.files import cutting
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk import decide
@@ -22,19 +22,14 @@ from fastlsh.parameters import SearchParams
 from fastlsh.stages import anchors_of
 from fastlsh.texts import as_texts, word_units
 from hostile_texts import SPLITTING, alike_in_part, hostile_text
-from killed_runs import ended_again_and_again
+from in_stages import both_engines
+from killed_runs import ended_again_and_again, prepared
 from report_page import NASTY, Page, words
-from shards import OF_PASSAGES, contents, small_budget, write_shards
+from shards import OF_PASSAGES, SIZES, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*equal by accident")  # short ones
-
-SIZES = [
-    {},
-    {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
-    {"block": 1 << 20, "run": 1 << 16, "rows": 1 << 16, "part": 1 << 16, "pending": 1 << 20},
-]
 
 
 def rows_of(seed, n):
@@ -60,28 +55,9 @@ def rows_of(seed, n):
 
 
 def both(folder, inputs, length=40, output="kept.jsonl", **keywords):
-    """Run both engines; return the second result, after a look at all that they have written."""
-    found = []
-    for engine in ("memory", "disk"):
-        place = folder / engine
-        place.mkdir()
-        result = deduplicate_span_files(
-            inputs, f"{place}/{output}", length, engine=engine, removed=place / "removed.tsv",
-            memory="300M", work=folder / "work", **{"threads": 1, **keywords},
-        )  # fmt: skip
-        assert result.engine == engine
-        found.append((result, contents(place)))
-    (memory, written), (disk, same) = found
-    assert written == same
-    for name in (
-        "documents", "written", "changed", "dropped", "n_removed", "characters", "common",
-        "min_length",
-        "skipped", "skipped_reasons", "repeated_ids", "repeated_example",
-        "slow_rows",
-    ):  # fmt: skip
-        assert getattr(memory, name) == getattr(disk, name), name
-    assert not (folder / "work").exists()
-    return disk, written
+    """Run both engines; return the result, and all that both have written."""
+    given = (folder, inputs, output, "removed.tsv")
+    return both_engines(deduplicate_span_files, *given, min_length=length, **keywords)
 
 
 @pytest.mark.parametrize("sizes", every(3, SIZES))
@@ -98,32 +74,28 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
     assert result.characters == expected.characters
 
 
-@pytest.mark.parametrize(
-    "more",
-    every(
-        6,
-        [
-            {"join": " ... "},
-            {"keep_least": 50},
-            {"shingler": Shingler(lowercase=True, collapse_whitespace=True)},
-            {"shingler": Shingler(numbers="0"), "keep_least": 30, "output": "folder/"},
-            {"output": "kept.parquet", "convert_to": "parquet"},
-            {"snap": "word", "merge_gap": 8},
-            {"snap": "line", "shingler": Shingler(lowercase=True), "max_share": 0.05},
-            {"max_share": 0.03, "output": "folder/"},
-            {"annotate": True, "merge_gap": 5},
-            {"annotate": True, "output": "kept.csv", "convert_to": "csv", "snap": "sentence"},
-            {"shingler": Shingler("byte"), "keep_least": 30},
-            {"shingler": Shingler("byte", unicode_form="NFD"), "merge_gap": 9, "snap": "word"},
-            {"shingler": Shingler("word", lowercase=True), "length": 3, "keep_least": 2},
-            {"shingler": Shingler("word", words="alphanumeric"), "length": 2, "merge_gap": 2},
-            {"limit": 40},
-            {"length": 1},
-            {"length": 2000},
-        ],
-    ),
-    ids=str,
-)
+OPTIONS = [
+    {"join": " ... "},
+    {"keep_least": 50},
+    {"shingler": Shingler(lowercase=True, collapse_whitespace=True)},
+    {"shingler": Shingler(numbers="0"), "keep_least": 30, "output": "folder/"},
+    {"output": "kept.parquet", "convert_to": "parquet"},
+    {"snap": "word", "merge_gap": 8},
+    {"snap": "line", "shingler": Shingler(lowercase=True), "max_share": 0.05},
+    {"max_share": 0.03, "output": "folder/"},
+    {"annotate": True, "merge_gap": 5},
+    {"annotate": True, "output": "kept.csv", "convert_to": "csv", "snap": "sentence"},
+    {"shingler": Shingler("byte"), "keep_least": 30},
+    {"shingler": Shingler("byte", unicode_form="NFD"), "merge_gap": 9, "snap": "word"},
+    {"shingler": Shingler("word", lowercase=True), "length": 3, "keep_least": 2},
+    {"shingler": Shingler("word", words="alphanumeric"), "length": 2, "merge_gap": 2},
+    {"limit": 40},
+    {"length": 1},
+    {"length": 2000},
+]
+
+
+@pytest.mark.parametrize("more", every(6, OPTIONS), ids=str)
 def test_same_answer_for_every_option(tmp_path, monkeypatch, more):
     small_budget(monkeypatch, **OF_PASSAGES)
     result, _ = both(tmp_path, write_shards(tmp_path, rows_of(3, 72), 2), **more)
@@ -155,11 +127,12 @@ def test_keys_are_not_found_again_to_gather_texts(tmp_path, monkeypatch, shingle
     small_budget(monkeypatch, **OF_PASSAGES)
     searched = []
     find = cutting.unit_anchors
-    monkeypatch.setattr(
-        cutting,
-        "unit_anchors",
-        lambda texts, *rest: searched.append(len(texts)) or find(texts, *rest),
-    )
+
+    def counted(texts, *rest):
+        searched.append(len(texts))
+        return find(texts, *rest)
+
+    monkeypatch.setattr(cutting, "unit_anchors", counted)
     inputs = write_shards(tmp_path, rows_of(5, 30), 2)
     found = deduplicate_span_files(
         inputs, tmp_path / "kept.jsonl", min_length=8, shingler=shingler, engine="disk"
@@ -273,19 +246,14 @@ def test_many_equal_grams_make_few_contexts():
     assert rows > 1000
 
 
-@pytest.mark.parametrize(
-    "more",
-    every(
-        3,
-        [
-            {},
-            {"shingler": Shingler(collapse_whitespace=True), "merge_gap": 9, "max_share": 0.1},
-            {"shingler": Shingler("word"), "min_length": 3, "keep_least": 4},
-        ],
-        1,
-    ),
-    ids=str,
-)
+ON_PAGES = [
+    {},
+    {"shingler": Shingler(collapse_whitespace=True), "merge_gap": 9, "max_share": 0.1},
+    {"shingler": Shingler("word"), "min_length": 3, "keep_least": 4},
+]
+
+
+@pytest.mark.parametrize("more", every(3, ON_PAGES, 1), ids=str)
 def test_both_engines_report_the_same(tmp_path, monkeypatch, more):
     small_budget(monkeypatch, **OF_PASSAGES)
     rows = rows_of(8, 30)
@@ -355,23 +323,6 @@ def interrupted(*_, **__):
     raise KeyboardInterrupt
 
 
-def prepared(folder, **more):
-    inputs = write_shards(folder, rows_of(5, 36), 3)
-    for name in ("expected", "out"):
-        (folder / name).mkdir()
-    keywords = {"inputs": inputs, "min_length": 40, "keep_least": 20, "join": " "}
-    keywords |= {"threads": 2, **more}
-    deduplicate_span_files(
-        output=f"{folder}/expected/", removed=folder / "expected" / "removed.tsv",
-        engine="memory", **keywords,
-    )  # fmt: skip
-    expected = {path.name: path.read_bytes() for path in (folder / "expected").iterdir()}
-    return expected, {
-        **keywords, "output": f"{folder}/out/", "removed": f"{folder}/out/removed.tsv",
-        "engine": "disk", "work": f"{folder}/work",
-    }  # fmt: skip
-
-
 @pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.parametrize("times", [3, 10, pytest.param(50, marks=pytest.mark.slow)])
@@ -379,7 +330,9 @@ def prepared(folder, **more):
     ("unit", "length"), [("char", 40), pytest.param("word", 3, marks=pytest.mark.slow)]
 )
 def test_a_kill_in_every_stage_changes_nothing(tmp_path, times, unit, length):
-    expected, keywords = prepared(tmp_path, shingler=Shingler(unit), min_length=length)
+    how = {"keep_least": 20, "join": " ", "threads": 2, "min_length": length}
+    how |= {"inputs": write_shards(tmp_path, rows_of(5, 36), 3), "shingler": Shingler(unit)}
+    keywords, expected = prepared(deduplicate_span_files, tmp_path, **how)
     keywords["shingler"] = {"unit": unit}
     ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
 
@@ -404,22 +357,6 @@ def test_annotated_rows_are_as_they_came(tmp_path):
         column = found.pop("repeated_spans")
         assert found == row
         assert json.loads(column or "[]") == spans.get(number, [])
-
-
-@pytest.mark.exhaustive
-def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
-    small_budget(monkeypatch, **OF_PASSAGES)
-    expected, keywords = prepared(tmp_path)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(spans, "repeated_contexts", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            deduplicate_span_files(**keywords)
-    with pytest.raises(InputError, match=r"min_length was 40, and is 41"):
-        deduplicate_span_files(**{**keywords, "min_length": 41})
-    assert deduplicate_span_files(**keywords).n_removed
-    written = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    assert written == expected
 
 
 def test_bad_arguments(tmp_path):

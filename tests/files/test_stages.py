@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import random
 import shutil
 import sys
 from pathlib import Path
@@ -29,8 +28,10 @@ from fastlsh.files.scheduling import stage_jobs
 from fastlsh.io import BlockExtent, Replacements, expand
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import CutRules
-from in_stages import each_stage_at_once, in_parts, killed_until_done
-from shards import OF_PASSAGES, contents, rows_of, small_budget, write_shards
+from files import put_table
+from in_stages import any_order, done_before, each_stage_at_once, in_parts, killed_until_done
+from killed_runs import StoppedError, after
+from shards import OF_PASSAGES, content_of, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
@@ -55,15 +56,11 @@ def small_units(monkeypatch, **sizes):
 
 
 def parquet_shards(folder, rows, shards):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    paths = []
-    for shard in range(shards):
-        part = rows[len(rows) * shard // shards : len(rows) * (shard + 1) // shards]
-        paths.append(str(folder / f"in{shard}.parquet"))
-        pq.write_table(pa.Table.from_pylist(part), paths[-1], row_group_size=4)
-    return paths
+    parts = [rows[len(rows) * n // shards : len(rows) * (n + 1) // shards] for n in range(shards)]
+    return [
+        str(put_table(folder / f"in{n}.parquet", part, row_group_size=4))
+        for n, part in enumerate(parts)
+    ]
 
 
 def job(folder, kind="jsonl", *, count=COUNT, **more):
@@ -178,9 +175,7 @@ def test_one_large_file_is_divided(tmp_path, monkeypatch, function, given, kind,
         each["work"] = tmp_path / "shared"
         stages = PAIR_STAGES if function is near_duplicate_files else STAGES
         results.append(in_parts(function, each, 2, stages=stages[:1]))
-        found = json.loads(
-            (tmp_path / "shared" / MANIFEST).read_text("utf-8").partition("\nfastlsh")[0]
-        )["units"]
+        found = content_of(tmp_path / "shared" / MANIFEST)["units"]
         assert (len(found) > 5) == (more != {} or kind != "tsv")
         results.append(in_parts(function, each, 2, lambda parts: reversed(parts), stages))
     memory, disk, _, staged = results
@@ -274,7 +269,7 @@ def test_lines_in_parts(tmp_path, of, more):
     for path in map(Path, keywords["inputs"]):
         rows = map(json.loads, path.read_text("utf-8").splitlines())
         lines = ({**row, "text": (row["text"] or "").replace(" e", "\n")} for row in rows)
-        path.write_text("".join(json.dumps(row) + "\n" for row in lines), "utf-8")
+        put_table(path, lines)
     one = outputs(tmp_path / "one")
     two = {**outputs(tmp_path / "two"), "work": tmp_path / "work"}
     del one["clusters"], two["clusters"]
@@ -308,14 +303,7 @@ def staged(keywords, of_one_process):
 @pytest.mark.parametrize("seed", every(3, range(3)))
 def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
     keywords, expected = staged
-    draw = random.Random(seed)
-
-    def order(parts):
-        often = [*parts, draw.choice(list(parts))]
-        draw.shuffle(often)
-        return often
-
-    in_parts(deduplicate_files, keywords, 3, order)
+    in_parts(deduplicate_files, keywords, 3, any_order(seed))
     assert contents(tmp_path / "two") == expected
     for stage in STAGES[:-1]:  # a part that starts after all has ended has nothing to do
         assert deduplicate_files(**keywords, stage=stage).documents == 0
@@ -457,10 +445,7 @@ TOO_EARLY = [
 def test_a_stage_whose_forerunner_is_incomplete(keywords, monkeypatch):
     small_units(monkeypatch, part=3)
     for done, stage, line in TOO_EARLY:
-        for name, *numbers in done:
-            for number in numbers:
-                part = None if number is None else (number, 3)
-                deduplicate_files(**keywords, stage=name, part=part)
+        done_before(deduplicate_files, keywords, done)
         with pytest.raises(InputError) as caught:
             deduplicate_files(**keywords, stage=stage)
         assert line in str(caught.value)
@@ -468,17 +453,9 @@ def test_a_stage_whose_forerunner_is_incomplete(keywords, monkeypatch):
 
 def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
     small_units(monkeypatch, run=2, block=200)
-    calls = iter(range(3))
-
-    def stop(*arguments, **more):
-        if next(calls, None) is None:
-            raise KeyboardInterrupt
-        return sign_batch(*arguments, **more)
-
-    sign_batch = sign.sign_batch
     with monkeypatch.context() as patch:
-        patch.setattr(sign, "sign_batch", stop)
-        with pytest.raises(KeyboardInterrupt):
+        patch.setattr(sign, "sign_batch", after(3, sign.sign_batch))
+        with pytest.raises(StoppedError):
             deduplicate_files(**{**keywords, "threads": 1}, stage="sign", part=(1, 3))
     assert list(keywords["work"].glob("run-*[0-9]"))
     for number in (2, 3):
@@ -739,12 +716,6 @@ def test_advice_on_memory_is_enough_and_speaks_of_lines(keywords, monkeypatch):
 @pytest.mark.exhaustive
 def test_files_of_the_user_in_the_work_directory_stay(keywords):
     work = keywords["work"]
-    work.mkdir()
-    (work / "thesis.txt").write_text("years", "utf-8")
-    with pytest.raises(InputError, match=r"not a work directory of fastlsh.*thesis\.txt"):
-        deduplicate_files(**keywords, stage="sign")
-    assert os.listdir(work) == ["thesis.txt"]
-    (work / "thesis.txt").unlink()
     in_parts(deduplicate_files, keywords, 2, stages=STAGES[:3])
     (work / "thesis.tmp").write_text("years", "utf-8")
     in_parts(deduplicate_files, keywords, 2)
@@ -756,21 +727,16 @@ def test_files_of_the_user_in_the_work_directory_stay(keywords):
     assert os.listdir(work) == ["thesis.tmp"]
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        ('{"name": "an extension"}', "not a work directory of fastlsh.*'manifest.json': give an"),
-        ("name: a service", "not a work directory of fastlsh.*'manifest.json': give an"),
-    ],
-)
-def test_a_manifest_of_another_program(keywords, content, reason):
+def test_a_manifest_of_another_program(keywords):
     path = keywords["work"] / MANIFEST
     path.parent.mkdir()
-    path.write_text(content, "utf-8")
-    for stage in ("sign", "finish"):
-        with pytest.raises(InputError, match=reason):
-            deduplicate_files(**keywords, stage=stage)
-    assert path.read_text("utf-8") == content
+    said = "not a work directory of fastlsh.*'manifest.json': give an"
+    for content in ('{"name": "an extension"}', "name: a service"):
+        path.write_text(content, "utf-8")
+        for stage in ("sign", "finish"):
+            with pytest.raises(InputError, match=said):
+                deduplicate_files(**keywords, stage=stage)
+        assert path.read_text("utf-8") == content
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left")])

@@ -1,21 +1,16 @@
 """Groups in files: the same answer in memory, on disk and in stages, as of each group alone."""
 
-import csv
-import json
-
 import numpy as np
 import pytest
 
 from combinations import covering, every
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
-from fastlsh.cli import main
-from fastlsh.files.run.manifest import STAGES
+from files import put_table, table_rows
+from in_stages import run_with
 from shards import rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
-
-PARTS = {stage: 1 if stage in ("unite", "merge", "finish") else 2 for stage in STAGES}
 LANGUAGES = ["en", "de", "fr"]
 
 
@@ -25,19 +20,6 @@ def grouped(seed, n, languages=LANGUAGES):
         {**row, "id": f"{seed}-{n}", "language": languages[n * n % 7 % len(languages)]}
         for n, row in enumerate(rows)
     ]
-
-
-def write(path, rows):
-    if path.suffix == ".parquet":
-        parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=9)
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def rows_in(path):
-    with path.open(newline="") as table:
-        return list(csv.DictReader(table, delimiter="\t"))
 
 
 HOW = [
@@ -56,15 +38,15 @@ HOW = [
 def test_the_answer_of_each_group(tmp_path, monkeypatch, suffix, how):
     small_budget(monkeypatch)
     rows, others = grouped(3, 36), grouped(4, 12) + grouped(3, 8)
-    inputs = [write(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
-    against = write(tmp_path / f"against.{suffix}", others)
+    inputs = [put_table(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
+    against = put_table(tmp_path / f"against.{suffix}", others)
     alone = []
     for language in LANGUAGES:
         mine = [
             [row for row in part if row["language"] == language] for part in (rows[::2], rows[1::2])
         ]
-        paths = [write(tmp_path / f"{language}{n}.jsonl", part) for n, part in enumerate(mine)]
-        theirs = write(
+        paths = [put_table(tmp_path / f"{language}{n}.jsonl", part) for n, part in enumerate(mine)]
+        theirs = put_table(
             tmp_path / f"{language}-against.jsonl",
             [row for row in others if row["language"] == language],
         )
@@ -73,30 +55,15 @@ def test_the_answer_of_each_group(tmp_path, monkeypatch, suffix, how):
             paths, tmp_path / f"kept-{language}.jsonl", against=theirs, removed=table,
             engine="memory", **how,
         )  # fmt: skip
-        alone += rows_in(table)
+        alone += table_rows(table)
     found = {}
     for engine in ("memory", "disk", "stages"):
         table, output = tmp_path / f"{engine}.tsv", tmp_path / f"{engine}.{suffix}"
-        keywords = {
-            "against": against,
-            "within": "language",
-            "removed": table,
-            "memory": "300M",
-            "threads": 1,
-        }
-        if engine != "memory":
-            keywords["work"] = tmp_path / engine
-        if engine == "stages":
-            for stage, parts in PARTS.items():
-                for part in range(1, parts + 1):
-                    deduplicate_files(
-                        inputs, output, **keywords, **how, stage=stage, part=(part, parts)
-                    )
-        else:
-            deduplicate_files(inputs, output, **keywords, **how, engine=engine)
+        keywords = {"against": against, "within": "language", "removed": table, **how}
+        run_with(engine, deduplicate_files, inputs, output, work=tmp_path / engine, **keywords)
         found[engine] = table.read_text(), output.read_bytes()
     assert found["memory"] == found["disk"] == found["stages"]
-    table = rows_in(tmp_path / "memory.tsv")
+    table = table_rows(tmp_path / "memory.tsv")
     assert len(table) > 5
     assert sorted(map(str, table)) == sorted(map(str, alone))
 
@@ -106,67 +73,52 @@ def test_pairs_within_a_group(tmp_path, monkeypatch, crossing):
     small_budget(monkeypatch)
     rows, others = grouped(3, 36), grouped(4, 12) + grouped(3, 20)
     language = {row["id"]: row["language"] for row in rows + others}
-    path = write(tmp_path / "in.jsonl", rows)
-    more = {"against": write(tmp_path / "against.jsonl", others)} if crossing else {}
+    path = put_table(tmp_path / "in.jsonl", rows)
+    more = {"against": put_table(tmp_path / "against.jsonl", others)} if crossing else {}
     tables = {}
     for engine in ("memory", "disk"):
         for within in (None, "language"):
             table = tmp_path / f"{engine}-{within}.tsv"
             near_duplicate_files(path, table, within=within, engine=engine, threads=1, **more)
-            tables[engine, within] = rows_in(table)
+            tables[engine, within] = table_rows(table)
     every = tables["memory", None]
     same = [row for row in every if language[row["id_a"]] == language[row["id_b"]]]
     assert 0 < len(same) < len(every)
     assert tables["memory", "language"] == tables["disk", "language"] == same
 
 
-def test_another_column_is_another_run(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
-    path = write(tmp_path / "in.jsonl", [{**row, "site": 1} for row in grouped(3, 20)])
-    run = {"work": tmp_path / "work", "memory": "300M", "stage": "sign"}
-    deduplicate_files(path, tmp_path / "kept.jsonl", within="language", **run)
-    with pytest.raises(InputError, match="holds a run of another job"):
-        deduplicate_files(path, tmp_path / "kept.jsonl", within="site", **run)
-    with pytest.raises(InputError, match="holds a run of another job"):
-        deduplicate_files(path, tmp_path / "kept.jsonl", **run)
-
-
-def test_what_cannot_be_grouped(tmp_path, capsys):
-    path = write(tmp_path / "in.jsonl", [{"text": "a", "x": "b"}, {"text": "a", "x": []}])
-    words = ["dedup", str(path), "-o", str(tmp_path / "kept.jsonl"), "--within"]
-    assert main([*words, "x"]) == 2
-    assert f"{path}: row 2: 'x' is an array" in capsys.readouterr().err
-    assert main([*words, "y"]) == 2
-    said = f"{path}: row 1: no key 'y' (there is: 'text', 'x'); a row without a value must"
-    assert said in capsys.readouterr().err
-    for more in (["--by", "line"], ["--by", "span"], ["--index", "i.sqlite"]):
-        assert main([*words, "x", *more]) == 2
-        assert "--within" in capsys.readouterr().err
-    assert main(["pairs", str(path), "--within", "x", "--exact"]) == 2
-    assert (
-        "--exact compares all documents, and has no groups: leave out --within"
-        in capsys.readouterr().err
-    )
+def test_what_cannot_be_grouped(tmp_path, run):
+    path = put_table(tmp_path / "in.jsonl", [{"text": "a", "x": "b"}, {"text": "a", "x": []}])
+    words = ["dedup", path, "-o", "kept.jsonl", "--within"]
+    missing = f"{path}: row 1: no key 'y' (there is: 'text', 'x'); a row without a value must"
+    for command, said in (
+        ([*words, "x"], f"{path}: row 2: 'x' is an array"),
+        ([*words, "y"], missing),
+        ([*words, "x", "--by", "line"], "--within"),
+        ([*words, "x", "--by", "span"], "--within"),
+        ([*words, "x", "--index", "i.sqlite"], "--within"),
+        (["pairs", path, "--within", "x", "--exact"],
+         "--exact compares all documents, and has no groups: leave out --within"),
+    ):  # fmt: skip
+        assert said in run.refused(*command)
     assert list(tmp_path.iterdir()) == [path]
 
 
+OPTIONS = [
+    {"within": "x"}, {"group": "x"}, {"source": "x", "annotate": True}, {"copies_per": ("x", 1)},
+]  # fmt: skip
+SUFFIXES = ["jsonl", "parquet", "dictionary.parquet", "half.parquet"]
+
+
 @pytest.mark.parametrize(
-    ("suffix", "engine", "option"),
-    covering(
-        ["jsonl", "parquet", "dictionary.parquet", "half.parquet"],
-        ["memory", "disk"],
-        [
-            {"within": "x"}, {"group": "x"}, {"source": "x", "annotate": True},
-            {"copies_per": ("x", 1)},
-        ],
-    ),
-)  # fmt: skip
+    ("suffix", "engine", "option"), covering(SUFFIXES, ["memory", "disk"], OPTIONS)
+)
 def test_nan_is_no_value(tmp_path, suffix, engine, option):
     path, output = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix.split('.')[-1]}"
     values = [0.5, float("nan"), None, 0.5]
     if suffix == "jsonl":
         rows = [{"text": "a few words", "x": value} for value in [*values, True, float("inf")]]
-        write(path, rows)
+        put_table(path, rows)
     else:
         missing = np.array([value is None for value in values])
         column = pa.array(np.array([value or 0 for value in values], np.float16), mask=missing)
@@ -174,7 +126,7 @@ def test_nan_is_no_value(tmp_path, suffix, engine, option):
             column = column.cast(pa.float64())
         if suffix == "dictionary.parquet":
             column = column.dictionary_encode()
-        parquet.write_table(pa.table({"text": ["a few words"] * 4, "x": column}), path)
+        put_table(path, pa.table({"text": ["a few words"] * 4, "x": column}))
     how = {"engine": engine, **option}
     with pytest.raises(InputError, match="row 2: 'x' is NaN, not a text or a number"):
         deduplicate_files(path, output, **how)

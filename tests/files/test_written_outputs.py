@@ -21,12 +21,8 @@ from fastlsh.files.run.workdir import WorkDirectory, outputs_there, recording
 from fastlsh.io import replacing_together
 from fastlsh.io import rows as rewriting
 from in_stages import in_parts
+from killed_runs import StoppedError, after
 from shards import OF_PASSAGES, contents, rows_of, small_budget, write_shards
-
-
-class StoppedError(Exception):
-    """What ends a run."""
-
 
 JOBS = {
     "documents": (deduplicate_files, {"engine": "disk", "keep_work": True}),
@@ -218,12 +214,8 @@ def test_a_saved_index_is_written_once(tmp_path, monkeypatch):
         "inputs": inputs, "output": "out/", "engine": "disk", "work": "work", "threads": 1,
         "save_index": "i.db", "keep_work": True,
     }  # fmt: skip
-
-    def stop(*_, **__):
-        raise StoppedError
-
     with monkeypatch.context() as patch:
-        patch.setattr(rewriting, "_written", stop)
+        patch.setattr(rewriting, "_written", after(0, None))
         with pytest.raises(StoppedError):
             deduplicate_files(**keywords)
     first = os.stat("i.db")
