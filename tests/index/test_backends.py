@@ -6,12 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-import strategies
 from combinations import covering
-from fastlsh import Index, MinHasher, Shingler, deduplicate
+from fastlsh import Index, MinHasher, Shingler
 from fastlsh.index import location_of
 from index_model import KINDS
 
@@ -70,21 +67,6 @@ def test_all_that_memory_does(backend, verify):
     assert_same(index.copy(), other, texts)
     assert index.nbytes > 0
     assert not index.read_only
-
-
-@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
-@strategies.share(3)
-@given(data=st.data())
-def test_insert_unique_is_deduplicate(tmp_path_factory, data):
-    texts = data.draw(strategies.collections(st.one_of(strategies.narrow, strategies.wide)))
-    cut = data.draw(st.integers(0, len(texts)))
-    threshold = data.draw(strategies.thresholds)
-    expected = deduplicate(texts, threshold, **SMALL)
-    with Index.open(tmp_path_factory.mktemp("index") / "index", threshold, **SMALL) as index:
-        kept = index.insert_unique(range(cut), texts[:cut]).tolist()
-        kept += index.insert_unique(range(cut, len(texts)), texts[cut:]).tolist()
-        assert kept == expected.kept.tolist()
-        assert list(index) == expected.selected.tolist()
 
 
 def test_a_bucket_with_more_than_it_offers_is_counted(backend):
@@ -212,17 +194,6 @@ def test_texts_are_read_back_normalised(backend):
     index = backend(0.8, shingler=Shingler(size=2, lowercase=True, collapse_whitespace=True))
     index.insert("a", " The  Quick ")
     assert index.text("a") == "the quick"
-
-
-def test_items_while_the_index_changes(backend, monkeypatch):
-    monkeypatch.setattr("fastlsh.index.api.READ_BACK", 2)
-    index = backend(0.8)
-    texts = [f"document number {number}" for number in range(7)]
-    index.insert_many(range(7), texts)
-    items = index.items()
-    assert next(items) == (0, texts[0])
-    index.remove(3)
-    assert list(items) == [(number, texts[number]) for number in (1, 2, 4, 5, 6)]
 
 
 @pytest.mark.parametrize(

@@ -317,16 +317,21 @@ def test_a_wrong_address(address, run):
 # ---- restarts
 
 
+@contextmanager
 def restarted(folder, location, process, *options):
-    """Kill a server as a power cut does, and start it again; return the process."""
+    """Kill a server as a power cut does, and give another one of its files."""
     import redis
 
     process.kill()
     process.wait()
     port = urlsplit(location).port
     process = redis_server.launched(folder, port, *options)
-    assert redis_server.answers(redis, port, process)
-    return process
+    try:
+        assert redis_server.answers(redis, port, process)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _inserted_into_a_killed_server(index, process):
@@ -343,19 +348,15 @@ def test_a_restart_with_persistence(tmp_path):
         filled(location)
         with Index.open(location) as index:
             old = contents(location)
-            process = restarted(tmp_path, location, process, *options)
-            try:
+            with restarted(tmp_path, location, process, *options) as process:
                 assert (list(index), index.query_many(TEXTS[:10])) == old
                 with pytest.raises(ConnectionError):
                     _inserted_into_a_killed_server(index, process)
-                process = restarted(tmp_path, location, process, *options)
+            with restarted(tmp_path, location, process, *options):
                 assert contents(location) == old
                 _release(location)
                 index.insert("new", TEXTS[0])
                 assert "new" in index
-            finally:
-                process.kill()
-                process.wait()
 
 
 def _release(location):
@@ -370,17 +371,12 @@ def test_a_restart_without_persistence(tmp_path):
     with redis_server.started(tmp_path) as ((host, port), process):
         location = f"redis://{host}:{port}/0"
         filled(location)
-        with Index.open(location) as index:
-            process = restarted(tmp_path, location, process)
-            try:
-                for operation in OPERATIONS.values():
-                    with pytest.raises(ValueError, match="damaged: its key `state` is lost"):
-                        operation(index)
-                with pytest.raises(FileNotFoundError):
-                    Index.open(location, read_only=True)
-            finally:
-                process.kill()
-                process.wait()
+        with Index.open(location) as index, restarted(tmp_path, location, process):
+            for operation in OPERATIONS.values():
+                with pytest.raises(ValueError, match="damaged: its key `state` is lost"):
+                    operation(index)
+            with pytest.raises(FileNotFoundError):
+                Index.open(location, read_only=True)
 
 
 def test_the_last_second_is_lost(tmp_path):
@@ -406,16 +402,12 @@ def test_the_last_second_is_lost(tmp_path):
                 shutil.rmtree(folder)
                 shutil.copytree(kept, folder)
                 log.write_bytes(written[:cut])
-                process = restarted(folder, location, process, *options)
-                try:
+                with restarted(folder, location, process, *options) as process:
                     expected = [state for size, state in states if size <= cut][-1]
                     assert contents(location) == expected
                     _release(location)
                     index.insert("later", TEXTS[20])
                     assert [*expected[0], "later"] == list(index)
-                finally:
-                    process.kill()
-                    process.wait()
 
 
 @pytest.mark.parametrize("seed", every(3, range(6)))

@@ -164,16 +164,6 @@ def test_ids_that_cannot_be_saved(tmp_path, ids, said):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_numpy_integers(tmp_path):
-    index = Index()
-    index.insert(np.int32(5), "a text")
-    index.insert_many(np.array([6, 7]), ["b text", "c text"])
-    index.save(tmp_path / "index")
-    loaded = Index.load(tmp_path / "index", mmap=True)
-    assert list(loaded) == [5, 6, 7]
-    assert np.uint8(6) in loaded
-
-
 # ---- parameters
 
 
