@@ -24,8 +24,7 @@ def every_isa():
     everyday = {_kernels.isa, "baseline"}
     return [
         pytest.param(
-            name,
-            marks=[pytest.mark.every_isa, *[pytest.mark.exhaustive] * (name not in everyday)],
+            name, marks=[pytest.mark.every_isa, *[pytest.mark.exhaustive] * (name not in everyday)]
         )
         for name in BUILDS
     ]

@@ -7,15 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlsh.io import (
-    InputError,
-    ReadOptions,
-    RunPaths,
-    check_outputs,
-    expand,
-    plan_outputs,
-    read,
-)
+from fastlsh.io import InputError, ReadOptions, RunPaths, check_outputs, expand, plan_outputs, read
 
 
 def put(name, data):

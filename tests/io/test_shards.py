@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 
 from combinations import first
-from fastlsh.io import (
-    InputError,
-    Source,
-    expand,
-    plan_outputs,
-    read,
-    write_rows,
-)
+from fastlsh.io import InputError, Source, expand, plan_outputs, read, write_rows
 from files import check_rows_output, get, put
 
 

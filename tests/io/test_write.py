@@ -8,12 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from fastlsh.io import (
-    InputError,
-    check_target,
-    read,
-    write_rows,
-)
+from fastlsh.io import InputError, check_target, read, write_rows
 from files import check_rows_output, get, put
 from required import library, missing
 

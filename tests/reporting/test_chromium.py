@@ -10,14 +10,7 @@ import time
 import pytest
 
 import chromium
-from fastlsh import (
-    Shingler,
-    deduplicate,
-    deduplicate_lines,
-    explain,
-    overlap,
-    report,
-)
+from fastlsh import Shingler, deduplicate, deduplicate_lines, explain, overlap, report
 from fastlsh.files import AuditPair, answers_of
 from fastlsh.reporting import audit_page, overlap_page
 from report_page import NASTY, family

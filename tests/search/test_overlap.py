@@ -65,8 +65,7 @@ def test_counts_are_those_of_the_definition(data_sets):
 
 @pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
 @pytest.mark.parametrize(
-    ("seed", "sizes"),
-    covering(range(3), [(1, 1, 1, 1), (7, 3, 50, 40), (64, 16, 2_000, 1 << 20)]),
+    ("seed", "sizes"), covering(range(3), [(1, 1, 1, 1), (7, 3, 50, 40), (64, 16, 2_000, 1 << 20)])
 )
 def test_documents_that_share_many_buckets(monkeypatch, seed, sizes):
     for name, size in zip(("ROOM", "SEARCHES", "LENGTH", "ENTRIES"), sizes, strict=True):

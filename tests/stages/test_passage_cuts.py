@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from combinations import rounds
-from fastlsh.files.disk.decide import (
-    Match,
-    NarrowMatch,
-    sorted_matches,
-    united,
-)
+from fastlsh.files.disk.decide import Match, NarrowMatch, sorted_matches, united
 from fastlsh.files.run.workdir import save_array, save_blocks
 from fastlsh.stages import united_matches
 from fastlsh.stages.passage_cuts import cut_rows

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import fastlsh
 import oracle
 from fastlsh import Index, MinHasher, Shingler, TokenIds, deduplicate, near_duplicates
-from fastlsh._kernels.text import _plans, _texts
 from fastlsh._kernels.text._plans import TOKEN_IDS
 from fastlsh.texts import as_texts
 from strategies import few_letters

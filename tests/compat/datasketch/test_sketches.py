@@ -16,9 +16,7 @@ from fastlsh.compat.datasketch import (
     WeightedMinHashGenerator,
     bBitMinHash,
 )
-from fastlsh.compat.datasketch import (
-    state as pickles,
-)
+from fastlsh.compat.datasketch import state as pickles
 from fastlsh.compat.datasketch.params import SCHEMES
 
 ORDERS = "@=<>!"

@@ -80,8 +80,7 @@ KINDS = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
 
 
 @pytest.mark.parametrize(
-    "how",
-    every(3, [*zip(FORMS, KINDS + KINDS[:2], strict=True), (FORMS[1], KINDS[2])], 2),
+    "how", every(3, [*zip(FORMS, KINDS + KINDS[:2], strict=True), (FORMS[1], KINDS[2])], 2)
 )
 def test_same_rows(tmp_path, how, by_pages):
     form, kind = how
