@@ -2,7 +2,7 @@
 # that is needed, and the way into libFuzzer. The target defines `one_input`.
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport abort, calloc, free, malloc
+from libc.stdlib cimport abort, calloc, free, malloc, realloc
 from libc.stdio cimport fprintf, stderr
 from libc.string cimport memcmp, memcpy, memset
 
@@ -38,9 +38,30 @@ cdef inline Py_ssize_t number(Given* given, Py_ssize_t bound) noexcept nogil:
     return byte(given) % bound
 
 
-cdef inline void* room(Py_ssize_t size) noexcept nogil:
-    # Of exactly this size: AddressSanitizer sees each byte before and behind it.
-    return malloc(<size_t> size)
+cdef void** rooms = NULL
+cdef Py_ssize_t n_rooms = 0
+cdef Py_ssize_t most_rooms = 0
+
+
+cdef void* room(Py_ssize_t size) noexcept nogil:
+    # Of exactly this size, until the end of the input: AddressSanitizer sees each byte before and
+    # behind it.
+    global rooms, n_rooms, most_rooms
+    if n_rooms == most_rooms:
+        most_rooms = 2 * most_rooms + 1000
+        rooms = <void**> realloc(rooms, <size_t> most_rooms * sizeof(void*))
+    rooms[n_rooms] = malloc(<size_t> size)
+    n_rooms += 1
+    return rooms[n_rooms - 1]
+
+
+cdef int handle(const uint8_t* data, size_t size) noexcept nogil:
+    global n_rooms
+    cdef int handled = one_input(data, size)
+    while n_rooms:
+        n_rooms -= 1
+        free(rooms[n_rooms])
+    return handled
 
 
 cdef inline void must(bint sound, const char* what) noexcept nogil:
@@ -58,4 +79,4 @@ def run(list arguments):
     for i in range(count):
         values[i] = encoded[i]
     with nogil:
-        LLVMFuzzerRunDriver(&count, &values, one_input)
+        LLVMFuzzerRunDriver(&count, &values, handle)

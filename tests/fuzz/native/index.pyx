@@ -217,12 +217,6 @@ cdef void fill_batch(const Right* x, Batch* batch) noexcept nogil:
     batch.question.mode = x.mode
 
 
-cdef void empty_batch(Batch* batch) noexcept nogil:
-    free(batch.hashes)
-    free(batch.offsets)
-    free(batch.signatures)
-
-
 cdef Desk make_desk(const Tables* t, Py_ssize_t documents) noexcept nogil:
     cdef Desk desk
     desk.room = max(desk_room(t, documents), <Py_ssize_t> AHEAD + 1)
@@ -246,7 +240,6 @@ cdef void make_room(Tables* t, Py_ssize_t more) noexcept nogil:
         slots = <uint64_t*> room(8 * size)
         memset(slots, 0, 8 * size)
         must(move_slots_to(band.slots, band.size, slots, size) == band.used, "slots")
-        free(band.slots)
         band.slots = slots
         band.size = size
 
@@ -260,7 +253,6 @@ cdef bint insert_all(Tables* t, Right* x, Batch* batch) noexcept nogil:
     for d in range(batch.n):
         x.known[x.n] = batch.documents[d]
         x.n += 1
-    free(desk.tags)
     return sound
 
 
@@ -286,12 +278,6 @@ cdef bint insert_new(Tables* t, Right* x, Batch* batch, bint sound) noexcept nog
             must(stream.fresh[d] == insert(x, &batch.documents[d]), "what is new")
         must(t.n == x.n, "how many are new")
     mark(t, n, NULL, 0)
-    free(stream.candidates.ranks)
-    free(stream.candidates.shared)
-    free(stream.candidates.found)
-    free(stream.heads)
-    free(stream.fresh)
-    free(desk.tags)
     return sound
 
 
@@ -337,9 +323,6 @@ cdef bint query_all(
         if answers.first == first:
             space += MOST
         first = answers.first
-        free(answers.counts)
-        free(answers.out)
-    free(desk.tags)
     return sound
 
 
@@ -358,7 +341,6 @@ cdef bint sweep_all(Tables* t, Right* x, bint sound) noexcept nogil:
             kept += 1
     x.n = kept
     must(t.n == kept or not sound, "how many are left")
-    free(sweep.desk.tags)
     return not sweep.damaged
 
 
@@ -439,15 +421,6 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
                     must(insert_all(&t, &x, &batch) or not sound, "damaged by inserting")
                 else:
                     must(insert_new(&t, &x, &batch, sound) or not sound, "damaged by new ones")
-            empty_batch(&batch)
         if not sound:
             x.n = t.n
-    for b in range(t.count):
-        free(t.bands[b].slots)
-        free(t.bands[b].links)
-    free(t.bands)
-    free(t.offsets)
-    free(t.hashes)
-    free(t.live)
-    free(t.signatures)
     return 0

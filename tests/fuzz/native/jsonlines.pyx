@@ -1,6 +1,7 @@
 """Lines of JSON, in memory of the size that is needed, against a parser that reads byte by byte."""
 
 include "fuzz/native/drive.pxi"
+include "fuzz/native/texts.pxi"
 include "json/lines.pxi"
 include "json/numbers.pxi"
 include "json/strings.pxi"
@@ -264,36 +265,15 @@ cdef extern from *:
         return 1;
     }
 
-    FUZZ_OBVIOUS static int fuzz_utf8(const uint8_t *p, const uint8_t *end)
-    {
-        static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-        while (p < end) {
-            uint32_t c = *p;
-            int more = c < 0x80 ? 1 : c < 0xC0 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF8 ? 4 : 0;
-            if (more == 0 || end - p < more)
-                return 0;
-            if (more > 1)
-                c &= 0xFF >> (more + 1);
-            for (int k = 1; k < more; k++) {
-                if ((p[k] & 0xC0) != 0x80)
-                    return 0;
-                c = c << 6 | (p[k] & 0x3F);
-            }
-            if (c < least[more] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
-                return 0;
-            p += more;
-        }
-        return 1;
-    }
-
     FUZZ_OBVIOUS static int fuzz_line(FuzzLine *s, const uint8_t *data, int64_t n, int with_p)
     {
+        static uint32_t points[4096];
         memset(s, 0, sizeof *s);
         s->at = data;
         s->end = data + n;
         s->text_size = -2;
         s->with_p = with_p;
-        if (!fuzz_utf8(data, s->end))
+        if (fuzz_decode(data, n, points) < 0)
             return 0;
         fuzz_space(s);
         if (!fuzz_is(s, "{") || !fuzz_members(s, 1))
@@ -315,31 +295,6 @@ cdef enum:
     MOST_BYTES = 1024
 
 cdef FuzzLine right
-
-
-def prepare():
-    pass
-
-
-cdef Py_ssize_t write_line(Given* given, uint8_t* out) noexcept nogil:
-    # Bytes as they are; with the first one odd, pieces of lines, each up to four times.
-    cdef bint pieces = byte(given) & 1
-    cdef Py_ssize_t n = 0
-    cdef const char* piece
-    cdef int c, times
-    while given.left > 0 and n < MOST_BYTES - 64:
-        c = byte(given)
-        piece = fuzz_pieces[c & 63] if pieces else NULL
-        if piece == NULL:
-            out[n] = <uint8_t> (32 if c == 10 else c)
-            n += 1
-            continue
-        times = 1 + (c >> 6)
-        while times and n < MOST_BYTES - 64:
-            memcpy(out + n, piece, strlen(piece))
-            n += strlen(piece)
-            times -= 1
-    return n
 
 
 cdef void as_key(Key* key, const char* name) noexcept nogil:
@@ -372,15 +327,13 @@ cdef void read_chat(const uint8_t* line, Py_ssize_t n, bint all_roles) noexcept 
             if member.kind != NULL_VALUE:
                 must(0 <= member.value and 0 <= member.size, "where a piece is")
                 must(member.value + member.size <= found.pieces_end - found.pieces, "a piece")
-    free(found.pieces)
-    free(out)
 
 
 cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     cdef Given given = Given(data, <Py_ssize_t> size)
     cdef uint8_t written[MOST_BYTES]
     cdef bint with_p = size > 0 and data[0] & 2
-    cdef Py_ssize_t n = write_line(&given, written)
+    cdef Py_ssize_t n = write_pieces(&given, fuzz_pieces, written, MOST_BYTES)
     cdef uint8_t* line = <uint8_t*> room(n + 1 + PADDING)
     cdef uint8_t* out = <uint8_t*> room(n + 1 + PADDING)
     cdef Wanted wanted
@@ -388,7 +341,9 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     cdef Member* text = &found.members[0]
     cdef Member* id = &found.members[1]
     cdef bint sound
-    cdef Py_ssize_t used
+    cdef Py_ssize_t used, i
+    for i in range(n):
+        written[i] = 32 if written[i] == 10 else written[i]
     memcpy(line, written, n)
     memset(line + n, 10, 1 + PADDING)
     memset(&wanted, 0, sizeof(Wanted))
@@ -414,6 +369,4 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
         if id.kind == INTEGER:
             must(id.value == right.i_value, "an id")
     read_chat(line, n + 1, size > 0 and data[0] & 4)
-    free(line)
-    free(out)
     return 0

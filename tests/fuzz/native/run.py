@@ -22,7 +22,8 @@ def main():
         sys.modules[package].__path__ = found.submodule_search_locations
     sys.path.insert(0, os.path.join(folder, os.environ.get("FASTLSH_ISA") or "avx2"))
     target = importlib.import_module(name)
-    target.prepare()
+    if hasattr(target, "prepare"):
+        target.prepare()
     target.run([name, *rest])
 
 

@@ -210,13 +210,10 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
             add(&found, block[i])
         n = source.next(&source, block)
     must(source.next(&source, block) == 0, "more behind the end")
-    units = <uint64_t*> malloc(8 * (span.length + 1))
+    units = <uint64_t*> room(8 * (span.length + 1))
     n = units_of(&span, plan.unit, keyed, units)
     expected(units, n, plan, keyed, &right)
     must(memcmp(&found, &right, sizeof(found)) == 0, "shingle hashes")
-    free(units)
-    free(window)
-    free(memory)
     return 0
 
 

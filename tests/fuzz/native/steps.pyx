@@ -82,13 +82,6 @@ cdef Made normalise(const Plan* plan, const Span* span, bint traced) noexcept no
     return made
 
 
-cdef void forget(Made* made) noexcept nogil:
-    free(made.formed)
-    free(made.rewritten)
-    free(made.origins[0])
-    free(made.origins[1])
-
-
 cdef void compare(const Span* a, const Span* b, const char* what) noexcept nogil:
     cdef Py_ssize_t i
     must(a.length == b.length, what)
@@ -119,7 +112,6 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     if way == 0:
         other = normalise(plan, &span, True)
         compare(&made.span, &other.span, "a traced text")
-        forget(&other)
     elif way == 1:
         wide = span
         wide.kind = 4
@@ -129,12 +121,7 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
             put_unit(<void*> wide.text, 4, i, unit_of(&span, i))
         other = normalise(plan, &wide, False)
         compare(&made.span, &other.span, "a wider text")
-        forget(&other)
-        free(<void*> wide.text)
     elif not plan.rewrites:
         other = normalise(plan, &made.span, False)
         compare(&made.span, &other.span, "a text in the form already")
-        forget(&other)
-    forget(&made)
-    free(memory)
     return 0
