@@ -59,6 +59,41 @@ def shares(units, size):
     return jaccard
 
 
+def lines_of(name, rows):
+    """Write rows as JSON lines."""
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(text, encoding="utf-8")
+
+
+def from_lines(name):
+    """Return the rows of a file of JSON lines."""
+    return list(map(json.loads, Path(name).read_text(encoding="utf-8").splitlines()))
+
+
+def rows_of(name):
+    """Return the rows of a TSV file, with slashes in its paths."""
+    text = Path(name).read_text(encoding="utf-8").replace("\\", "/")
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+
+
+def table_of(name, columns, entries):
+    """Write a CSV file."""
+    with open(name, "w", newline="", encoding="utf-8") as out:
+        csv.writer(out).writerows([columns, *entries])
+
+
+def paragraphs_of(name, paragraphs):
+    """Write paragraphs as a file of text."""
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
+
+
+def sample(draw, vocabulary, size):
+    """Return a text of so many words."""
+    return " ".join(draw.choices(vocabulary, k=size))
+
+
 def similarity(words):
     """Return the similarity that a command defines, and its threshold."""
 
@@ -77,8 +112,7 @@ def vocabulary(examples):
     return sorted(set(re.findall(r"\b[a-zA-Z]{3,12}\b", text)))
 
 
-def test_merge_catalogues(tmp_path, monkeypatch, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_merge_catalogues(here, vocabulary):
     draw = random.Random(1)
     ours = {f"A{n}": " ".join(draw.sample(vocabulary, draw.randint(4, 9))) for n in range(300)}
     theirs = {f"B{n}": " ".join(draw.sample(vocabulary, draw.randint(4, 9))) for n in range(100)}
@@ -89,8 +123,7 @@ def test_merge_catalogues(tmp_path, monkeypatch, vocabulary):
         words.insert(draw.randrange(len(words)), draw.choice(["NEW", "(2026)", "set,", "-"]))
         theirs[f"copy of {name}"] = " ".join(words)
     for file, entries in (("ours.csv", ours), ("theirs.csv", theirs)):
-        with open(file, "w", newline="", encoding="utf-8") as out:
-            csv.writer(out).writerows([("id", "title"), *entries.items()])
+        table_of(file, ("id", "title"), entries.items())
     pairs, dedup = commands("merge-catalogues")
     jaccard, threshold = similarity(pairs)
     assert similarity(dedup)[1] == threshold
@@ -102,20 +135,17 @@ def test_merge_catalogues(tmp_path, monkeypatch, vocabulary):
     assert len(findable) >= FOUND * len(ours)
     for words in (pairs, dedup):
         assert main([*words, "-q"]) == 0
-    with open("matches.tsv", encoding="utf-8") as file:
-        matches = {row["id_a"]: row["id_b"] for row in csv.DictReader(file, delimiter="\t")}
+    matches = {row["id_a"]: row["id_b"] for row in rows_of("matches.tsv")}
     right = {name for name in findable if matches.get(name) == name.removeprefix("copy of ")}
     assert len(right) >= FOUND * len(findable)
     assert not [name for name in matches if name not in findable]
-    with open("known.tsv", encoding="utf-8") as file:
-        removed = {row["id"] for row in csv.DictReader(file, delimiter="\t")}
+    removed = {row["id"] for row in rows_of("known.tsv")}
     assert len(removed & findable) >= FOUND * len(findable)
 
 
-def test_find_plagiarism(tmp_path, monkeypatch, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_find_plagiarism(here, vocabulary):
     draw = random.Random(2)
-    essays = [[" ".join(draw.choices(vocabulary, k=60)) for _ in range(6)] for _ in range(40)]
+    essays = [[sample(draw, vocabulary, 60) for _ in range(6)] for _ in range(40)]
     planted = []
     for copier in range(20, 40):
         source, paragraph = draw.randrange(20), draw.randrange(6)
@@ -124,10 +154,8 @@ def test_find_plagiarism(tmp_path, monkeypatch, vocabulary):
             copied[place] = draw.choice(vocabulary)
         essays[copier][3] = " ".join(copied).capitalize() + "."
         planted.append(((source, paragraph), (copier, 3)))
-    (tmp_path / "essays").mkdir()
     for number, paragraphs in enumerate(essays):
-        path = tmp_path / "essays" / f"{number:02}.txt"
-        path.write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
+        paragraphs_of(f"essays/{number:02}.txt", paragraphs)
     words, without_sheet, answers, quotations, build, query = commands("find-plagiarism")
     jaccard, threshold = similarity(words)
     findable = [
@@ -137,17 +165,13 @@ def test_find_plagiarism(tmp_path, monkeypatch, vocabulary):
     ]
     assert len(findable) >= FOUND * len(planted)
     assert main([*words, "-q"]) == 0
-    with open("pairs.tsv", encoding="utf-8") as file:
-        rows = csv.DictReader(file, delimiter="\t")
-        found = {(row["id_a"].replace("\\", "/"), row["id_b"].replace("\\", "/")) for row in rows}
+    found = {(row["id_a"], row["id_b"]) for row in rows_of("pairs.tsv")}
     assert len(found & set(findable)) >= FOUND * len(findable)
-    sheet = [" ".join(draw.choices(vocabulary, k=20)) for _ in range(6)]
-    (tmp_path / "sheet.txt").write_text("\n\n".join(sheet), encoding="utf-8")
-    (tmp_path / "exam").mkdir()
+    sheet = [sample(draw, vocabulary, 20) for _ in range(6)]
+    paragraphs_of("sheet.txt", sheet)
     for number, paragraphs in enumerate(essays):
         answered = [text for both in zip(sheet, paragraphs, strict=True) for text in both]
-        path = tmp_path / "exam" / f"{number:02}.txt"
-        path.write_text("\n\n".join(answered) + "\n", encoding="utf-8")
+        paragraphs_of(f"exam/{number:02}.txt", answered)
     assert main([*without_sheet, "-q"]) == 0
     assert main([*answers, "-q"]) == 0
     copied_answers = {  # a first paragraph has the number 1, with the blank lines before it
@@ -156,44 +180,34 @@ def test_find_plagiarism(tmp_path, monkeypatch, vocabulary):
         )
         for pair in planted
     }
-    found = {tuple(row[name].replace("\\", "/") for name in ("id_a", "id_b"))
-             for row in rows_of("exam.tsv")}  # fmt: skip
+    found = {(row["id_a"], row["id_b"]) for row in rows_of("exam.tsv")}
     assert found <= copied_answers  # and no question of the sheet
     assert len(found) >= FOUND * len(findable)
-    books = [[draw.choices(vocabulary, k=300) for _ in range(20)] for _ in range(3)]
+    books = [[sample(draw, vocabulary, 300) for _ in range(20)] for _ in range(3)]
     owners = {}
-    for folder in ("books", "quotations"):
-        (tmp_path / folder).mkdir()
     for number, book in enumerate(books):
-        text = "\n\n".join(" ".join(page) for page in book)
-        (tmp_path / "books" / f"{number}.txt").write_text(text, encoding="utf-8")
+        paragraphs_of(f"books/{number}.txt", book)
     for number in range(40):
         book, own = draw.randrange(3), number >= 30
-        page = draw.choices(vocabulary, k=300) if own else draw.choice(books[book])
-        path = tmp_path / "quotations" / f"{number}.txt"
-        path.write_text(" ".join(page), encoding="utf-8")
+        page = sample(draw, vocabulary, 300) if own else draw.choice(books[book])
+        paragraphs_of(f"quotations/{number}.txt", [page])
         if not own:
             owners[f"quotations/{number}.txt"] = f"books/{book}.txt"
     assert main([*quotations, "-q"]) == 0
-    with open("quoted.tsv", encoding="utf-8") as file:
-        rows = [{k: v.replace("\\", "/") for k, v in row.items()}
-                for row in csv.DictReader(file, delimiter="\t")]  # fmt: skip
+    rows = rows_of("quoted.tsv")
     assert len(rows) >= FOUND * len(owners)
     assert {row["id"]: row["kept_id"] for row in rows}.items() <= owners.items()
     assert main([*build, "-q"]) == 0
     assert main([*query, "-q"]) == 0
-    with open("matches.tsv", encoding="utf-8") as file:
-        matches = [{k: v.replace("\\", "/") for k, v in row.items()}
-                   for row in csv.DictReader(file, delimiter="\t")]  # fmt: skip
+    matches = rows_of("matches.tsv")
     assert {(row["id"], row["match"], row["containment"]) for row in matches} == {
         (row["id"], row["kept_id"], row["containment"]) for row in rows
     }
 
 
-def test_clean_a_training_set(tmp_path, monkeypatch, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_clean_a_training_set(here, vocabulary):
     draw = random.Random(3)
-    texts = [" ".join(draw.choices(vocabulary, k=80)) for _ in range(200)]
+    texts = [sample(draw, vocabulary, 80) for _ in range(200)]
     tests, train = texts[:50], texts[50:]
 
     def copy(text):
@@ -206,27 +220,23 @@ def test_clean_a_training_set(tmp_path, monkeypatch, vocabulary):
     rows += [{"id": f"again {n}", "text": copy(text)} for n, text in enumerate(train[:50])]
     draw.shuffle(rows)
     held_out = [{"id": f"test {n}", "text": text} for n, text in enumerate(tests)]
-    for name, some in (("train", rows), ("test", held_out)):
-        text = "".join(json.dumps(row) + "\n" for row in some)
-        (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    lines_of("train.jsonl", rows)
+    lines_of("test.jsonl", held_out)
     words = commands("clean-a-training-set")[0]
     assert main([*words, "-q"]) == 0
-    lines = (tmp_path / "clean.jsonl").read_text(encoding="utf-8").splitlines()
-    kept = {json.loads(line)["id"] for line in lines}
+    kept = {row["id"] for row in from_lines("clean.jsonl")}
     assert len([name for name in kept if name.startswith("leak")]) <= (1 - FOUND) * 50
     for number in range(50):
         assert kept & {f"train {number}", f"again {number}"}
     assert len([n for n in range(50) if {f"train {n}", f"again {n}"} <= kept]) <= (1 - FOUND) * 50
     assert {f"train {number}" for number in range(50, 150)} <= kept
-    with open("removed.tsv", encoding="utf-8") as file:
-        proofs = list(csv.DictReader(file, delimiter="\t"))
+    proofs = rows_of("removed.tsv")
     assert len(proofs) == len(rows) - len(kept)
     assert {row["against"] for row in proofs if row["id"].startswith("leak")} == {"true"}
 
 
-def test_compare_code(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names = run_here("docs/tasks/compare-code.md", tmp_path).names
+def test_compare_code(here):
+    names = run_here("docs/tasks/compare-code.md", here).names
     modules = map(importlib.import_module, ("textwrap", "difflib", "json.decoder", "statistics"))
     functions = [
         code
@@ -240,8 +250,7 @@ def test_compare_code(tmp_path, monkeypatch):
     copies = [ast.unparse(names["Rename"]().visit(ast.parse(source))) for source in sources]
     documents = {f"{n}": names["token_ids"](source) for n, source in enumerate(sources)}
     documents |= {f"copy of {n}": names["token_ids"](copy) for n, copy in enumerate(copies)}
-    rows = [json.dumps({"id": name, "tokens": ids}) for name, ids in documents.items()]
-    (tmp_path / "tokens.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    lines_of("tokens.jsonl", [{"id": name, "tokens": ids} for name, ids in documents.items()])
     (words,) = commands("compare-code")
     jaccard = shares(list, int(option(words, "--size")))
     threshold = float(option(words, "--threshold"))
@@ -252,28 +261,25 @@ def test_compare_code(tmp_path, monkeypatch):
     }
     assert len(findable) >= FOUND * len(sources)
     assert main([*words, "-q"]) == 0
-    with open("pairs.tsv", encoding="utf-8") as file:
-        found = {(row["id_a"], row["id_b"]) for row in csv.DictReader(file, delimiter="\t")}
+    found = {(row["id_a"], row["id_b"]) for row in rows_of("pairs.tsv")}
     assert len(found & findable) >= FOUND * len(findable)
     assert all(jaccard(documents[a], documents[b]) >= threshold for a, b in found)
 
 
-def test_count_duplicates(tmp_path, monkeypatch, vocabulary):
+def test_count_duplicates(here, vocabulary):
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.chdir(tmp_path)
     draw = random.Random(4)
     crawls = {"old": [], "new": []}
     copies = Counter()
     for number in range(120):
-        text = " ".join(draw.choices(vocabulary, k=60))
+        text = sample(draw, vocabulary, 60)
         for again in range(draw.choice([1, 1, 2, 3, 5])):
             crawl = draw.choice(["old", "new"])
             row = {"id": f"{number}.{again}", "text": f"{text}, {again}", "source": crawl}
             crawls[crawl].append({**row, "words": draw.randrange(9)})
             copies[number] += 1
     for crawl, rows in crawls.items():
-        lines = [json.dumps(row) for row in rows]
-        (tmp_path / f"{crawl}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        lines_of(f"{crawl}.jsonl", rows)
     for words in commands("count-duplicates"):
         assert main(words) == 0
     removed = parquet.read_table("removed.parquet").to_pylist()
@@ -284,11 +290,10 @@ def test_count_duplicates(tmp_path, monkeypatch, vocabulary):
         count for count in copies.values() if count > 1
     )
     planted = [row for rows in crawls.values() for row in rows]
-    lines = (tmp_path / "annotated.jsonl").read_text(encoding="utf-8").splitlines()
-    per_source = (tmp_path / "per-source.jsonl").read_text(encoding="utf-8").splitlines()
-    left = Counter(json.loads(line)["id"].partition(".")[0] for line in per_source)
-    assert len(lines) == len(planted)
-    for row in map(json.loads, lines):
+    annotated = from_lines("annotated.jsonl")
+    left = Counter(row["id"].partition(".")[0] for row in from_lines("per-source.jsonl"))
+    assert len(annotated) == len(planted)
+    for row in annotated:
         number = row["id"].partition(".")[0]
         own = [each for each in planted if each["id"].partition(".")[0] == number]
         assert row["cluster_size"] == len(own)
@@ -296,45 +301,38 @@ def test_count_duplicates(tmp_path, monkeypatch, vocabulary):
         assert row["cluster_words"] == sum(each["words"] for each in own)
 
 
-def test_compare_data_sets(tmp_path, monkeypatch, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_compare_data_sets(here, vocabulary):
     draw = random.Random(8)
     crawls = {name: [] for name in ("old", "new", "news")}
     planted = Counter()
     for number in range(120):
-        text = " ".join(draw.choices(vocabulary, k=60))
+        text = sample(draw, vocabulary, 60)
         chosen = draw.sample(sorted(crawls), draw.choice([1, 1, 2, 3]))
         for crawl in chosen:
             crawls[crawl].append({"id": number, "text": f"{text}, {crawl}"})
         planted.update((one, other) for one in chosen for other in chosen if one != other)
     for crawl, rows in crawls.items():
-        lines = [json.dumps(row) for row in rows]
-        (tmp_path / f"{crawl}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        lines_of(f"{crawl}.jsonl", rows)
     (words,) = commands("compare-data-sets")
     assert main([*words, "-q"]) == 0
-    with open(option(words, "-o"), encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
     shared = {
         tuple(row[name].removesuffix(".jsonl") for name in ("data_set", "other")):
         int(row["shared_documents"])
-        for row in rows
+        for row in rows_of(option(words, "-o"))
     }  # fmt: skip
     assert {pair: count for pair, count in shared.items() if count} == planted
-    assert "Shared documents" in (tmp_path / option(words, "--report")).read_text("utf-8")
+    assert "Shared documents" in (here / option(words, "--report")).read_text("utf-8")
 
 
-def test_audit_removals(tmp_path, monkeypatch, vocabulary, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_audit_removals(here, vocabulary, capsys):
     draw = random.Random(9)
-    (tmp_path / "examples").mkdir()
     rows = []
     for number in range(80):
-        text = " ".join(draw.choices(vocabulary, k=60))
+        text = sample(draw, vocabulary, 60)
         price = "9" if number % 4 else "8"  # of the second notice; the first one has 9
         rows += [{"id": f"{number}", "text": f"{text} 9"}]
         rows += [{"id": f"copy of {number}", "text": f"{text} {price}"}]
-    lines = [json.dumps(row) for row in rows]
-    (tmp_path / "examples" / "notices.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    lines_of("examples/notices.jsonl", rows)
     run_page(TASKS / "audit-removals.md")
     capsys.readouterr()
     *_, words = commands("audit-removals")
@@ -346,71 +344,58 @@ def test_audit_removals(tmp_path, monkeypatch, vocabulary, capsys):
     assert "has a precision of at least 0.75" in err  # that of equal texts
 
 
-def test_remove_repeated_passages(tmp_path, monkeypatch, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_remove_repeated_passages(here, vocabulary):
     draw = random.Random(5)
-    passages = [" ".join(draw.choices(vocabulary, k=40)) for _ in range(20)]
+    passages = [sample(draw, vocabulary, 40) for _ in range(20)]
     texts, planted, seen = {}, [], set()
     for number in range(80):
-        before, after = (" ".join(draw.choices(vocabulary, k=30)) for _ in range(2))
+        before, after = (sample(draw, vocabulary, 30) for _ in range(2))
         passage = draw.randrange(20)
         name, start = f"{number}", len(before) + 1
         texts[name] = f"{before}\n{passages[passage]}\n{after}"
         if passage in seen:
             planted.append((name, start, start + len(passages[passage])))
         seen.add(passage)
-    lines = [json.dumps({"id": name, "text": text}) for name, text in texts.items()]
-    (tmp_path / "pages.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    lines_of("pages.jsonl", [{"id": name, "text": text} for name, text in texts.items()])
     (words,) = commands("remove-repeated-passages")
     assert main([*words, "-q"]) == 0
-    with open("spans.tsv", encoding="utf-8") as file:
-        spans = list(csv.DictReader(file, delimiter="\t"))
+    spans = rows_of("spans.tsv")
     assert {span["id"] for span in spans} == {name for name, _, _ in planted}
     for name, start, end in planted:
-        here = [(int(row["start"]), int(row["end"])) for row in spans if row["id"] == name]
-        assert all(right == left for (_, right), (left, _) in itertools.pairwise(here))
-        left, right = here[0][0], here[-1][1]
+        own = [(int(row["start"]), int(row["end"])) for row in spans if row["id"] == name]
+        assert all(right == left for (_, right), (left, _) in itertools.pairwise(own))
+        left, right = own[0][0], own[-1][1]
         assert start - 10 < left <= start < end <= right < end + 10  # equal by chance around it
     for row in spans:
         removed = texts[row["id"]][int(row["start"]) : int(row["end"])]
         assert texts[row["kept_id"]][int(row["kept_start"]) :].startswith(removed)
     length, windows = int(option(words, "--min-length")), Counter()
-    for line in (tmp_path / "clean.jsonl").read_text(encoding="utf-8").splitlines():
-        text = json.loads(line)["text"]
+    for text in (row["text"] for row in from_lines("clean.jsonl")):
         windows.update(text[i : i + length] for i in range(len(text) - length + 1))
     assert set(windows.values()) == {1}
 
 
-def test_decontaminate(tmp_path, monkeypatch, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_decontaminate(here, vocabulary):
     draw = random.Random(8)
-    items = [" ".join(draw.choices(vocabulary, k=30)) for _ in range(40)]
+    items = [sample(draw, vocabulary, 30) for _ in range(40)]
     texts = {}
     for number in range(200):
-        text = " ".join(draw.choices(vocabulary, k=60))
+        text = sample(draw, vocabulary, 60)
         if number % 5 == 0:
             text += "\n" + items[number // 5].upper().replace(" ", "\n")
         texts[f"{number}"] = text
-    (tmp_path / "pages.jsonl").write_text(
-        "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items())
-    )
-    (tmp_path / "evals.jsonl").write_text(
-        "".join(
-            json.dumps({"id": f"q{n}", "question": text}) + "\n" for n, text in enumerate(items)
-        )
-    )
+    lines_of("pages.jsonl", [{"id": name, "text": text} for name, text in texts.items()])
+    lines_of("evals.jsonl", [{"id": f"q{n}", "question": text} for n, text in enumerate(items)])
     (words,) = commands("decontaminate")
     assert main([*words, "-q"]) == 0
-    with open("hits.tsv", encoding="utf-8") as file:
-        hits = list(csv.DictReader(file, delimiter="\t"))
+    hits = rows_of("hits.tsv")
     assert [(hit["id"], hit["item_id"]) for hit in hits] == [
         (f"{5 * n}", f"q{n}") for n in range(40)
     ]
     for hit in hits:
         place = texts[hit["id"]][int(hit["start"]) : int(hit["end"])]
         assert place.lower().split() == items[int(hit["item_id"][1:])].lower().split()
-    with open("clean.jsonl", encoding="utf-8") as file:
-        assert [json.loads(line)["id"] for line in file] == [n for n in texts if int(n) % 5]
+    assert [row["id"] for row in from_lines("clean.jsonl")] == [n for n in texts if int(n) % 5]
 
 
 @pytest.fixture
@@ -433,12 +418,9 @@ def check_kept(kept, original):
     assert set(range(400)) - set(original) <= kept
 
 
-def test_watch_a_stream(tmp_path, monkeypatch, arrivals):
+def test_watch_a_stream(here, arrivals):
     rows, original = arrivals
-    (tmp_path / "examples").mkdir()
-    lines = [json.dumps(row) for row in rows]
-    (tmp_path / "examples" / "notices.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
+    lines_of("examples/notices.jsonl", rows)
     index = run_page(TASKS / "watch-a-stream.md").names["index"]  # read from its file again
     assert "another" in index
     assert "n001 again" not in index
@@ -446,11 +428,10 @@ def test_watch_a_stream(tmp_path, monkeypatch, arrivals):
 
 
 @pytest.mark.parametrize("days", first(4, 12))
-def test_daily_snapshots(tmp_path, monkeypatch, vocabulary, days):
+def test_daily_snapshots(here, vocabulary, days):
     """The snapshots give the rows and the counts of one run over all of them."""
-    monkeypatch.chdir(tmp_path)
     draw = random.Random(11)
-    originals = [" ".join(draw.choices(vocabulary, k=60)) for _ in range(150 * days // 12)]
+    originals = [sample(draw, vocabulary, 60) for _ in range(150 * days // 12)]
     rows = [
         {"id": f"{day:02}-{n}", "text": f"{draw.choice(originals)}, {draw.randrange(3)}"}
         | {"site": draw.choice(["a.example", "b.example", "c.example"])}
@@ -458,8 +439,7 @@ def test_daily_snapshots(tmp_path, monkeypatch, vocabulary, days):
         for n in range(40)
     ]
     for day in range(1, days + 1):
-        lines = [json.dumps(row) for row in rows if row["id"].startswith(f"{day:02}-")]
-        (tmp_path / f"day-{day:02}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        lines_of(f"day-{day:02}.jsonl", [row for row in rows if row["id"].startswith(f"{day:02}-")])
     begin, daily, export = commands("daily-snapshots")
     assert main(begin) == 0
     for day in range(2, days + 1):
@@ -467,11 +447,7 @@ def test_daily_snapshots(tmp_path, monkeypatch, vocabulary, days):
     assert main(export) == 0
     counts = run_page(TASKS / "daily-snapshots.md", only="python").names["counts"]
     expected = fastlsh.deduplicate([row["text"] for row in rows], 0.7)
-    kept = [
-        json.loads(line)
-        for day in range(1, days + 1)
-        for line in (tmp_path / "clean" / f"day-{day:02}.jsonl").read_text().splitlines()
-    ]
+    kept = [row for n in range(1, days + 1) for row in from_lines(f"clean/day-{n:02}.jsonl")]
     assert kept == [rows[n] for n in expected.selected]
     came = defaultdict(list)
     for row, head in zip(rows, expected.kept_index, strict=True):
@@ -481,31 +457,25 @@ def test_daily_snapshots(tmp_path, monkeypatch, vocabulary, days):
         for name, documents, sites in zip(*map(list, counts.values()), strict=True)
     }
     assert found == {name: (len(sites), len({*sites})) for name, sites in came.items()}
-    exported = [json.loads(line) for line in Path("counts.jsonl").read_text().splitlines()]
-    assert exported == [
+    assert from_lines("counts.jsonl") == [
         {"id": name, "documents": documents, "sources": sites}
         for name, (documents, sites) in found.items()
     ]
     assert len(found) < len(rows) - 100
 
 
-def test_serve_an_index(tmp_path, monkeypatch, arrivals):
+def test_serve_an_index(here, arrivals):
     rows, original = arrivals
-    monkeypatch.chdir(tmp_path)
-    names = run_here("docs/tasks/serve-an-index.md", tmp_path).names
+    names = run_here("docs/tasks/serve-an-index.md", here).names
 
     def ask(path, **question):
         body, statuses = json.dumps(question).encode(), []
-        environ = {
-            "PATH_INFO": path,
-            "REQUEST_METHOD": "POST",
-            "CONTENT_LENGTH": f"{len(body)}",
-            "wsgi.input": io.BytesIO(body),
-        }
+        environ = {"PATH_INFO": path, "REQUEST_METHOD": "POST", "CONTENT_LENGTH": f"{len(body)}"}
+        environ["wsgi.input"] = io.BytesIO(body)
         (answer,) = names["application"](environ, lambda status, _: statuses.append(status))
         return statuses[0], json.loads(answer)
 
-    with fastlsh.Index.open(tmp_path / "another.db", 0.8) as names["index"]:
+    with fastlsh.Index.open(here / "another.db", 0.8) as names["index"]:
         ids, texts = ([row[name] for row in rows] for name in ("id", "text"))
         status, new = ask("/insert", ids=ids, texts=texts)
         assert status == "200 OK"
@@ -538,17 +508,17 @@ def test_move_from_datasketch(arrivals, capsys):
     check_kept(set(map(int, kept.strip(" ]\n").split())), original)
 
 
-def test_records_and_chats(tmp_path, monkeypatch):
+def test_records_and_chats(here):
     draw = random.Random(5)
     words = [f"word{n}" for n in range(400)]
-    titles = [" ".join(draw.choices(words, k=8)) for _ in range(30)]
-    bodies = [" ".join(draw.choices(words, k=60)) for _ in range(30)]
+    titles = [sample(draw, words, 8) for _ in range(30)]
+    bodies = [sample(draw, words, 60) for _ in range(30)]
     planted = {f"copy{n}" for n in range(0, 30, 3)}
     pairs = [(f"{n}", titles[n], bodies[n]) for n in range(30)]
     pairs += [(f"copy{n}", titles[n], bodies[n] + " more") for n in range(0, 30, 3)]
     pairs += [(f"title{n}", titles[n], bodies[n][::-1]) for n in range(1, 30, 3)]
     records = [{"id": i, "title": title, "body": body} for i, title, body in pairs]
-    prompt = {"role": "system", "content": " ".join(draw.choices(words, k=900))}
+    prompt = {"role": "system", "content": sample(draw, words, 900)}
     chats = [
         {"id": i, "messages": [prompt, {"role": "user", "content": title},
                                {"role": "assistant", "content": body}]}
@@ -561,29 +531,14 @@ def test_records_and_chats(tmp_path, monkeypatch):
     files.sort(key=lambda row: (row["repository"] in planted, row["code"] not in titles))
     names = ("records", records), ("chats", chats), ("dialogs", dialogs), ("repositories", files)
     for name, rows in names:
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
-        (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
+        lines_of(f"{name}.jsonl", rows)
     found = commands("records-and-chats")
     assert len(found) == 4
     for each in found:
         assert main(each) == 0
-        with open(option(each, "--removed"), encoding="utf-8", newline="") as table:
-            removed = [row["id"] for row in csv.DictReader(table, delimiter="\t")]
+        removed = [row["id"] for row in rows_of(option(each, "--removed"))]
         assert set(removed) == planted
         assert len(removed) == len(planted) * (2 if "--within" in each else 1)
-
-
-def lines_of(name, rows):
-    """Write rows as JSON lines."""
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
-    Path(name).write_text(text, encoding="utf-8")
-
-
-def rows_of(name):
-    with open(name, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
 
 
 def edited(draw, units, count, alphabet):
@@ -594,8 +549,7 @@ def edited(draw, units, count, alphabet):
     return units
 
 
-def test_languages_without_spaces(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_languages_without_spaces(here):
     draw, rows = random.Random(11), []
     for name, first_letter, last_letter in (("zh", 0x4E00, 0x9000), ("th", 0x0E01, 0x0E2E)):
         letters = [chr(code) for code in range(first_letter, last_letter + 1)]
@@ -615,8 +569,7 @@ def test_languages_without_spaces(tmp_path, monkeypatch):
     assert rows_of("removed.tsv") == []
 
 
-def test_leak_free_splits(tmp_path, monkeypatch, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_leak_free_splits(here, vocabulary):
     draw, rows = random.Random(12), []
     for number in range(30):
         words = draw.choices(vocabulary, k=80)
@@ -645,11 +598,10 @@ def test_leak_free_splits(tmp_path, monkeypatch, vocabulary):
     assert not [row for row in pairs if row["id_a"] in starts and row["id_b"] in ends]
 
 
-def test_gate_in_ci(tmp_path, monkeypatch, vocabulary, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_gate_in_ci(here, vocabulary, capsys):
     draw = random.Random(13)
-    texts = [" ".join(draw.choices(vocabulary, k=60)) for _ in range(200)]
-    items = [" ".join(draw.choices(vocabulary, k=30)) for _ in range(5)]
+    texts = [sample(draw, vocabulary, 60) for _ in range(200)]
+    items = [sample(draw, vocabulary, 30) for _ in range(5)]
     lines_of("evals.jsonl", [{"id": f"q{n}", "text": item} for n, item in enumerate(items)])
     dedup, decontaminate = commands("gate-in-ci")
     least = float(option(dedup, "--fail-above")), float(option(decontaminate, "--fail-above"))
@@ -669,9 +621,8 @@ def test_gate_in_ci(tmp_path, monkeypatch, vocabulary, capsys):
     assert main([*dedup[:1], "absent.jsonl", *dedup[2:]]) == 2
 
 
-def test_partitioned_parquet(tmp_path, monkeypatch, vocabulary):
+def test_partitioned_parquet(here, vocabulary):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    monkeypatch.chdir(tmp_path)
     draw = random.Random(14)
     texts = [draw.choices(vocabulary, k=60) for _ in range(60)]
     for number, language in enumerate(("en", "de", "fr")):
@@ -704,8 +655,7 @@ def test_partitioned_parquet(tmp_path, monkeypatch, vocabulary):
     assert len(pq.read_table("removed.parquet")) > 60
 
 
-def test_alpaca_and_sharegpt(tmp_path, monkeypatch, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_alpaca_and_sharegpt(here, vocabulary):
     draw, rows = random.Random(15), []
     for number in range(60):
         words = draw.choices(vocabulary, k=40)
@@ -747,8 +697,7 @@ def test_alpaca_and_sharegpt(tmp_path, monkeypatch, vocabulary):
     assert [name for name in names if name not in clean] == ["57", "58", "59"]
 
 
-def test_choose_a_threshold(tmp_path, monkeypatch, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_choose_a_threshold(here, vocabulary):
     draw, texts = random.Random(16), {}
     for number in range(80):
         words = draw.choices(vocabulary, k=80)
@@ -773,8 +722,7 @@ def test_choose_a_threshold(tmp_path, monkeypatch, vocabulary):
     assert 30 < FOUND * len(findable) <= len(removed)
 
 
-def test_match_one_to_one(tmp_path, monkeypatch, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_match_one_to_one(here, vocabulary):
     draw, ours, theirs = random.Random(17), [], []
     for number in range(60):
         stem = draw.sample(vocabulary, 6)
@@ -785,8 +733,7 @@ def test_match_one_to_one(tmp_path, monkeypatch, vocabulary):
             theirs.append((f"B{number}{size}", " ".join(told), f"{number}.90"))
     draw.shuffle(theirs)
     for file, entries in (("ours.csv", ours), ("theirs.csv", theirs)):
-        with open(file, "w", newline="", encoding="utf-8") as out:
-            csv.writer(out).writerows([("id", "title", "price"), *entries])
+        table_of(file, ("id", "title", "price"), entries)
     (words,) = commands("match-one-to-one")
     assert main(words) == 0
     rows = rows_of("matches.tsv")
@@ -800,8 +747,7 @@ def test_match_one_to_one(tmp_path, monkeypatch, vocabulary):
         assert titles[row["id_b"]] == (row["title_b"], row["price_b"])
 
 
-def test_datasketch_with_redis(tmp_path, monkeypatch, redis_address, vocabulary):
-    monkeypatch.chdir(tmp_path)
+def test_datasketch_with_redis(here, redis_address, vocabulary):
     _, _, place = redis_address.partition("//")
     host, port = place.partition("/")[0].split(":")
     text = (TASKS / "datasketch-with-redis.md").read_text(encoding="utf-8")
