@@ -7,6 +7,7 @@ import pytest
 from fastlsh import InputError
 from fastlsh.io import expand, read_objects
 from fastlsh.io.sources import Options
+from refusals import refuses
 
 
 def rows_of(path, **options):
@@ -28,11 +29,9 @@ def test_delimited(tmp_path):
     assert [row for _, row in rows_of(path)] == [{"q": "a\nb", "n": "1"}, {"q": "c", "n": "2"}]
     assert rows_of(path, header=False)[0][1] == {"1": "q", "2": "n"}
     path.write_text("q,n\n1\n")
-    with pytest.raises(InputError, match="row 2: 1 fields, but the columns are 2: q, n"):
-        rows_of(path)
+    refuses(InputError, "row 2: 1 fields, but the columns are 2: q, n", rows_of, path)
     path.write_text('q,n\n"1\n')
-    with pytest.raises(InputError, match=r"a\.csv: unexpected end of data"):
-        rows_of(path)
+    refuses(InputError, r"a\.csv: unexpected end of data", rows_of, path)
 
 
 def test_plain_text(tmp_path):
@@ -41,8 +40,7 @@ def test_plain_text(tmp_path):
     ((number, row),) = rows_of(path)
     assert (number, row["text"]) == (1, "one\n")
     path.write_bytes(b"\xff")
-    with pytest.raises(InputError, match="not utf-8"):
-        rows_of(path)
+    refuses(InputError, "not utf-8", rows_of, path)
 
 
 def test_tables(tmp_path):
@@ -59,8 +57,7 @@ def test_tables(tmp_path):
             (2, {"q": None, "n": 2}),
         ]
     (tmp_path / "b.parquet").write_bytes(b"nothing")
-    with pytest.raises(InputError, match=r"b\.parquet"):
-        rows_of(tmp_path / "b.parquet")
+    refuses(InputError, r"b\.parquet", rows_of, tmp_path / "b.parquet")
 
 
 @pytest.mark.parametrize(
@@ -74,5 +71,4 @@ def test_tables(tmp_path):
 def test_what_is_no_row(tmp_path, line, message):
     path = tmp_path / "a.jsonl"
     path.write_text(line)
-    with pytest.raises(InputError, match=message):
-        rows_of(path)
+    refuses(InputError, message, rows_of, path)

@@ -10,6 +10,7 @@ import pytest
 from fastlsh import InputError
 from fastlsh.io import Options, expand, identity_hashes, read
 from fastlsh.io.files import are_keys
+from refusals import refuses
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 
@@ -80,14 +81,12 @@ def test_subdirectories_that_are_keys_are_read(here):
             "in/a=1/b=x/r.jsonl", "in/a=2/r.jsonl",
         ]  # fmt: skip
     fill("in/other/r.jsonl")
-    with pytest.raises(InputError, match="but directories: recursive=True"):
-        expand("in")
+    refuses(InputError, "but directories: recursive=True", expand, "in")
 
 
 def test_a_missing_column_names_those_of_the_path(here):
     fill("in/day=07/r.jsonl", "in/day=10/r.jsonl")
-    with pytest.raises(InputError, match=r"no key 'date' \(there is: .*'day'\)"):
-        read("in", labels=("date",))
+    refuses(InputError, r"no key 'date' \(there is: .*'day'\)", read, "in", labels=("date",))
 
 
 def test_numbers_and_ids(here):
@@ -142,8 +141,7 @@ def test_rows_that_differ(here, value, shown, bad):
     for more in ({}, {"labels": ("lang",)}):
         reason = rf"in/lang=en/r.jsonl: row {len(rows)}: 'lang' is {shown}, and the path .* 'en':"
         reason += r" correct the row, or put the file .* that is not called lang=\.\.\.$"
-        with pytest.raises(InputError, match=reason):
-            read("in", on_error="skip", **more)
+        refuses(InputError, reason, read, "in", on_error="skip", **more)
 
 
 def test_columns_of_tables_that_agree_or_differ(here):
@@ -159,5 +157,4 @@ def test_columns_of_tables_that_agree_or_differ(here):
             if reason is None:
                 assert len(read("in", labels=("k",))) == 2
                 continue
-            with pytest.raises(InputError, match=f"row 2: 'k' is .*{reason}"):
-                read("in")
+            refuses(InputError, f"row 2: 'k' is .*{reason}", read, "in")

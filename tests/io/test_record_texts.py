@@ -13,6 +13,7 @@ from fastlsh.io import InputError, as_list, expand, read
 from fastlsh.io.blocks import read_blocks, reread_blocks
 from fastlsh.io.sources import Options
 from oracle_records import text_of
+from refusals import refuses
 from strategies import share
 
 pa = pytest.importorskip("pyarrow")
@@ -233,8 +234,7 @@ def test_tables_of_messages_name_what_is_wrong(tmp_path, suffix):
     with pytest.raises(InputError, match="row 2: message 1 of 'chat' is not utf-8: byte 0xff"):
         read(path, text="chat")
     assert texts_of(read(path, text="chat", on_error="skip")) == ["a"]
-    with pytest.raises(InputError, match=r"column 'other' is list<.*>, not text"):
-        read(path, text="other")
+    refuses(InputError, r"column 'other' is list<.*>, not text", read, path, text="other")
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,7 @@ def test_tables_of_messages_name_what_is_wrong(tmp_path, suffix):
     ],
 )
 def test_options_that_no_file_could_be_read_with(options, reason):
-    with pytest.raises(ValueError, match=re.escape(reason)):
-        Options(**options)
+    refuses(ValueError, re.escape(reason), Options, **options)
 
 
 def test_one_column_in_a_list_is_that_column():

@@ -11,6 +11,7 @@ import pytest
 from combinations import first
 from fastlsh.io import InputError, Source, expand, plan_outputs, read, write_rows
 from files import check_rows_output, get, put
+from refusals import refuses
 
 
 def fill(**files):
@@ -173,8 +174,7 @@ def test_a_file_where_a_folder_must_be(here):
 
 def test_an_output_that_is_a_folder_of_another(here):
     files = [source("d/x.csv", "csv", "d"), source("d/x.csv/y.csv", "csv", "d")]
-    with pytest.raises(InputError, match=r"x\.csv is a file, too"):
-        plan_outputs(files, "o/")
+    refuses(InputError, r"x\.csv is a file, too", plan_outputs, files, "o/")
 
 
 def test_several_formats_need_a_directory(here):
@@ -251,8 +251,7 @@ def test_texts_are_copied(here):
     assert get("o/a.txt") == get("d/a.txt")
     assert gzip.decompress(get("o/c.txt.gz")) == b"c"
     put("d/a.txt", "changed")
-    with pytest.raises(InputError, match=r"a\.txt: changed"):
-        write_rows(found, np.array([1, 0, 1], bool), "p/")
+    refuses(InputError, r"a\.txt: changed", write_rows, found, np.array([1, 0, 1], bool), "p/")
 
 
 def test_bad_rows_stay_out(here):
@@ -292,13 +291,11 @@ def test_an_error_leaves_nothing(here):
     found = read("d", recursive=True)
     put("d/b.jsonl", '{"text": "c"}\n')
     before = tree()
-    with pytest.raises(InputError, match=r"b\.jsonl: changed"):
-        write_rows(found, np.ones(2, bool), "o/")
+    refuses(InputError, r"b\.jsonl: changed", write_rows, found, np.ones(2, bool), "o/")
     assert tree() == before
     assert not os.path.exists("o")
     fill(o__a__x_jsonl="earlier")
-    with pytest.raises(InputError, match=r"b\.jsonl: changed"):
-        write_rows(found, np.ones(2, bool), "o/")
+    refuses(InputError, r"b\.jsonl: changed", write_rows, found, np.ones(2, bool), "o/")
     assert (tree("o"), get("o/a/x.jsonl")) == (["a/x.jsonl"], b"earlier")
 
 

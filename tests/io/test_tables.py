@@ -23,6 +23,7 @@ from fastlsh.io import (
 )
 from fastlsh.texts import as_texts
 from files import get, put
+from refusals import refuses
 
 COLUMNS = {
     "id": Lookup(["a\tb", "c\\d\n", "\ud83d", 7], np.array([0, 1, 2, 3])),
@@ -154,8 +155,7 @@ def test_table_to_standard_output(capfdbinary):
 def test_table_formats():
     assert table_format("a.tsv.gz") == ("tsv", "gz")
     for name in ("a", "a.txt", "a.xyz"):
-        with pytest.raises(InputError, match="is written as"):
-            table_format(name)
+        refuses(InputError, "is written as", table_format, name)
 
 
 # --- whole or not at all
@@ -199,8 +199,7 @@ def test_devices_are_not_replaced(here):
 def test_a_full_disk_is_told(here):
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full")
-    with pytest.raises(OSError, match="space"):
-        write_table("/dev/full", {"id": range(10)})
+    refuses(OSError, "space", write_table, "/dev/full", {"id": range(10)})
 
 
 def test_lookup_is_a_sequence():

@@ -10,6 +10,7 @@ import pytest
 
 from fastlsh.io import InputError, check_target, read, write_rows
 from files import check_rows_output, get, put
+from refusals import refuses
 from required import library, missing
 
 CSV = 'id,text,n\r\n1,"a ""b""",x\r\n2,"c\r\nd",\r\n3,e,"y"\r\n'
@@ -142,8 +143,7 @@ def test_a_changed_file_is_noticed(here, later):
     put("a.jsonl", '{"text": "a"}\n{"text": "b"}\n')
     found = read("a.jsonl")
     put("a.jsonl", later)
-    with pytest.raises(InputError, match=r"a\.jsonl: changed"):
-        write_rows(found, np.ones(2, bool), "b.jsonl")
+    refuses(InputError, r"a\.jsonl: changed", write_rows, found, np.ones(2, bool), "b.jsonl")
     assert os.listdir() == ["a.jsonl"]
 
 
@@ -151,8 +151,7 @@ def test_a_changed_header_is_noticed(here):
     put("a.csv", "id,text\n1,a\n")
     found = read("a.csv")
     put("a.csv", "ID,text\n1,a\n")
-    with pytest.raises(InputError, match=r"a\.csv: changed"):
-        write_rows(found, np.ones(1, bool), "b.csv")
+    refuses(InputError, r"a\.csv: changed", write_rows, found, np.ones(1, bool), "b.csv")
 
 
 def test_flags_must_fit(here):
@@ -192,8 +191,7 @@ def test_output_that_does_not_fit(here, inputs, out, message):
     for name in ("a.csv", "a.jsonl", "a.parquet", "d/a.txt", "d/b.txt"):
         put(name, CSV)
     os.symlink("a.csv", "link.csv")
-    with pytest.raises(InputError, match=message):
-        check_rows_output(inputs, out)
+    refuses(InputError, message, check_rows_output, inputs, out)
 
 
 def test_output_that_fits(here):
@@ -204,15 +202,13 @@ def test_output_that_fits(here):
     check_rows_output("d", "b.jsonl")
     check_rows_output(["d/a.txt"], "b.txt.gz")  # one document: a copy
     check_target("new.tsv")
-    with pytest.raises(InputError, match="the output is a directory"):
-        check_target("d")
+    refuses(InputError, "the output is a directory", check_target, "d")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
 def test_a_pipe_cannot_be_read_twice(here):
     os.mkfifo("pipe.jsonl")
-    with pytest.raises(InputError, match="not a regular file"):
-        check_rows_output("pipe.jsonl", "b.jsonl")
+    refuses(InputError, "not a regular file", check_rows_output, "pipe.jsonl", "b.jsonl")
 
 
 # --- several outputs at a time

@@ -16,6 +16,7 @@ from fastlsh import (
     matches,
     near_duplicates,
 )
+from refusals import refuses
 from strategies import collections, few_letters, little_room, share, verifications
 
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=2)}
@@ -70,8 +71,7 @@ def test_many_copies_inside_of_a_collection_are_not_compared():
     assert set(found.against.tolist()) == {1000}
     near = [ONE + str(number) for number in range(1000)]
     assert len(matches(near, [ONE], 0.8, max_pairs=1000)) == 1000
-    with pytest.raises(TooManyPairsError, match="max_pairs=999"):
-        matches(near, [ONE], 0.8, max_pairs=999)
+    refuses(TooManyPairsError, "max_pairs=999", matches, near, [ONE], 0.8, max_pairs=999)
     with pytest.raises(TooManyPairsError, match="max_pairs=1,000"):
         matches([ONE] * 40, [ONE] * 40, 0.8, max_pairs=1000)
     assert len(matches([ONE] * 40, [ONE] * 40, 0.8, max_pairs=1000, best=True)) == 40
@@ -126,7 +126,5 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match="best=True needs similarities"):
         matches([ONE], [ONE], best=True, verify="none")
     assert math.isnan(matches([ONE], [ONE], verify="none").similarity[0])
-    with pytest.raises(ValueError, match="against_ids"):
-        matches([ONE], [ONE], against_ids=["a", "b"])
-    with pytest.raises(TypeError, match="document 1"):
-        matches([ONE], [ONE, 3])
+    refuses(ValueError, "against_ids", matches, [ONE], [ONE], against_ids=["a", "b"])
+    refuses(TypeError, "document 1", matches, [ONE], [ONE, 3])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fastlsh import MinHasher, Shingler, deduplicate, near_duplicates
+from refusals import refuses
 from running import threads as running_threads
 from strategies import few_letters
 
@@ -57,8 +58,7 @@ def test_an_exception_in_a_callback(function, threads, where):
 
     texts = [f"text {i}" for i in range(10_000)]
     shingler = Shingler("word", 1, **{where: callback})
-    with pytest.raises(LookupError, match="what is this"):
-        function(texts, shingler=shingler, threads=threads)
+    refuses(LookupError, "what is this", function, texts, shingler=shingler, threads=threads)
     # On a busy machine, the other thread may run for a while before this one can stop it.
     assert len(calls) < (1_000 if threads == 1 else 5_000)
 
@@ -132,8 +132,7 @@ def test_a_progress_callback_may_stop_the_run(function, threads, stage):
 
 def test_no_thread_is_left_behind(function):
     before = running_threads()
-    with pytest.raises(TypeError, match="document 100"):
-        function([*["text"] * 100, 5, *["text"] * 100], threads=4)
+    refuses(TypeError, "document 100", function, [*["text"] * 100, 5, *["text"] * 100], threads=4)
     assert running_threads() <= before
 
 

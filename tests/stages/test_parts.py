@@ -16,6 +16,7 @@ from fastlsh import (
     near_duplicates,
 )
 from fastlsh.stages import SearchParams, decide_part, find_pairs_of_part, sign_batch
+from refusals import refuses
 from stages_engine import parts_of
 from strategies import (
     bandings,
@@ -259,8 +260,7 @@ SIGNED = sign_batch(TEXTS, PARAMS, signatures=True)
 def test_refused(function, change, error, message):
     arguments = {"texts": TEXTS, "numbers": [1, 2, 3], "params": PARAMS, "batch": SIGNED}
     function(**arguments)
-    with pytest.raises(error, match=message):
-        function(**{**arguments, **change})
+    refuses(error, message, function, **{**arguments, **change})
 
 
 @pytest.mark.parametrize(
@@ -280,8 +280,7 @@ def test_refused(function, change, error, message):
     ],
 )
 def test_what_decisions_refuse(change, error, message):
-    with pytest.raises(error, match=message):
-        decide_part(TEXTS, [1, 2, 3], PARAMS, **change)
+    refuses(error, message, decide_part, TEXTS, [1, 2, 3], PARAMS, **change)
 
 
 def test_too_many_pairs():

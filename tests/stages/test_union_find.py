@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh.stages import UnionFind
+from refusals import refuses
 
 FAR = 2**63 - 1
 
@@ -98,19 +99,15 @@ def test_nothing_is_united_by_a_refused_call(documents):
     refused = [([1, 2], [0]), ([1, -1], [0, 0]), (np.array([1, 2**63], np.uint64), [0, 0])]
     refused += [([1, 5], [0, 0]), ([0, 1], [2, 2**40])] if documents else []
     for later, earlier in refused:
-        with pytest.raises(ValueError, match=r"elements|2.63|outside of documents=5"):
-            union.unite(later, earlier)
-    with pytest.raises(TypeError, match="earlier"):
-        union.unite([1], [0.5])
+        refuses(ValueError, r"elements|2.63|outside of documents=5", union.unite, later, earlier)
+    refuses(TypeError, "earlier", union.unite, [1], [0.5])
     assert len(union.families().number) == 0
 
 
 @pytest.mark.parametrize("documents", [-1, 2**31])
 def test_sizes_are_refused_before_they_take_memory(documents):
-    with pytest.raises(ValueError, match="documents must be between 0 and 2,147,483,647"):
-        UnionFind(documents)
-    with pytest.raises(TypeError, match=r"documents must be an integer, got 2\.5"):
-        UnionFind(2.5)
+    refuses(ValueError, "documents must be between 0 and 2,147,483,647", UnionFind, documents)
+    refuses(TypeError, r"documents must be an integer, got 2\.5", UnionFind, 2.5)
 
 
 def traced(documents, numbers):

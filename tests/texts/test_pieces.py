@@ -14,6 +14,7 @@ from fastlsh._kernels.text._texts import (
     windows_of,
 )
 from fastlsh.texts import Pieces, pieces, pieces_of, plain_strings, texts_without
+from refusals import refuses
 
 BY = ["line", "paragraph"]
 LETTERS = "ab \t\r\n\n\n\v\f\x1c\x85\u00a0\u0100я\u2028\ud800😀"
@@ -115,26 +116,19 @@ def test_every_form_of_texts_becomes_strings():
     assert plain_strings(["a", None]) == ["a", None]
     assert plain_strings(("a", "é".encode(), None)) == ["a", "é", ""]
     assert plain_strings(pa.array(["a", None, "☃"])) == ["a", "", "☃"]
-    with pytest.raises(TypeError, match="document 1 is of type int"):
-        plain_strings(["a", 1])
-    with pytest.raises(TypeError, match="token ids have no lines"):
-        plain_strings([[1, 2]])
+    refuses(TypeError, "document 1 is of type int", plain_strings, ["a", 1])
+    refuses(TypeError, "token ids have no lines", plain_strings, [[1, 2]])
 
 
 def test_kernels_refuse_what_is_not_there():
     spans = spans_of_list(["ab\ncd"])
     ids = spans_of_ids(np.arange(3, dtype=np.uint8), 1, False, np.array([0, 3]), np.array([0]))
     for places in ([[0, 0, 9]], [[1, 0, 1]], [[-1, 0, 1]], [[0, 2, 1]]):
-        with pytest.raises(IndexError, match="place 0"):
-            windows_of(spans, np.array(places))
-        with pytest.raises(IndexError, match="outside"):
-            remainders(spans, np.array(places), False)
-    with pytest.raises(IndexError, match="ascend"):
-        remainders(spans, np.array([[0, 3, 5], [0, 0, 2]]), False)
-    with pytest.raises(ValueError, match="2 columns"):
-        cut_pieces(spans, False, np.zeros((3, 2), np.int64))
-    with pytest.raises(TypeError, match="no lines"):
-        cut_pieces(ids, False, np.zeros((3, 3), np.int64))
+        refuses(IndexError, "place 0", windows_of, spans, np.array(places))
+        refuses(IndexError, "outside", remainders, spans, np.array(places), False)
+    refuses(IndexError, "ascend", remainders, spans, np.array([[0, 3, 5], [0, 0, 2]]), False)
+    refuses(ValueError, "2 columns", cut_pieces, spans, False, np.zeros((3, 2), np.int64))
+    refuses(TypeError, "no lines", cut_pieces, ids, False, np.zeros((3, 3), np.int64))
     out = np.full((1, 3), -1)
     assert cut_pieces(spans, False, out) == 2
     assert out.tolist() == [[0, 0, 2]]

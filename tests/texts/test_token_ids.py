@@ -10,6 +10,7 @@ import oracle
 from fastlsh import Index, MinHasher, Shingler, TokenIds, deduplicate, near_duplicates
 from fastlsh._kernels.text._plans import TOKEN_IDS
 from fastlsh.texts import as_texts
+from refusals import refuses
 from strategies import few_letters
 
 AS_TEXT = {"tokenizer": str.split}
@@ -171,8 +172,7 @@ def test_nulls_in_a_column():
     column = pa.array([[1], None, [2, None]], pa.list_(pa.int32()))
     with pytest.raises(ValueError, match="document 2 has a null among its tokens"):
         MinHasher(shingler=Shingler("token", 1)).signatures(column)
-    with pytest.raises(TypeError, match="hold double, expected token ids"):
-        as_texts(pa.array([[1.5]]))
+    refuses(TypeError, "hold double, expected token ids", as_texts, pa.array([[1.5]]))
 
 
 def test_ids_are_no_texts():
@@ -184,8 +184,7 @@ def test_ids_are_no_texts():
     "step", [{"lowercase": True}, {"unicode_form": "NFC"}, {"tokenizer": str.split}]
 )
 def test_steps_are_for_texts(step):
-    with pytest.raises(ValueError, match=f"{next(iter(step))} changes texts"):
-        Shingler("token", 5, **step)
+    refuses(ValueError, f"{next(iter(step))} changes texts", Shingler, "token", 5, **step)
 
 
 @pytest.mark.parametrize(

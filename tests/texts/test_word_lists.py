@@ -14,6 +14,7 @@ from fastlsh._kernels.minhash._signatures import AFFINE32
 from fastlsh._kernels.text._plans import WORDS, ShinglePlan
 from fastlsh._kernels.text._texts import spans_of_list
 from kernel_cases import functions
+from refusals import refuses
 
 WORD = st.text("aßΩ😀", min_size=1, max_size=4) | st.sampled_from(["x" * 9, "x" * 40])
 LISTED = st.sets(WORD, min_size=1, max_size=6)
@@ -134,15 +135,13 @@ def test_an_explanation_marks_the_words_that_stay():
     ],
 )
 def test_bad_lists(options, error, message):
-    with pytest.raises(error, match=message):
-        Shingler(**{"unit": "word", "size": 1, **options})
+    refuses(error, message, Shingler, **{"unit": "word", "size": 1, **options})
 
 
 def test_a_plan_has_words_only_with_a_unit_of_words():
     with pytest.raises(ValueError, match="a list of words needs a unit of words, got 8"):
         ShinglePlan(8, 1, None, np.zeros(1, np.uint64))
-    with pytest.raises(ValueError, match="size must be at least 1"):
-        ShinglePlan(WORDS, 0)
+    refuses(ValueError, "size must be at least 1", ShinglePlan, WORDS, 0)
     assert ShinglePlan(WORDS, 1, None, np.zeros(1, np.uint64)) is not None
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fastlsh.compat.datasketch.lshensemble import MinHashLSHEnsemble
 from fastlsh.compat.datasketch.lshensemble_partition import optimal_partitions
 from fastlsh.compat.datasketch.lshforest import MinHashLSHForest
+from refusals import refuses
 from stand_ins import Sketch, Weighted, band_key, sketches
 
 
@@ -61,25 +62,20 @@ class TestForest:
         values = forest.get_minhash_hashvalues("a")
         assert values.dtype == dtype
         assert values.tolist() == list(range(8))
-        with pytest.raises(KeyError, match="does not exist"):
-            forest.get_minhash_hashvalues("b")
+        refuses(KeyError, "does not exist", forest.get_minhash_hashvalues, "b")
         forest.add("w", Weighted(np.zeros((8, 2))))
-        with pytest.raises(ValueError, match="are not 4 values"):
-            forest.get_minhash_hashvalues("w")
+        refuses(ValueError, "are not 4 values", forest.get_minhash_hashvalues, "w")
 
     def test_errors(self):
         for arguments in ((0, 1), (8, 0), (8, 9)):
-            with pytest.raises(ValueError, match="l"):
-                MinHashLSHForest(*arguments)
+            refuses(ValueError, "l", MinHashLSHForest, *arguments)
         forest, rows = self.filled(3)
-        with pytest.raises(ValueError, match="already been added"):
-            forest.add(0, rows[0])
+        refuses(ValueError, "already been added", forest.add, 0, rows[0])
         with pytest.raises(ValueError, match="31, at least 32"):
             forest.add("short", Sketch(rows[0].hashvalues[:31]))
         with pytest.raises(ValueError, match="out of range"):
             forest.query(Sketch(rows[0].hashvalues[:31]), 1)
-        with pytest.raises(ValueError, match="k must be positive"):
-            forest.query(rows[0], 0)
+        refuses(ValueError, "k must be positive", forest.query, rows[0], 0)
         with pytest.raises(ValueError, match="scheme"):
             forest.query(Sketch(rows[0].hashvalues, "legacy"), 1)
         with pytest.raises(ValueError, match="outside range"):
@@ -143,18 +139,15 @@ class TestEnsemble:
             ({"m": 17}, "m must be in the range"),
             ({"weights": (0.9, 0.2)}, "sum to 1.0"),
         ):
-            with pytest.raises(ValueError, match=message):
-                MinHashLSHEnsemble(**{**OPTIONS, **change})
+            refuses(ValueError, message, MinHashLSHEnsemble, **{**OPTIONS, **change})
         ensemble, entries = MinHashLSHEnsemble(**OPTIONS), self.entries()
-        with pytest.raises(ValueError, match="entries is empty"):
-            ensemble.index([])
+        refuses(ValueError, "entries is empty", ensemble.index, [])
         for size in (0, -1):
             with pytest.raises(ValueError, match="must be positive"):
                 ensemble.index(iter([("a", entries[0][1], size)]))
         assert ensemble.is_empty()
         ensemble.index(entries)
-        with pytest.raises(ValueError, match="non-empty"):
-            ensemble.index(entries)
+        refuses(ValueError, "non-empty", ensemble.index, entries)
 
 
 @given(

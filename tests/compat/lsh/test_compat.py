@@ -16,6 +16,7 @@ from fastlsh.compat.lsh import cache, cMinhash, minhash
 from fastlsh.compat.lsh.cache import Cache
 from fastlsh.compat.lsh.minhash import MinHasher
 from murmur import fingerprint
+from refusals import refuses
 
 TEXT = "Jang MC Min Chul is a Protoss player from South Korea"
 NEAR = "Jang MC Min Chul is a Protoss player from North Korea"
@@ -83,30 +84,23 @@ def test_the_functions_below():
         strict = MinHasher(seeds, 5, hashbytes=hashbytes, strict=True)
         text = TEXT.encode()
         assert function(text, 30, seeds, 5).tolist() == strict.fingerprint(text[:30]).tolist()
-        with pytest.raises(ValueError, match="strlen"):
-            function(text, len(text) + 1, seeds, 5)
+        refuses(ValueError, "strlen", function, text, len(text) + 1, seeds, 5)
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match="hashbytes must be 4, 8 or 16, got 5"):
-        MinHasher(10, hashbytes=5)
+    refuses(ValueError, "hashbytes must be 4, 8 or 16, got 5", MinHasher, 10, hashbytes=5)
     with pytest.raises(NotImplementedError):
         MinHasher(10, hashbytes=16)
     for arguments in ((0,), (10, 0), (np.array([[1]]),), (np.array([1.5]),), (np.array([-1]),)):
-        with pytest.raises(ValueError, match=r"seeds|char_ngram"):
-            MinHasher(*arguments)
-    with pytest.raises(ValueError, match="Seed must be"):
-        MinHasher(np.array([1, 2]), random_state=-1)
+        refuses(ValueError, r"seeds|char_ngram", MinHasher, *arguments)
+    refuses(ValueError, "Seed must be", MinHasher, np.array([1, 2]), random_state=-1)
     for num_bands in (2.0, "2", None, [2]):
         with pytest.raises(TypeError, match="integer"):
             Cache(MinHasher(10), num_bands)
     hasher = MinHasher(10)
-    with pytest.raises(TypeError, match="got int"):
-        hasher.fingerprint(3)
-    with pytest.raises(TypeError, match="document 1 is of type int"):
-        hasher.fingerprints(["a", 3])
-    with pytest.raises(ValueError, match="10 integers"):
-        hasher.jaccard(TEXT, np.zeros(9, np.uint64))
+    refuses(TypeError, "got int", hasher.fingerprint, 3)
+    refuses(TypeError, "document 1 is of type int", hasher.fingerprints, ["a", 3])
+    refuses(ValueError, "10 integers", hasher.jaccard, TEXT, np.zeros(9, np.uint64))
     with pytest.raises(ValueError, match="10 integers"):
         Cache(hasher).add_fingerprint(np.zeros(11, np.uint64), 0)
 
@@ -145,8 +139,7 @@ def test_cache():
     docs.remove_id(1)
     with pytest.raises(KeyError):
         docs.remove_id(1)
-    with pytest.raises(ValueError, match="in the cache"):
-        docs.get_duplicates_of(doc_id=1)
+    refuses(ValueError, "in the cache", docs.get_duplicates_of, doc_id=1)
     docs.clear()
     assert docs.get_all_duplicates() == set()
 

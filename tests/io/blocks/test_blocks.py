@@ -15,6 +15,7 @@ from fastlsh.io.blocks import identity, read_blocks, reread_blocks
 from fastlsh.io.sources import Options
 from fastlsh.parallel import ordered_map
 from files import put
+from refusals import refuses
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -227,8 +228,7 @@ def test_a_change_between_two_blocks_is_noticed(here):
     blocks = read_blocks(source, 500)
     next(blocks)
     change("a.jsonl", "replaced")
-    with pytest.raises(InputError, match="changed during the run"):
-        list(blocks)
+    refuses(InputError, "changed during the run", list, blocks)
 
 
 @pytest.mark.parametrize(("suffix", "size"), covering(["gz", "bz2", "xz", "zst"], [1000, 1 << 22]))
@@ -296,8 +296,7 @@ def test_results_are_in_order_and_errors_in_their_turn(threads):
             found.extend(ordered_map(numbers(stop), work, threads))
     results = ordered_map(numbers(60), work, threads)
     assert [next(results) for _ in range(40)] == [n * n for n in range(40)]
-    with pytest.raises(ValueError, match="forty"):
-        next(results)
+    refuses(ValueError, "forty", next, results)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -329,5 +328,4 @@ def test_progress(here):
 
 def test_threads_must_be_a_number_of_them(here):
     put("a.jsonl", jsonl())
-    with pytest.raises(ValueError, match="at least 1, got 0"):
-        read("a.jsonl", threads=0)
+    refuses(ValueError, "at least 1, got 0", read, "a.jsonl", threads=0)
