@@ -15,20 +15,7 @@ from fastlsh.compat.datasketch import MinHash, sha1_hash32, sha1_hash64
 from fastlsh.compat.datasketch import minhash as module
 from fastlsh.compat.datasketch.params import SCHEMES, draw
 from fastlsh.compat.datasketch.sketch import is_identity
-
-# Made with datasketch 2.0.0: MinHash(4, seed, scheme=...).update_batch([b"hello", b"world"]).
-GOLDEN = {
-    ("affine32", 1): [625790555, 194865109, 1355773502, 1324736089],
-    ("affine32", 42): [1452289561, 1022328787, 3439377840, 2172224051],
-    ("affine64", 1): [
-        11651065901547834458, 142042606690400215, 11357471363666538121, 851894860706072206,
-    ],
-    ("affine64", 42): [
-        14086493859307114442, 15320395359301563937, 8946761264293192500, 7199373380520112346,
-    ],
-    ("legacy", 1): [228630785, 216833891, 617530111, 2362600675],
-    ("legacy", 42): [3564088384, 155928312, 602701276, 683583177],
-}  # fmt: skip
+from refusals import refuses
 
 
 @pytest.fixture(params=SCHEMES)
@@ -47,14 +34,6 @@ def expected(scheme, num_perm, seed, elements):
 
 
 # ---- the numbers
-
-
-@pytest.mark.parametrize("key", GOLDEN, ids=str)
-def test_golden(key):
-    scheme, seed = key
-    sketch = MinHash(4, seed, scheme=scheme)
-    sketch.update_batch([b"hello", b"world"])
-    assert sketch.hashvalues.tolist() == GOLDEN[key]
 
 
 def test_draws_are_those_of_random_state(scheme):
@@ -88,8 +67,7 @@ def compare_draws(scheme, seeds, num_perms):
 
 @pytest.mark.parametrize("seed", [-1, 2**32])
 def test_seeds_out_of_range(seed):
-    with pytest.raises(ValueError, match=r"Seed must be between 0 and 2\*\*32 - 1"):
-        MinHash(4, seed)
+    refuses(ValueError, r"Seed must be between 0 and 2\*\*32 - 1", MinHash, 4, seed)
 
 
 def test_a_seed_of_none_draws_anew():
@@ -160,30 +138,11 @@ def test_what_is_an_identity():
     assert not any(map(is_identity, [*others, generator, coroutine]))
 
 
-def test_elements_of_other_types(scheme):
-    plain = MinHash(8, scheme=scheme)
-    plain.update_batch([b"ab", b"cd"])
-    for tokens in ([bytearray(b"ab"), b"cd"], np.array([b"ab", b"cd"]), [memoryview(b"ab"), b"cd"]):
-        other = MinHash(8, scheme=scheme)
-        other.update_batch(tokens)
-        assert other == plain
-    single = MinHash(8, scheme=scheme)
-    single.update(bytearray(b"ab"))
-    single.update(np.bytes_(b"cd"))
-    assert single == plain
-    for bad in (["text"], "text", [b"a", 1]):
-        with pytest.raises(TypeError):
-            plain.update_batch(bad)
-    with pytest.raises(TypeError):
-        plain.update("text")
-
-
 @pytest.mark.parametrize("value", [2**32, -1, 2**64])
 def test_hashes_out_of_range(value):
     sketch = MinHash(4, hashfunc=lambda x: value)
     for add in (lambda: sketch.update(0), lambda: sketch.update_batch([0])):
-        with pytest.raises(ValueError, match="affine64"):
-            add()
+        refuses(ValueError, "affine64", add)
     assert sketch.is_empty()
     legacy = MinHash(4, hashfunc=lambda x: value, scheme="legacy")
     if value == 2**32:
@@ -294,12 +253,10 @@ def test_merge_union_jaccard(scheme):
 def test_what_does_not_compare(how, what):
     a, b = MinHash(8), MinHash(**{"num_perm": 8, **how})
     for work in (a.jaccard, a.merge, lambda other: MinHash.union(a, other)):
-        with pytest.raises(ValueError, match=what):
-            work(b)
+        refuses(ValueError, what, work, b)
     assert a != b
     assert a != 1
-    with pytest.raises(ValueError, match="at least 2"):
-        MinHash.union(a)
+    refuses(ValueError, "at least 2", MinHash.union, a)
 
 
 @pytest.mark.parametrize(
@@ -321,8 +278,7 @@ def test_what_does_not_compare(how, what):
     ],
 )
 def test_arguments(how, message):
-    with pytest.raises(ValueError, match=message):
-        MinHash(**how)
+    refuses(ValueError, message, MinHash, **how)
 
 
 def test_hashobj_is_deprecated():
@@ -337,10 +293,8 @@ def test_gpu_mode():
     always = MinHash(4, gpu_mode="always")
     always.update(b"a")
     always.update_batch([])
-    with pytest.raises(RuntimeError, match="gpu_mode='always'"):
-        always.update_batch([b"a"])
-    with pytest.raises(RuntimeError, match="gpu_mode='always'"):
-        MinHash.bulk([[b"a"]], gpu_mode="always")
+    refuses(RuntimeError, "gpu_mode='always'", always.update_batch, [b"a"])
+    refuses(RuntimeError, "gpu_mode='always'", MinHash.bulk, [[b"a"]], gpu_mode="always")
 
 
 def test_pickle(scheme):
@@ -366,11 +320,6 @@ def test_state_from_before_schemes():
     restored.update_batch([b"a"])
     old.update(b"a")
     assert restored == old
-
-
-def test_unhashable():
-    with pytest.raises(TypeError):
-        hash(MinHash(4))
 
 
 def test_draws_are_shared_and_read_only():
