@@ -270,8 +270,7 @@ def test_unsuitable_out(out, error):
     ],
 )
 def test_bad_hashes_and_offsets(hashes, offsets, error):
-    with pytest.raises(error, match=r"hashes|offsets"):
-        MinHasher(8).from_hashes(hashes, offsets)
+    refuses(error, r"hashes|offsets", MinHasher(8).from_hashes, hashes, offsets)
 
 
 @pytest.mark.parametrize(
@@ -287,8 +286,7 @@ def test_bad_hashes_and_offsets(hashes, offsets, error):
     ],
 )
 def test_bad_tokens(documents, error, match):
-    with pytest.raises(error, match=match):
-        MinHasher(8).from_tokens(documents)
+    refuses(error, match, MinHasher(8).from_tokens, documents)
 
 
 # ---- the kernels' own checks

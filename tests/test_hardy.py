@@ -78,8 +78,7 @@ def test_arrow_of_other_types(call):
     pa = pytest.importorskip("pyarrow")
     two = pa.table({"text": ["a"], "more": ["b"]})
     refuses(TypeError, r"2 columns \(text, more\)", call, two)
-    with pytest.raises(TypeError, match="0 columns"):
-        call(two.select([]))
+    refuses(TypeError, "0 columns", call, two.select([]))
     for column in ([1, 2], [1.5], [["a"]], [{"a": "b", "c": "d"}], [True]):
         with pytest.raises(TypeError):
             call(pa.array(column))

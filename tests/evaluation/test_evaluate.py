@@ -350,18 +350,8 @@ def collection(write):
 
 def test_the_command(run, collection, tmp_path):
     name, texts = collection
-    options = [
-        "--size",
-        "3",
-        "--threshold",
-        "0.5",
-        "--bands",
-        "3",
-        "--rows",
-        "5",
-        "--scheme",
-        "fss",
-    ]
+    options = ["--size", "3", "--threshold", "0.5", "--scheme", "fss"]
+    options += ["--bands", "3", "--rows", "5"]
     status, out, err = run("evaluate", name, *options, "--json", "a.json", "--missed", "missed.tsv")
     assert (status, err) == (0, [])
     result = evaluate(texts, 0.5, shingler=THREE, bands=3, rows=5, scheme="fss")

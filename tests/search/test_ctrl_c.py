@@ -187,65 +187,32 @@ HASHES = np.arange(4_000_000, dtype=np.uint64)
 ONE_ROW = {"threshold": 0.8, "bands": 128, "rows": 1}
 
 
-def calls():
-    """Yield calls that take long, and in which kernel."""
-    yield (
-        "emit_pairs",
-        "candidate_pairs",
-        lambda t: partial(fastlsh.candidate_pairs, ALIKE, LSHParams(64, 1), threads=t),
-    )
-    yield (
-        "emit_pairs",
-        "near_duplicates",
-        lambda t: partial(
-            fastlsh.near_duplicates, beginning(14_000, 90, 9), **ONE_ROW, verify="none", threads=t
-        ),
-    )
-    yield (
-        "Keeper",
-        "deduplicate",
-        lambda t: partial(fastlsh.deduplicate, beginning(1200, 20_000, 9000), **ONE_ROW, threads=t),
-    )
-    yield (
-        "invert",
-        "exact_pairs",
-        lambda t: partial(fastlsh.exact_pairs, beginning(20_000, 90, 20), 0.5, threads=t),
-    )
-    yield (
-        "emit_pairs",
-        "evaluate",
-        lambda t: partial(fastlsh.evaluate, beginning(9000, 90, 12), **ONE_ROW, threads=t),
-    )
-    yield (
-        "signatures",
-        "signatures",
-        lambda t: partial(MinHasher(65_535, threads=t).signatures, [letters(3_000_000)] * 2),
-    )
-    yield (
-        "token_signatures",
-        "from_tokens",
-        lambda t: partial(MinHasher(65_535, threads=t).from_tokens, [["a", "b"]] * 20_000),
-    )
-    yield (
-        "hash_signatures",
-        "from_hashes",
-        lambda t: partial(MinHasher(65_535, threads=t).from_hashes, HASHES, [0, len(HASHES)]),
-    )
-    yield (
-        "agreement",
-        "estimate_jaccard",
-        lambda t: partial(
-            fastlsh.estimate_jaccard, np.ones((2, 65_535), np.uint32), PAIRS, threads=t
-        ),
-    )
-    yield (
-        "set_jaccard",
-        "exact_jaccard",
-        lambda t: partial(fastlsh.exact_jaccard, [letters(300_000)] * 2, PAIRS, threads=t),
-    )
+CALLS = {
+    "candidate_pairs": ("emit_pairs", lambda: partial(
+        fastlsh.candidate_pairs, ALIKE, LSHParams(64, 1))),
+    "near_duplicates": ("emit_pairs", lambda: partial(
+        fastlsh.near_duplicates, beginning(14_000, 90, 9), **ONE_ROW, verify="none")),
+    "deduplicate": ("Keeper", lambda: partial(
+        fastlsh.deduplicate, beginning(1200, 20_000, 9000), **ONE_ROW)),
+    "exact_pairs": ("invert", lambda: partial(
+        fastlsh.exact_pairs, beginning(20_000, 90, 20), 0.5)),
+    "evaluate": ("emit_pairs", lambda: partial(
+        fastlsh.evaluate, beginning(9000, 90, 12), **ONE_ROW)),
+    "signatures": ("signatures", lambda: partial(made, "signatures", [letters(3_000_000)] * 2)),
+    "from_tokens": ("token_signatures", lambda: partial(
+        made, "from_tokens", [["a", "b"]] * 20_000)),
+    "from_hashes": ("hash_signatures", lambda: partial(
+        made, "from_hashes", HASHES, [0, len(HASHES)])),
+    "estimate_jaccard": ("agreement", lambda: partial(
+        fastlsh.estimate_jaccard, np.ones((2, 65_535), np.uint32), PAIRS)),
+    "exact_jaccard": ("set_jaccard", lambda: partial(
+        fastlsh.exact_jaccard, [letters(300_000)] * 2, PAIRS)),
+}  # fmt: skip
+"""Calls that take long: in which kernel, and what prepares them."""
 
 
-CALLS = {name: (kernel, prepare) for kernel, name, prepare in calls()}
+def made(method, *given, threads):
+    return getattr(MinHasher(65_535, threads=threads), method)(*given)
 
 
 def loops():
@@ -309,7 +276,7 @@ ANSWERED = [
 @pytest.mark.parametrize(("name", "threads"), ANSWERED)
 def test_ctrl_c_is_answered_soon(name, threads, monkeypatch):
     kernel, prepare = CALLS[name]
-    call = prepare(threads)
+    call = partial(prepare(), threads=threads)
     running = running_threads()
     # Less than a second of one processor; what is not cut into steps takes several, each time.
     # Whatever else the machine does makes one answer late, hardly three.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fastlsh import MinHasher, Pairs, TooManyPairsError, deduplicate, near_duplicates
+from refusals import refuses
 
 LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz ", np.uint8)
 
@@ -58,13 +59,11 @@ def test_many_candidates_and_no_duplicate():
 
 @pytest.mark.parametrize("texts", [identical, template, below_the_threshold])
 def test_too_many_pairs_are_counted_not_made(texts):
-    with pytest.raises(TooManyPairsError, match="deduplicate"):
-        near_duplicates(texts(1500), max_pairs=20_000)
+    refuses(TooManyPairsError, "deduplicate", near_duplicates, texts(1500), max_pairs=20_000)
 
 
 def test_the_default_limit_holds_for_identical_documents():
-    with pytest.raises(TooManyPairsError, match="199,990,000 pairs"):
-        near_duplicates(identical(20_000))
+    refuses(TooManyPairsError, "199,990,000 pairs", near_duplicates, identical(20_000))
 
 
 def test_sizes_of_results():

@@ -42,8 +42,7 @@ def test_a_generator_that_raises(function):
         yield "one"
         raise RuntimeError("no more")
 
-    with pytest.raises(RuntimeError, match="no more"):
-        function(texts())
+    refuses(RuntimeError, "no more", function, texts())
 
 
 @pytest.mark.parametrize("where", ["normalize", "tokenizer"])

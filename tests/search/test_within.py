@@ -29,25 +29,24 @@ def rows_of(labels):
     return found.values()
 
 
+def check_decisions(texts, labels, keep, **how):
+    """Check that each group is decided on by itself, in stages, too."""
+    how["shingler"] = fastlsh.Shingler("char", 3)
+    found = fastlsh.deduplicate(texts, keep=keep, within=labels, **how)
+    for rows in rows_of(labels):
+        alone = fastlsh.deduplicate([texts[row] for row in rows], keep=keep, **how)
+        assert found.kept_index[rows].tolist() == [rows[i] for i in alone.kept_index.tolist()]
+        assert found.similarity[rows].tolist() == alone.similarity.tolist()
+    part = decide_part(texts, range(len(texts)), SearchParams.of(**how), keep=keep, within=labels)
+    assert part.kept_number.tolist() == found.kept_index.tolist()
+
+
 @few_letters
 @share(2)
 @given(grouped(), bandings, thresholds, st.sampled_from(["first", "last", "longest"]))
 def test_documents_are_decided_within_their_group(collection, banding, threshold, keep):
-    texts, labels = collection
     how = {"bands": banding[0], "rows": banding[1], "num_perm": 16, "threshold": threshold}
-    shingler = fastlsh.Shingler("char", 3)
-    found = fastlsh.deduplicate(texts, shingler=shingler, keep=keep, within=labels, **how)
-    for rows in rows_of(labels):
-        alone = fastlsh.deduplicate(
-            [texts[row] for row in rows], shingler=shingler, keep=keep, **how
-        )
-        assert found.kept_index[rows].tolist() == [rows[i] for i in alone.kept_index.tolist()]
-        assert found.similarity[rows].tolist() == alone.similarity.tolist()
-    params = SearchParams.of(
-        threshold, shingler=shingler, num_perm=16, bands=banding[0], rows=banding[1]
-    )
-    part = decide_part(texts, range(len(texts)), params, keep=keep, within=labels)
-    assert part.kept_number.tolist() == found.kept_index.tolist()
+    check_decisions(*collection, keep, **how)
 
 
 @few_letters
@@ -58,17 +57,7 @@ def test_contained_documents_of_a_group(collection, containment, keep):
     texts += [text[len(text) // 3 :] for text in texts if text]
     labels += [label for label, text in zip(labels, texts, strict=False) if text]
     how = {"num_perm": 24, "recall": 0.7, "containment": containment, **CONTAINED}
-    shingler = fastlsh.Shingler("char", 3)
-    found = fastlsh.deduplicate(texts, shingler=shingler, keep=keep, within=labels, **how)
-    for rows in rows_of(labels):
-        alone = fastlsh.deduplicate(
-            [texts[row] for row in rows], shingler=shingler, keep=keep, **how
-        )
-        assert found.kept_index[rows].tolist() == [rows[i] for i in alone.kept_index.tolist()]
-        assert found.similarity[rows].tolist() == alone.similarity.tolist()
-    params = SearchParams.of(shingler=shingler, **how)
-    part = decide_part(texts, range(len(texts)), params, keep=keep, within=labels)
-    assert part.kept_number.tolist() == found.kept_index.tolist()
+    check_decisions(texts, labels, keep, **how)
 
 
 @few_letters

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import oracle_text
 from fastlsh import MinHasher, Shingler, band_keys
 from fastlsh.stages import SearchParams, sign_batch
+from refusals import refuses
 from strategies import collections, little_room, shinglers, wide
 
 normalising = st.fixed_dictionaries(
@@ -120,9 +121,6 @@ def test_signatures_that_are_not_wanted_take_no_memory(monkeypatch):
     ],
 )
 def test_refused(texts, error, message):
-    with pytest.raises(error, match=message):
-        sign_batch(texts, SearchParams.of(0.8))
-    with pytest.raises(TypeError, match="params must be SearchParams, got float"):
-        sign_batch(["one"], 0.8)
-    with pytest.raises(ValueError, match="threads"):
-        sign_batch(["one"], SearchParams.of(0.8), threads=0)
+    refuses(error, message, sign_batch, texts, SearchParams.of(0.8))
+    refuses(TypeError, "params must be SearchParams, got float", sign_batch, ["one"], 0.8)
+    refuses(ValueError, "threads", sign_batch, ["one"], SearchParams.of(0.8), threads=0)

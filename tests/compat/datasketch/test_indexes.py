@@ -71,15 +71,11 @@ class TestForest:
             refuses(ValueError, "l", MinHashLSHForest, *arguments)
         forest, rows = self.filled(3)
         refuses(ValueError, "already been added", forest.add, 0, rows[0])
-        with pytest.raises(ValueError, match="31, at least 32"):
-            forest.add("short", Sketch(rows[0].hashvalues[:31]))
-        with pytest.raises(ValueError, match="out of range"):
-            forest.query(Sketch(rows[0].hashvalues[:31]), 1)
+        refuses(ValueError, "31, at least 32", forest.add, "short", Sketch(rows[0].hashvalues[:31]))
+        refuses(ValueError, "out of range", forest.query, Sketch(rows[0].hashvalues[:31]), 1)
         refuses(ValueError, "k must be positive", forest.query, rows[0], 0)
-        with pytest.raises(ValueError, match="scheme"):
-            forest.query(Sketch(rows[0].hashvalues, "legacy"), 1)
-        with pytest.raises(ValueError, match="outside range"):
-            list(forest._query(rows[0], 9, 1))
+        refuses(ValueError, "scheme", forest.query, Sketch(rows[0].hashvalues, "legacy"), 1)
+        refuses(ValueError, "outside range", list, forest._query(rows[0], 9, 1))
 
 
 OPTIONS = {"threshold": 0.5, "num_perm": 16, "num_part": 3, "m": 4}

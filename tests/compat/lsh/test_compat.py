@@ -95,14 +95,12 @@ def test_bad_arguments():
         refuses(ValueError, r"seeds|char_ngram", MinHasher, *arguments)
     refuses(ValueError, "Seed must be", MinHasher, np.array([1, 2]), random_state=-1)
     for num_bands in (2.0, "2", None, [2]):
-        with pytest.raises(TypeError, match="integer"):
-            Cache(MinHasher(10), num_bands)
+        refuses(TypeError, "integer", Cache, MinHasher(10), num_bands)
     hasher = MinHasher(10)
     refuses(TypeError, "got int", hasher.fingerprint, 3)
     refuses(TypeError, "document 1 is of type int", hasher.fingerprints, ["a", 3])
     refuses(ValueError, "10 integers", hasher.jaccard, TEXT, np.zeros(9, np.uint64))
-    with pytest.raises(ValueError, match="10 integers"):
-        Cache(hasher).add_fingerprint(np.zeros(11, np.uint64), 0)
+    refuses(ValueError, "10 integers", Cache(hasher).add_fingerprint, np.zeros(11, np.uint64), 0)
 
 
 def test_what_the_estimate_estimates():
@@ -146,8 +144,7 @@ def test_cache():
 
 @pytest.mark.parametrize("num_bands", [-1, 0, 3, 101])
 def test_bands_must_divide(num_bands):
-    with pytest.raises(AssertionError, match="must divide"):
-        Cache(MinHasher(100), num_bands)
+    refuses(AssertionError, "must divide", Cache, MinHasher(100), num_bands)
 
 
 @given(st.lists(st.text("ab", max_size=12), max_size=12), st.sampled_from([None, 0.2, 0.5, 1.0]))
