@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import fastlsh
 import oracle
 from fastlsh import Index, MinHasher, Shingler, TokenIds, deduplicate, near_duplicates
+from fastlsh._kernels.text import _plans, _texts
 from fastlsh._kernels.text._plans import TOKEN_IDS
 from fastlsh.texts import as_texts
 from refusals import refuses

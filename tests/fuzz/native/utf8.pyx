@@ -2,7 +2,10 @@
 
 include "fuzz/native/drive.pxi"
 include "fuzz/native/texts.pxi"
-include "text/utf8.pxi"
+
+from fastlsh._kernels.text._texts cimport Span
+from fastlsh._kernels.text.decoding cimport decode_span, width_of
+from fastlsh._kernels.text.squeeze cimport fill_squeezing
 
 cdef extern from *:
     """
@@ -22,6 +25,10 @@ cdef extern from *:
 
 cdef enum:
     MOST_BYTES = 1024
+
+
+def prepare():
+    fill_squeezing()
 
 
 cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:

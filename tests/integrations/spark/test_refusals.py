@@ -4,7 +4,13 @@ import pytest
 
 import fastlsh
 from fastlsh.integrations.spark import deduplicate, near_duplicates, proofs
-from fastlsh.integrations.spark.columns import BAD_TEXT, REPEATED, raise_problem, rows_of
+from fastlsh.integrations.spark.columns import (
+    BAD_TEXT,
+    REPEATED,
+    SearchColumns,
+    raise_problem,
+    rows_of,
+)
 from spark_collections import made
 
 TEXTS = made(40)
