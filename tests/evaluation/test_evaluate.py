@@ -323,9 +323,6 @@ def test_bad_arguments():
     for lowest in (0, 0.9, -1, float("nan")):
         refuses(ValueError, "lowest must be above 0", evaluate, ["a"], 0.8, lowest=lowest)
     refuses(ValueError, "sample must be at least 1", evaluate, ["a"], 0.8, sample=0)
-    refuses(ValueError, "threshold", evaluate, ["a"], 0)
-    refuses(ValueError, "verify", evaluate, ["a"], verify="no")
-    refuses(ValueError, "scheme", evaluate, ["a"], scheme="no")
     refuses(ValueError, "ids has 1", evaluate, ["a", "b"], ids=["x"])
     for texts in (["the same text"] * 20, made(20)):
         with pytest.raises(TooManyPairsError, match=r"max_pairs=2: evaluate fewer .* with sample"):

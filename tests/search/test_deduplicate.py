@@ -267,7 +267,6 @@ def test_empty_documents_stay():
         ({"priority": [[1], [2]]}, "priority must hold one number or date for each"),
         ({"priority": [1e300, 10**400]}, "priority of document 1: too large a number"),
         ({"priority": [0.5, 2**200 + 2**100]}, "document 1: too large a number: .* 53 digits"),
-        ({"max_candidates": 0}, "max_candidates"),
         ({"against_ids": ["a"]}, "against_ids has 1 elements for 0"),
         ({"rule": "contains"}, "rule must be one of jaccard, contained, equal, got 'contains'"),
         ({"containment": 0.9}, "containment=0.9 needs rule='contained'"),
