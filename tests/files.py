@@ -21,6 +21,31 @@ def get(name):
         return file.read()
 
 
+def save_table(table, name, rows=None):
+    """Write a table as the suffix of its name says, so many rows at a time."""
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    new = pa.ipc.new_stream if "stream" in Path(name).name else pa.ipc.new_file
+    with open(name, "wb") as file:  # pyarrow itself opens no name that is not text
+        if str(name).endswith(".parquet"):
+            write_table(table, file, row_group_size=rows)
+            return
+        with new(file, table.schema) as writer:
+            writer.write_table(table, max_chunksize=rows)
+
+
+def load_table(name):
+    """Read a Parquet or Arrow file."""
+    import pyarrow as pa
+    from pyarrow.parquet import read_table
+
+    if str(name).endswith(".parquet"):
+        return read_table(name)
+    with open(name, "rb") as file, pa.ipc.open_file(file) as reader:
+        return reader.read_all()
+
+
 def put_rows(name, *rows):
     Path(name).write_text(lines_of(rows), encoding="utf-8")
     return name

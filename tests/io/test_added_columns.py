@@ -7,6 +7,7 @@ import pytest
 
 from fastlsh.io import AddedColumns, InputError, expand, read, write_rows
 from fastlsh.io.blocks import read_blocks
+from files import load_table, save_table
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -107,13 +108,8 @@ def test_delimited(tmp_path, suffix, delimiter):
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_tables(tmp_path, kind):
     table = pa.Table.from_pylist(ROWS)
-    if kind == "parquet":
-        parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
-    else:
-        with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
-            writer.write_table(table, max_chunksize=1)
-    out = written(tmp_path, f"a.{kind}", f"b.{kind}")
-    found = parquet.read_table(out) if kind == "parquet" else pa.ipc.open_file(out).read_all()
+    save_table(table, tmp_path / f"a.{kind}", 2)
+    found = load_table(written(tmp_path, f"a.{kind}", f"b.{kind}"))
     assert found.to_pylist() == expected(ROWS)
     assert {name: str(found.schema.field(name).type) for name in TYPES} == TYPES
 

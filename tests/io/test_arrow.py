@@ -2,11 +2,14 @@
 
 import importlib
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
 from fastlsh.io import InputError, read, write_rows
+from files import load_table as load
+from files import save_table
 from refusals import refuses
 
 pa = pytest.importorskip("pyarrow")
@@ -31,20 +34,7 @@ def arrays():
 TABLES = [pytest.param(pa.table({"text": a, "n": range(4)}), id=name) for name, a in arrays()]
 
 
-def save(table, name, chunk=3):
-    if name.endswith(".parquet"):
-        pq.write_table(table, name, row_group_size=chunk)
-        return
-    new = pa.ipc.new_stream if "stream" in name else pa.ipc.new_file
-    with pa.OSFile(name, "wb") as file, new(file, table.schema) as writer:
-        writer.write_table(table, max_chunksize=chunk)
-
-
-def load(name):
-    if name.endswith(".parquet"):
-        return pq.read_table(name)
-    with pa.OSFile(name) as file, pa.ipc.open_file(file) as reader:
-        return reader.read_all()
+save = partial(save_table, rows=3)
 
 
 @pytest.fixture(autouse=True)
@@ -137,7 +127,7 @@ def invalid(kind):
 
 @pytest.mark.parametrize("kind", ["binary", "string", "dictionary"])
 def test_invalid_utf8(kind):
-    save(pa.table({"text": invalid(kind), "n": range(4)}), "a.arrow", chunk=2)
+    save(pa.table({"text": invalid(kind), "n": range(4)}), "a.arrow", rows=2)
     refuses(InputError, r"a\.arrow: row 2: not utf-8: byte 0xff at offset 0", read, "a.arrow")
     found = read("a.arrow", on_error="skip")
     assert found.texts.to_pylist() == ["a", "b"]

@@ -14,7 +14,7 @@ import pytest
 from combinations import covering
 from fastlsh.io import InputError, read, write_rows
 from fastlsh.io.convert.rows import table_rows
-from files import check_rows_output, get, put
+from files import check_rows_output, get, put, save_table
 
 
 def convert(inputs, output, to, kept=None, **keywords):
@@ -106,14 +106,11 @@ def test_csv_becomes_columns_of_strings(here):
 def test_arrow_becomes_parquet(here):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"text": ["a", "b"], "when": pa.array([1, None], pa.timestamp("ms"))})
-    with pa.ipc.new_file("a.arrow", table.schema) as writer:
-        writer.write_table(table)
+    save_table(table, "a.arrow")
     convert("a.arrow", "a.parquet", "parquet", [1, 0])
     assert parquet("a.parquet").equals(table.slice(0, 1))
     union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
-    table = pa.table({"text": ["a"], "u": union})
-    with pa.ipc.new_file("u.arrow", table.schema) as writer:
-        writer.write_table(table)
+    save_table(pa.table({"text": ["a"], "u": union}), "u.arrow")
     with pytest.raises(InputError, match=r"u\.parquet: "):
         convert("u.arrow", "u.parquet", "parquet")
 

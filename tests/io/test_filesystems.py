@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fastlsh.io import InputError, expand, filesystems, read, spooled_inputs
-from files import put, put_rows, refusal
+from files import put, put_rows, refusal, save_table
 
 ROW = '{"text": "a"}\n'
 
@@ -213,13 +213,7 @@ def test_tables_whose_names_are_not_text(here, kind):
         pytest.skip("names are text here")
     pa = pytest.importorskip("pyarrow")
     name = os.fsdecode(b"\xff.") + kind
-    table = pa.table({"text": ["a", "b"]})
-    with open(name, "wb") as file:
-        if kind == "parquet":
-            pytest.importorskip("pyarrow.parquet").write_table(table, file)
-        else:
-            with pa.ipc.new_file(file, table.schema) as out:
-                out.write_table(table)
+    save_table(pa.table({"text": ["a", "b"]}), name)
     assert list(read(".").texts.to_pylist()) == ["a", "b"]
 
 

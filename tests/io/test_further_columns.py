@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from fastlsh import InputError
 from fastlsh.io import label_hashes, read
+from files import put_rows, save_table
 from refusals import refuses
 
 ROWS = [
@@ -29,24 +30,14 @@ COLUMNS = {"counts": ("tokens", "share"), "labels": ("site", "tokens")}
 
 def write(name, rows):
     if name.endswith(".jsonl"):
-        Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        put_rows(name, *rows)
     elif name.endswith(".csv"):
         with open(name, "w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([list(rows[0]), *(row.values() for row in rows)])
     else:
         pa = pytest.importorskip("pyarrow")
-        table = pa.Table.from_pylist(rows)
-        if name.endswith(".parquet"):
-            pytest.importorskip("pyarrow.parquet").write_table(table, name)
-        else:
-            with pa.ipc.new_file(name, table.schema) as file:
-                file.write_table(table, 5)
+        save_table(pa.Table.from_pylist(rows), name, 5)
     return name
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "a.arrow"])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fastlsh.io import InputError, expand, read, write_rows
-from files import check_rows_output, put, put_rows
+from files import check_rows_output, get, put, put_rows, save_table
 from refusals import refuses
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -71,14 +71,10 @@ def test_ids_name_the_url(storage):
 
 def test_columns(storage, here):
     pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
     table = pa.table({"text": ["a", "b", None], "n": [[1], [], None]})
-    pq.write_table(table, "a.parquet", row_group_size=2)
-    with pa.ipc.new_file("a.arrow", table.schema) as writer:
-        writer.write_table(table)
     for name in ("a.parquet", "a.arrow"):
-        with open(name, "rb") as file:
-            url = storage.put(name, file.read())
+        save_table(table, name, 2)
+        url = storage.put(name, get(name))
         found = read(url)
         assert found.texts.to_pylist() == ["a", "b", None]
         write_rows(found, np.array([1, 0, 1], bool), f"s3://data/out/{name}")

@@ -1,6 +1,5 @@
 """Keys in the paths of files are columns of their rows."""
 
-import json
 import os
 from datetime import date
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 from fastlsh import InputError
 from fastlsh.io import Options, expand, identity_hashes, read
 from fastlsh.io.files import are_keys
+from files import put_rows
 from refusals import refuses
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -18,17 +18,12 @@ NULL = "__HIVE_DEFAULT_PARTITION__"
 def fill(*paths, rows=({"text": "a"},)):
     for path in paths:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        put_rows(path, *rows)
 
 
 def keys(inputs, **options):
     sources = expand(inputs, None, Options(**options))
     return [{key.name: key.value for key in source.keys} for source in sources]
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def test_what_keys_are():

@@ -246,16 +246,18 @@ print(found.skipped, found.skipped_reasons[0], threading.stack_size() >> 10)
     assert done.stdout == f"4 {name}: row 2: nested too deeply 128\n", done.stderr
 
 
+def parquet_of(row):
+    pa = pytest.importorskip("pyarrow")
+    sink = pa.BufferOutputStream()
+    pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist([row]), sink)
+    return sink.getvalue().to_pybytes()
+
+
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_a_message_names_twenty_columns_at_most(write, suffix):
     names = [f"c{n}" for n in range(3_000)]
     if suffix == "parquet":
-        pa = pytest.importorskip("pyarrow")
-        sink = pa.BufferOutputStream()
-        pytest.importorskip("pyarrow.parquet").write_table(
-            pa.table({name: ["x"] for name in names}), sink
-        )
-        data = sink.getvalue().to_pybytes()
+        data = parquet_of(dict.fromkeys(names, "x"))
     elif suffix == "csv":
         data = ",".join(names) + "\n" + ",".join("x" * 3_000) + "\n"
     else:
@@ -269,10 +271,7 @@ def test_a_chat_that_is_not_the_default_column_is_named(write, suffix):
     for name in ("conversations", "messages"):
         row = {"id": 1, name: [{"role": "user", "content": "a"}]}
         if suffix == "parquet":
-            pa = pytest.importorskip("pyarrow")
-            sink = pa.BufferOutputStream()
-            pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist([row]), sink)
-            data = sink.getvalue().to_pybytes()
+            data = parquet_of(row)
         elif suffix == "csv":
             data = f"id,{name}\n1,a\n"
         else:

@@ -3,6 +3,7 @@
 import datetime
 import json
 from decimal import Decimal
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -18,6 +19,8 @@ from fastlsh.io import (
     read,
     write_rows,
 )
+from files import load_table as load
+from files import save_table
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -28,18 +31,7 @@ DAY = datetime.date(2024, 5, 6)
 TEXTS = {"large_string", "string"}
 
 
-def save(table, name):
-    if name.endswith(".arrow"):
-        with pa.ipc.new_file(name, table.schema) as writer:
-            writer.write_table(table, max_chunksize=1)
-    else:
-        parquet.write_table(table, name, row_group_size=1)
-
-
-def load(name):
-    return (
-        pa.ipc.open_file(name).read_all() if name.endswith(".arrow") else parquet.read_table(name)
-    )
+save = partial(save_table, rows=1)
 
 
 def join(names, output, kept=None, **more):

@@ -14,7 +14,7 @@ from fastlsh.io import InputError, expand, read, write_rows
 from fastlsh.io.blocks import identity, read_blocks, reread_blocks
 from fastlsh.io.sources import Options
 from fastlsh.parallel import ordered_map
-from files import put
+from files import put, save_table
 from refusals import refuses
 
 pa = pytest.importorskip("pyarrow")
@@ -42,12 +42,7 @@ def table():
 
 
 def save(name, rows):
-    if name.endswith(".parquet"):
-        pq.write_table(table(), name, row_group_size=rows)
-        return
-    new = pa.ipc.new_stream if "stream" in name else pa.ipc.new_file
-    with pa.OSFile(name, "wb") as file, new(file, table().schema) as writer:
-        writer.write_table(table(), max_chunksize=rows)
+    save_table(table(), name, rows)
 
 
 FILES = {
