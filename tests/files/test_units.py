@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh.files.run import manifest as units
-from fastlsh.files.run.manifest import Part
+from fastlsh.files.run.manifest import ProcessPart
 from fastlsh.io import Options, Source
 
 MB = 1 << 20
@@ -67,6 +67,6 @@ def test_units_are_consecutive_files_or_ranges_of_one(files, against, surely_rea
 
 @given(st.integers(0, 40), st.integers(1, 50))
 def test_parts_have_all_units_in_order(units, of):
-    shares = [Part(number + 1, of).share(range(units)) for number in range(of)]
+    shares = [ProcessPart(number + 1, of).share(range(units)) for number in range(of)]
     assert [unit for share in shares for unit in share] == list(range(units))
     assert max(map(len, shares)) - min(map(len, shares)) <= 1

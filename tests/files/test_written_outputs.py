@@ -139,13 +139,13 @@ def test_what_does_not_fit_is_written_again(job, tmp_path, monkeypatch, change):
 def test_finish_in_stages_checks_what_is_there(tmp_path, monkeypatch, name, damage):
     """On another machine the device has another number, and nothing is read for that."""
     small_budget(monkeypatch)
-    identity = workdir._identity
+    identity = workdir._file_record
 
     def elsewhere(path, file):
         found = identity(path, file)
         return found if path == file else [*found[:3], -1, *found[4:]]
 
-    monkeypatch.setattr(workdir, "_identity", elsewhere)
+    monkeypatch.setattr(workdir, "_file_record", elsewhere)
     function, stages = JOBS[name][0], STAGES
     keywords = {
         "inputs": write_shards(tmp_path, rows_of(3, 60), 3), "output": f"{tmp_path}/out/",

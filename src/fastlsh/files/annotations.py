@@ -51,9 +51,9 @@ class Cells(StoredIds):
 
     def __init__(self, numbers: Numbers, texts: Iterable[list[bytes]], *, integers: bool) -> None:
         data, sizes = bytearray(), [np.empty(0, np.int64)]
-        for some in texts:
-            data += b"".join(some)
-            sizes.append(np.fromiter(map(len, some), np.int64, len(some)))
+        for values in texts:
+            data += b"".join(values)
+            sizes.append(np.fromiter(map(len, values), np.int64, len(values)))
         ends = np.cumsum(np.concatenate(sizes))
         super().__init__(numbers, ends, np.frombuffer(data + b" ", np.uint8))
         self.integers = integers
@@ -72,7 +72,7 @@ class Reread(NamedTuple):
 def blocks_of(*collections: Collection) -> Iterator[Reread]:
     """Read the files of collections again; their documents are numbered one behind the other."""
     first = 0
-    for part in (part for each in collections for part in each.parts if part.is_read):
+    for part in (part for collection in collections for part in collection.parts if part.is_read):
         for count, block in zip(part.counts, part.blocks(), strict=True):
             yield Reread(first, count, part.source, block)
             first += count
@@ -104,22 +104,22 @@ def columns_of_both(
     InputError
         None of these rows has a column.
     """
-    wanted, path = np.union1d(left, right), ""
+    rows, path = np.union1d(left, right), ""
     values: dict[str, list[list[bytes]]] = {name: [] for name in names}
     kinds: dict[str, set[type]] = {name: set() for name in names}
-    for first, count, source, block in read(wanted) if names else ():
-        start, stop = np.searchsorted(wanted, (first, first + count))
+    for first, count, source, block in read(rows) if names else ():
+        start, stop = np.searchsorted(rows, (first, first + count))
         if start == stop:
             continue
         path, kept = path or source.path, np.zeros(count, np.bool_)
-        kept[wanted[start:stop] - first] = True
+        kept[rows[start:stop] - first] = True
         block.check_objects(max_row, 1)
         in_path = values_in_path(source)
         plain = source.format in ("txt", *SPLIT)  # which has the columns of its path only
         for name in names:
             values[name].append([])
-        for own in [{}] * int(kept.sum()) if plain else rows_of(source, block, kept):
-            row = in_path | own
+        for columns_of_row in [{}] * int(kept.sum()) if plain else rows_of(source, block, kept):
+            row = in_path | columns_of_row
             for name in names:
                 value = _value(row, name, kinds[name])
                 values[name][-1].append(json.dumps(value).encode())
@@ -127,7 +127,7 @@ def columns_of_both(
     for name, seen in kinds.items():
         if path and not seen:
             raise InputError(path, f"no row of a pair has a column {name!r}")
-        cells = Cells(wanted, values[name], integers=False)
+        cells = Cells(rows, values[name], integers=False)
         kind = KINDS.get(frozenset(seen - {type(None)}), "string")
         columns |= {f"{name}_a": Lookup(cells, left, kind), f"{name}_b": Lookup(cells, right, kind)}
     return columns
@@ -234,10 +234,10 @@ def _finite(column: NDArray[Any]) -> list[Any]:
 
 def _spread(values: list[Any], positions: NDArray[np.int64], count: int) -> list[Any]:
     """Return a list with values at some positions, and None elsewhere."""
-    found: list[Any] = [None] * count
+    spread: list[Any] = [None] * count
     for position, value in zip(positions.tolist(), values, strict=True):
-        found[position] = value
-    return found
+        spread[position] = value
+    return spread
 
 
 class SpanColumns:
@@ -258,12 +258,15 @@ class SpanColumns:
         """Return the column of the documents of the inputs from `start` to `stop` - 1."""
         start, stop = start + self._first, stop + self._first
         of_documents = sorted_range(self._removed[:, 0], start, stop)
-        found: list[list[list[int]]] = [[] for _ in range(start, stop)]
+        spans_of_documents: list[list[list[int]]] = [[] for _ in range(start, stop)]
         for number, begin, end in self._removed[of_documents].tolist():
-            spans = found[number - start]
+            spans = spans_of_documents[number - start]
             if spans and spans[-1][1] == begin:
                 spans[-1][1] = end
             else:
                 spans.append([begin, end])
-        values = [json.dumps(each, separators=(",", ":")) if each else None for each in found]
+        values = [
+            json.dumps(spans, separators=(",", ":")) if spans else None
+            for spans in spans_of_documents
+        ]
         return AddedColumns({SPANS: "string"}, {SPANS: values})

@@ -128,16 +128,23 @@ class Audit:
         >>> whole.removed, whole.judged, whole.precision, round(whole.low, 2), round(whole.high, 2)
         (10, 2, 0.5, 0.09, 0.91)
         """
-        given = list(duplicate)
-        if len(given) != len(self.pairs):
-            raise ValueError(f"{len(given)} judgements for {len(self.pairs)} pairs")
-        for number, each in enumerate(given):
-            if each is not None and not isinstance(each, (bool, np.bool_)):
-                raise TypeError(f"judgement {number} must be True, False or None, got {each!r}")
-        judged = [(pair.row, bool(each)) for pair, each in zip(self.pairs, given, strict=True)
-                  if each is not None]  # fmt: skip
+        judgements = list(duplicate)
+        if len(judgements) != len(self.pairs):
+            raise ValueError(f"{len(judgements)} judgements for {len(self.pairs)} pairs")
+        for number, judgement in enumerate(judgements):
+            if judgement is not None and not isinstance(judgement, (bool, np.bool_)):
+                raise TypeError(
+                    f"judgement {number} must be True, False or None, got {judgement!r}"
+                )
+        judged = [
+            (pair.row, bool(judgement))
+            for pair, judgement in zip(self.pairs, judgements, strict=True)
+            if judgement is not None
+        ]
         rows = np.array([row for row, _ in judged], np.int64)
-        return self.removals.precisions(rows, np.array([each for _, each in judged], np.bool_))
+        return self.removals.precisions(
+            rows, np.array([judgement for _, judgement in judged], np.bool_)
+        )
 
 
 def answers_of(pairs: Sequence[AuditPair], path: Path) -> tuple[list[bool | None], int]:
@@ -150,23 +157,23 @@ def answers_of(pairs: Sequence[AuditPair], path: Path) -> tuple[list[bool | None
     path
         The file.
     """
-    given: dict[tuple[str, str], bool] = {}
+    answers: dict[tuple[str, str], bool] = {}
     source = expand_one(path, "jsonl")
     for row, answer in read_objects(source):
         pair, is_duplicate = (answer.get("id"), answer.get("kept_id")), answer.get("duplicate")
-        is_named = all(isinstance(each, (str, int)) for each in pair)
+        is_named = all(isinstance(name, (str, int)) for name in pair)
         if not is_named or not isinstance(is_duplicate, bool):
             raise source.error("is no answer with id, kept_id and duplicate", row)
-        given[str(pair[0]), str(pair[1])] = is_duplicate
-    if not given:
+        answers[str(pair[0]), str(pair[1])] = is_duplicate
+    if not answers:
         raise source.error("has no answers")
     sample = [(pair.id, pair.kept_id) for pair in pairs]
-    others = len(given.keys() - set(sample))
-    if others == len(given):
+    others = len(answers.keys() - set(sample))
+    if others == len(answers):
         raise source.error(
             "has no answer for a pair of this sample: give the table, sample and seed of its page"
         )
-    return [given.get(pair) for pair in sample], others
+    return [answers.get(pair) for pair in sample], others
 
 
 @shares(ReadOptions, AgainstOptions, without=READ_ONLY_INSIDE)
@@ -235,26 +242,30 @@ def audit_files(
     files, others = paths(inputs), paths(against)
     removals = _removals(table, files, read, source)
     rows = removals.sample(count, number)
-    wanted = {row: place for place, row in enumerate(rows.tolist())}
-    found: list[Any] = [None] * len(rows)
+    places = {row: place for place, row in enumerate(rows.tolist())}
+    removals_drawn: list[Any] = [None] * len(rows)
     for row, values in enumerate(table_rows(table, COLUMNS)):
-        if row in wanted:
-            found[wanted[row]] = row, *values
-    own = {str(name) for _, name, *_ in found}
-    outside = {str(kept) for _, _, kept, _, is_against, _ in found if _true(is_against)}
-    own |= {str(kept) for _, _, kept, _, is_against, _ in found if not _true(is_against)}
-    if outside and not others:
+        if row in places:
+            removals_drawn[places[row]] = row, *values
+    input_ids = {str(name) for _, name, *_ in removals_drawn}
+    against_ids = {
+        str(kept) for _, _, kept, _, is_against, _ in removals_drawn if _true(is_against)
+    }
+    input_ids |= {
+        str(kept) for _, _, kept, _, is_against, _ in removals_drawn if not _true(is_against)
+    }
+    if against_ids and not others:
         raise InputError(
             table, "names documents of a reference collection: give it, too (against=)"
         )
     read_against = made(AgainstOptions, keywords).reading(read)
-    texts = [_texts(files, read, own), _texts(others, read_against, outside)]
+    texts = [_texts(files, read, input_ids), _texts(others, read_against, against_ids)]
     pairs = [
         AuditPair(
             row, str(name), str(kept), _number(value), _text(table, texts[0], name),
             _text(table, texts[_true(is_against)], kept),
         )
-        for row, name, kept, value, is_against, _ in found
+        for row, name, kept, value, is_against, _ in removals_drawn
     ]  # fmt: skip
     return Audit(pairs, removals)
 
@@ -263,8 +274,8 @@ def _removals(
     removed: str, inputs: Sequence[str], read: ReadOptions, source: str | None
 ) -> Removals:
     """Read the numbers of all removals; no string of any is kept."""
-    similarity, kept, own = array("d"), array("q"), array("q")
-    for row, (name, kept_id, value, _, start) in enumerate(table_rows(removed, COLUMNS), 1):
+    similarity, kept_ids, removed_ids = array("d"), array("q"), array("q")
+    for row, (name, kept, value, _, start) in enumerate(table_rows(removed, COLUMNS), 1):
         if start is not None:
             raise InputError(removed, "has parts of documents: an audit judges whole documents")
         try:
@@ -273,14 +284,14 @@ def _removals(
             shown = shortened(repr(value), MOST_VALUE)
             reason = f"has a similarity that is no number from 0 to 1: {shown}"
             raise InputError(removed, reason, row) from None
-        kept.append(hash(str(kept_id)))
-        own.append(hash(str(name)))
-    if not kept:
+        kept_ids.append(hash(str(kept)))
+        removed_ids.append(hash(str(name)))
+    if not kept_ids:
         raise InputError(removed, "has no removals")
     _, cluster, sizes = np.unique(
-        np.frombuffer(kept, np.int64), return_inverse=True, return_counts=True
+        np.frombuffer(kept_ids, np.int64), return_inverse=True, return_counts=True
     )
-    of_source, names = _sources(np.frombuffer(own, np.int64), inputs, read, source)
+    of_source, names = _sources(np.frombuffer(removed_ids, np.int64), inputs, read, source)
     return Removals(np.array(similarity), 1 + sizes[cluster], of_source, names)
 
 
@@ -294,37 +305,37 @@ def _sources(
     order = np.argsort(ids, kind="stable")
     ordered = ids[order]
 
-    def found(path: str, documents: BlockDocuments, data_set: NDArray[np.int64]) -> None:
+    def note_sources(path: str, documents: BlockDocuments, data_set: NDArray[np.int64]) -> None:
         hashes = np.fromiter(map(hash, _ids(path, documents)), np.int64, len(documents))
         first, last = (np.searchsorted(ordered, hashes, side) for side in ("left", "right"))
         for row in np.flatnonzero(first < last).tolist():
-            own = order[first[row] : last[row]]
-            own = own[~known[own]]
-            source[own], known[own] = data_set[row], True
+            matching = order[first[row] : last[row]]
+            matching = matching[~known[matching]]
+            source[matching], known[matching] = data_set[row], True
 
     known = np.zeros(len(ids), np.bool_)
     if column is None:
         for number, name in enumerate(inputs):
             for path, documents in each_block([name], read):
-                found(path, documents, np.full(len(documents), number))
+                note_sources(path, documents, np.full(len(documents), number))
         return source, list(inputs)
     data_sets = DataSets.of_column(inputs, read, column)
     for path, documents in each_block(inputs, replace(read, labels=(column,))):
-        found(path, documents, data_sets.of_labels(documents.labels[column]))
+        note_sources(path, documents, data_sets.of_labels(documents.labels[column]))
     return source, data_sets.names
 
 
-def _texts(inputs: Sequence[str], read: ReadOptions, wanted: set[str]) -> Mapping[str, str]:
+def _texts(inputs: Sequence[str], read: ReadOptions, names: set[str]) -> Mapping[str, str]:
     """Return the first text with each id."""
     texts: dict[str, str] = {}
     for path, documents in each_block(inputs, read):
         ids = _ids(path, documents)
-        rows = [row for row, name in enumerate(ids) if name in wanted and name not in texts]
+        rows = [row for row, name in enumerate(ids) if name in names and name not in texts]
         if rows:
             taken = as_texts(documents.texts).take(np.array(rows)).strings()
             for row, text in zip(reversed(rows), reversed(taken), strict=True):
                 texts[ids[row]] = text
-        if len(texts) == len(wanted):
+        if len(texts) == len(names):
             break
     return texts
 
@@ -332,7 +343,7 @@ def _texts(inputs: Sequence[str], read: ReadOptions, wanted: set[str]) -> Mappin
 def _ids(path: str, documents: BlockDocuments) -> list[str]:
     ids = Ids()
     ids.add(path, documents.ids, documents.rows)
-    return [str(each) for each in ids]
+    return [str(name) for name in ids]
 
 
 def _text(removed: str, texts: Mapping[str, str], name: Any) -> str:

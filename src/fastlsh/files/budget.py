@@ -57,8 +57,8 @@ def _folders() -> Iterator[Path]:
             _, controllers, group = line.split(":", 2)
             if controllers in ("", "memory"):
                 inside = PurePosixPath(group.lstrip("/"))
-                for each in (inside, *inside.parents):
-                    yield _GROUPS / controllers / each
+                for path in (inside, *inside.parents):
+                    yield _GROUPS / controllers / path
 
 
 def _cache(statistics: Path) -> int:
@@ -140,17 +140,17 @@ def parse_memory(text: str) -> int:
 def check_least(memory: int) -> None:
     """Raise ValueError if it is less memory than any run on disk takes."""
     if memory < LEAST:
-        given = str(getattr(memory, "given", memory))
+        text = str(getattr(memory, "given", memory))
         raise ValueError(
             f"the memory must be at least {LEAST >> 20}M, got"
-            f" {f'{given} bytes' if given.isdigit() else given}: it includes what Python and the"
+            f" {f'{text} bytes' if text.isdigit() else text}: it includes what Python and the"
             " libraries take"
         )
 
 
-def least_memory(size: int, each: int) -> str:
-    """Return the memory with which there are `each` bytes for each one of `size`."""
-    return f"{-(-(BASE + size * each) >> 20) + 1}M"
+def least_memory(size: int, per_row: int) -> str:
+    """Return the memory with which there are `per_row` bytes for each one of `size`."""
+    return f"{-(-(BASE + size * per_row) >> 20) + 1}M"
 
 
 def longest_row(memory: int) -> int:
@@ -171,17 +171,17 @@ def saying_memory(memory: int, max_row: int) -> Iterator[None]:
         yield
     except LongRowError as error:
         size, most = f"{'at least ' * error.goes_on}{amount(error.size)}", max_row
-        has, may, each, advice = f"row has {size}", "row may have", PER_ROW, ""
+        has, may, per_row, advice = f"row has {size}", "row may have", PER_ROW, ""
         if error.what == "page":
-            has, may, each, most = f"page has {size}", "page may have", PER_PAGE, PAGES * most
+            has, may, per_row, most = f"page has {size}", "page may have", PER_PAGE, PAGES * most
             advice = ", or write the file in smaller pages"
         elif error.what != "row":
             has, may = f"row takes about {size} of memory {error.what}", "row may take"
-            each, most = 1, PER_ROW * most
+            per_row, most = 1, PER_ROW * most
         raise InputError(
             error.path,
             f"the {has}, and with {amount(memory)} of memory a {may} {amount(most)}: give at least"
-            f' memory="{least_memory(error.size, each)}"{advice}',
+            f' memory="{least_memory(error.size, per_row)}"{advice}',
             error.row,
         ) from error
 
@@ -260,5 +260,5 @@ def per_passage(rules: CutRules, shingler: Shingler) -> dict[str, int]:
 
     Merging takes less if no rule changes the passages, and no text was normalised.
     """
-    as_found = rules.given.keys() <= {"join"} and counts_originals(shingler)
-    return {**PER_PASSAGE, "merge": PER_PLAIN} if as_found else PER_PASSAGE
+    unchanged = rules.given.keys() <= {"join"} and counts_originals(shingler)
+    return {**PER_PASSAGE, "merge": PER_PLAIN} if unchanged else PER_PASSAGE

@@ -48,9 +48,9 @@ REASONS = 10
 class BlockFindings(NamedTuple):
     """What a block of documents contains."""
 
-    found: Containments
+    containments: Containments
     ids: list[Any]
-    """Of the document of each row of `found`; None: it has none."""
+    """Of the document of each row of `containments`; None: it has none."""
     rows: NDArray[np.int64]
     """int64: the row of that document in its file; in a range of a file, counted from there."""
     cuts: NDArray[np.int64]
@@ -60,16 +60,16 @@ class BlockFindings(NamedTuple):
 
     def behind(self, start: int) -> "BlockFindings":
         """Return the same if the first document of the block has this number."""
-        moved = self.found._replace(document=self.found.document + start)
+        moved = self.containments._replace(document=self.containments.document + start)
         return BlockFindings(
             moved, self.ids, self.rows, np.add(self.cuts, (start, 0, 0)), self.dropped + start
         )
 
     @classmethod
-    def joined(cls, blocks: "Sequence[BlockFindings]") -> "BlockFindings":
+    def of_blocks(cls, blocks: "Sequence[BlockFindings]") -> "BlockFindings":
         """Return those of all blocks, in their order."""
         return cls(
-            Containments.joined([block.found for block in blocks]),
+            Containments.joined([block.containments for block in blocks]),
             [name for block in blocks for name in block.ids],
             np.concatenate([NOTHING.rows, *(block.rows for block in blocks)]),
             np.concatenate([NOTHING.cuts, *(block.cuts for block in blocks)]),
@@ -96,10 +96,10 @@ class Findings:
     """The number of the row behind the last one, as rows are counted in the last file."""
 
     def ids(self) -> list[Any]:
-        """Return the ids of the documents of `found`; ``FILE:ROW`` where a file has none."""
+        """Return the ids of the documents of `containments`; ``FILE:ROW`` where a file has none."""
         contents = self.contents
         ends = np.cumsum([part.documents for part in self.parts])
-        files = np.searchsorted(ends, contents.found.document, "right")
+        files = np.searchsorted(ends, contents.containments.document, "right")
         rows = zip(contents.ids, files.tolist(), contents.rows.tolist(), strict=True)
         return [
             f"{self.parts[file].source.path}:{row}" if name is None else name
@@ -114,15 +114,15 @@ class Findings:
             [
                 replace(
                     part,
-                    extents=[each._replace(row=each.row + rows) for each in part.extents],
+                    extents=[extent._replace(row=extent.row + rows) for extent in part.extents],
                     bad=[row + rows for row in part.bad],
                 )
             ],
             self.contents._replace(rows=self.contents.rows + rows),
             self.skipped,
             [
-                InputError(each.path, each.reason, each.row and each.row + rows)
-                for each in self.reasons
+                InputError(error.path, error.reason, error.row and error.row + rows)
+                for error in self.reasons
             ],
             self.next_row + rows,
         )
@@ -133,27 +133,30 @@ class Findings:
         return sum(part.documents for part in self.parts)
 
     @classmethod
-    def joined(cls, some: "Sequence[Findings]") -> "Findings":
+    def of_ranges(cls, ranges: "Sequence[Findings]") -> "Findings":
         """Return those of consecutive files, or ranges of files, as one."""
         parts: list[InputFile] = []
         every: list[Findings] = []
-        for each in some:
-            if every and each.first < every[0].first + len(parts):  # the next range of the file
-                if each.parts[0].source.format not in COLUMNAR:
-                    each = each.behind(every[-1].next_row - 1)
-                parts[-1] = parts[-1].followed_by(each.parts[0])
+        for findings in ranges:
+            if every and findings.first < every[0].first + len(parts):  # the next range of the file
+                if findings.parts[0].source.format not in COLUMNAR:
+                    findings = findings.behind(every[-1].next_row - 1)
+                parts[-1] = parts[-1].followed_by(findings.parts[0])
             else:
-                parts += each.parts
-            every.append(each)
-        starts = np.cumsum([0, *(each.documents for each in every)]).tolist()
+                parts += findings.parts
+            every.append(findings)
+        starts = np.cumsum([0, *(findings.documents for findings in every)]).tolist()
         return cls(
             every[0].first,
             parts,
-            BlockFindings.joined(
-                [each.contents.behind(start) for each, start in zip(every, starts, strict=False)]
+            BlockFindings.of_blocks(
+                [
+                    findings.contents.behind(start)
+                    for findings, start in zip(every, starts, strict=False)
+                ]
             ),
-            sum(each.skipped for each in every),
-            [reason for each in every for reason in each.reasons][:REASONS],
+            sum(findings.skipped for findings in every),
+            [reason for findings in every for reason in findings.reasons][:REASONS],
             every[-1].next_row,
         )
 
@@ -182,7 +185,7 @@ def sample_of_files(
     if params.boilerplate_share is None:
         return tally, 0
     chosen = np.unique(np.linspace(0, len(sources) - 1, SAMPLED_FILES).astype(np.int64)).tolist()
-    each = -(-params.sample // len(chosen))
+    per_file = -(-params.sample // len(chosen))
     total = 0
 
     def beginnings() -> Iterator[Block]:
@@ -194,14 +197,14 @@ def sample_of_files(
                 yield from first.first(read(source, None, ALL_BYTES))
             return
         for number in chosen:
-            yield from Limit(each).first(read(sources[number], None, ALL_BYTES))
+            yield from Limit(per_file).first(read(sources[number], None, ALL_BYTES))
 
     def match(block: Block) -> tuple[int, list[Matches]]:
         texts = as_texts(block.documents().texts)
         return len(texts), list(matches_in(grams, texts, 0, len(texts)))
 
-    with closing(ordered_map(beginnings(), match, options.threads)) as found:
-        for count, of_block in found:
+    with closing(ordered_map(beginnings(), match, options.threads)) as blocks:
+        for count, of_block in blocks:
             total += count
             for matches in of_block:
                 tally.add(grams, matches)
@@ -247,7 +250,7 @@ def find_in_files(
 
     blocks = _blocks(parts, within, limit, read)
     with closing(ordered_map(blocks, find, threads)) as results:
-        for part, block, documents, found in results:
+        for part, block, documents, findings in results:
             try:
                 documents.check(skip=not strict)
             except InputError as first:
@@ -258,12 +261,12 @@ def find_in_files(
                 reasons = [*reasons, error][:REASONS]
             part.extents.append(block.extent)
             part.counts.append(len(documents))
-            if len(found.found.item):
-                found_blocks.append(found.behind(documents_read))
+            if len(findings.containments.item):
+                found_blocks.append(findings.behind(documents_read))
             documents_read += len(documents)
             next_row = block.next_row
             tell(part.source, block.extent)
-    found_in_all = BlockFindings.joined(found_blocks)
+    found_in_all = BlockFindings.of_blocks(found_blocks)
     return Findings(files.start, parts, found_in_all, skipped, reasons, next_row)
 
 
@@ -287,14 +290,14 @@ def _found_in_block(
     documents: BlockDocuments, grams: ItemGrams, params: ContaminationParams
 ) -> BlockFindings:
     texts = as_texts(documents.texts)
-    found = items_in(grams, texts, matches_in(grams, texts, 0, len(texts)), params)
-    if not len(found.item):
+    containments = items_in(grams, texts, matches_in(grams, texts, 0, len(texts)), params)
+    if not len(containments.item):
         return NOTHING
     ids = Ids()
     ids.add("", documents.ids, documents.rows)
-    cuts, dropped = cuts_of(texts, found, params)
-    rows = documents.rows[found.document]
-    return BlockFindings(found, ids.take(found.document), rows, cuts, dropped)
+    cuts, dropped = cuts_of(texts, containments, params)
+    rows = documents.rows[containments.document]
+    return BlockFindings(containments, ids.take(containments.document), rows, cuts, dropped)
 
 
 def _again(part: InputFile) -> Iterator[Block]:
@@ -318,20 +321,22 @@ class ContaminationColumns:
         "contaminated_by": "string", "contamination_share": "double", "contamination_run": "int64",
     }  # fmt: skip
 
-    def __init__(self, found: Containments, share: NDArray[np.float64], ids: Sequence[Any]) -> None:
-        first = most_contained(found, share)
-        self._document, self._item = found.document[first], found.item[first]
-        self._share, self._run, self._ids = share[first], found.run[first], ids
+    def __init__(
+        self, containments: Containments, share: NDArray[np.float64], ids: Sequence[Any]
+    ) -> None:
+        first = most_contained(containments, share)
+        self._document, self._item = containments.document[first], containments.item[first]
+        self._share, self._run, self._ids = share[first], containments.run[first], ids
 
     def __call__(self, start: int, stop: int) -> AddedColumns:
         """Return the columns of the documents from `start` to `stop` - 1."""
         rows = slice(*np.searchsorted(self._document, (start, stop)))
         names: list[str | None] = [None] * (stop - start)
         share, run = np.zeros(stop - start), np.zeros(stop - start, np.int64)
-        there = self._document[rows] - start
-        share[there], run[there] = self._share[rows], self._run[rows]
+        positions = self._document[rows] - start
+        share[positions], run[positions] = self._share[rows], self._run[rows]
         ids = texts_of_ids([self._ids[item] for item in self._item[rows].tolist()])
-        for document, name in zip(there.tolist(), ids, strict=True):
+        for document, name in zip(positions.tolist(), ids, strict=True):
             names[document] = name
         columns = (names, share.tolist(), run.tolist())
         return AddedColumns(self.TYPES, dict(zip(self.TYPES, columns, strict=True)))
@@ -382,10 +387,12 @@ def write_what_is_left(
         start, stop = key
         kept = np.ones(stop - start, np.bool_)
         kept[dropped[sorted_range(dropped, start, stop)] - start] = False
-        own = cuts[sorted_range(cuts[:, 0], start, stop)] - (start, 0, 0)
+        cuts_of_block = cuts[sorted_range(cuts[:, 0], start, stop)] - (start, 0, 0)
         changed: Mapping[int, str] = {}
-        if len(own):
-            changed = texts_without_spans(as_texts(block.documents().texts), own, params.join)
+        if len(cuts_of_block):
+            changed = texts_without_spans(
+                as_texts(block.documents().texts), cuts_of_block, params.join
+            )
         return Rest(kept, changed, None if added is None else added(start, stop))
 
     outputs = []
@@ -400,7 +407,7 @@ def write_what_is_left(
             together.absent(output.path)
             continue
         columns = None if added is None else added(0, 0)
-        parts = [findings.parts[each - begin] for each in output.sources]
+        parts = [findings.parts[number - begin] for number in output.sources]
         sources = [part.source for part in parts if part.is_read]
         again = partial(blocks, output)
         outputs.append(Rewriting(output, sources, again, rest, columns, max_row=max_row))

@@ -23,7 +23,7 @@ from fastlsh.files.disk.staged import (
     StageDoneError,
     end_of_stage,
     ended,
-    joined,
+    joined_run,
     taking_part,
 )
 from fastlsh.files.evaluation_items import ItemFiles
@@ -34,7 +34,7 @@ from fastlsh.files.run.manifest import (
     OF_DECONTAMINATION,
     OUTPUT_PATH,
     RESULT,
-    Part,
+    ProcessPart,
     Unit,
     begin,
     described_run,
@@ -121,7 +121,7 @@ class Workplace:
 
     work: WorkDirectory
     stage: str | None
-    part: Part
+    part: ProcessPart
 
 
 @dataclass(frozen=True)
@@ -160,13 +160,13 @@ class ContaminationJob:
 
     def units_written(self) -> list[list[int]]:
         """Return the units that are written together, by number: the ranges of a file."""
-        found: list[list[int]] = []
+        groups: list[list[int]] = []
         for number, unit in enumerate(self.units()):
             if unit.within.start:
-                found[-1].append(number)
+                groups[-1].append(number)
             else:
-                found.append([number])
-        return found
+                groups.append([number])
+        return groups
 
     @contextmanager
     def begun(self) -> Iterator[None]:
@@ -181,7 +181,7 @@ class ContaminationJob:
             self.tell(f"decontaminating in {work.path}")
             if self.place.stage is not None:
                 description = {**description, **self._outputs}
-                parts = joined(self.place, description, fixed, OF_DECONTAMINATION[0])["parts"]
+                parts = joined_run(self.place, description, fixed, OF_DECONTAMINATION[0])["parts"]
                 with taking_part(self.place, {"sample": SAMPLE}, parts, self._missing_before):
                     yield
                     # The stages before "finish" do not come here.
@@ -283,7 +283,7 @@ class ContaminationJob:
         saved = work.read(f"{folder}/files.json")
         parts = [
             InputFile(
-                self.sources[file], extents=[BlockExtent(*each) for each in extents],
+                self.sources[file], extents=[BlockExtent(*extent) for extent in extents],
                 counts=counts, bad=bad,
             )
             for file, (extents, counts, bad) in zip(files, saved["files"], strict=False)
@@ -300,7 +300,7 @@ class ContaminationJob:
         if self.place is None:
             return
         contents = findings.contents
-        arrays = *contents.found, contents.rows, contents.cuts, contents.dropped
+        arrays = *contents.containments, contents.rows, contents.cuts, contents.dropped
         saved = {
             "files": [(part.extents, part.counts, part.bad) for part in findings.parts],
             "ids": contents.ids,
@@ -338,8 +338,8 @@ class ContaminationJob:
         units = self.units()
         files = {file for number in numbers for file in units[number].files}
         plan = enumerate(self.targets.plan)
-        own = [number for number, each in plan if each.sources[0] in files]
-        return f"written-{numbers[0]:06}.json", self.targets.convert, self.targets.paths(own)
+        outputs = [number for number, output in plan if output.sources[0] in files]
+        return f"written-{numbers[0]:06}.json", self.targets.convert, self.targets.paths(outputs)
 
 
 _ARRAYS = ("document", "item", "grams", "run", "spans", "rows", "cuts", "dropped")
@@ -361,15 +361,15 @@ def run_decontamination(job: ContaminationJob) -> FileDecontamination:
             _end_of_stage(job, "sample")
             grams = without_boilerplate(grams, tally, sample, job.params)
         with clock("finding"):
-            found = _find(job, grams) if job.is_stage("find") else []
+            findings_of_units = _find(job, grams) if job.is_stage("find") else []
             _end_of_stage(job, "find")
         with clock("writing"):
             if job.writes_units and job.is_stage("write"):
                 _write_units(job, grams)
             _end_of_stage(job, "write")
-            if not found:
-                found = [job.saved_findings(*each) for each in enumerate(job.units())]
-            findings = Findings.joined(found)
+            if not findings_of_units:
+                findings_of_units = [job.saved_findings(*unit) for unit in enumerate(job.units())]
+            findings = Findings.of_ranges(findings_of_units)
             with replacing_together() as together:
                 if job.hits is not None:
                     write_table(job.hits, _hits(findings, grams, job.items), together)
@@ -392,18 +392,18 @@ def _end_of_stage(job: ContaminationJob, stage: str) -> None:
 
 def result_of_stage(done: StageDoneError, rule: str) -> FileDecontamination:
     """Return the result of a stage: the counts, if it ends the run."""
-    if done.found is None:
+    if done.counts is None:
         return FileDecontamination(
             documents=0, contaminated=0, written=0, dropped=0, changed=0, n_hits=0, items=0,
             items_found=0, not_searched=[], boilerplate=[], rule=rule, skipped=0,
             skipped_reasons=[], outputs=[],
         )  # fmt: skip
-    found: dict[str, Any] = dict(done.found)
+    counts: dict[str, Any] = dict(done.counts)
     return FileDecontamination(
         **{
-            **found,
-            "not_searched": [NotSearched(*each) for each in found["not_searched"]],
-            "boilerplate": [Boilerplate(*each) for each in found["boilerplate"]],
+            **counts,
+            "not_searched": [NotSearched(*item) for item in counts["not_searched"]],
+            "boilerplate": [Boilerplate(*gram) for gram in counts["boilerplate"]],
         }
     )
 
@@ -412,21 +412,21 @@ def _sampled(job: ContaminationJob, grams: ItemGrams) -> tuple[Tally, int]:
     saved = job.saved_sample(grams)
     if saved is not None:
         return saved
-    found = sample_of_files(
+    sample = sample_of_files(
         job.sources, grams, job.params, job.options, job.read.limit, job.sizes.read
     )
-    job.save_sample(*found)
-    return found
+    job.save_sample(*sample)
+    return sample
 
 
 def _find(job: ContaminationJob, grams: ItemGrams) -> list[Findings]:
     """Find items in the units of this process's part."""
-    own = job.own(list(enumerate(job.units())))
-    numbers = dict.fromkeys(number for _, unit in own for number in unit.files)
+    units = job.own(list(enumerate(job.units())))
+    numbers = dict.fromkeys(number for _, unit in units for number in unit.files)
     files = [job.sources[number] for number in numbers]
     tell = job.byte_progress("decontaminating", files)
     every = []
-    for number, unit in own:
+    for number, unit in units:
         if not job.has_findings(number):
             findings = find_in_files(
                 job.sources, unit, grams, job.params, job.options.threads, limit=job.read.limit,
@@ -444,12 +444,12 @@ def _find(job: ContaminationJob, grams: ItemGrams) -> list[Findings]:
 
 def _write_units(job: ContaminationJob, grams: ItemGrams) -> None:
     """Write the rows of the units of this process's part; those of a unit appear together."""
-    own = [numbers for numbers in job.own(job.units_written()) if not job.is_written(numbers)]
+    groups = [numbers for numbers in job.own(job.units_written()) if not job.is_written(numbers)]
     units = job.units()
-    files = [job.sources[i] for each in own for i in units[each[0]].files]
+    files = [job.sources[i] for group in groups for i in units[group[0]].files]
     tell = job.byte_progress("writing", files)
-    for numbers in own:
-        findings = Findings.joined([job.saved_findings(n, units[n]) for n in numbers])
+    for numbers in groups:
+        findings = Findings.of_ranges([job.saved_findings(n, units[n]) for n in numbers])
         with job.written_together(numbers) as together:
             _write(job, findings, grams, together, tell)
     tell.end()
@@ -465,9 +465,9 @@ def _write(
     assert job.targets is not None
     added = None
     if job.params.rule == "annotate":
-        found = findings.contents.found
-        share = found.grams / grams.sizes[found.item]
-        added = ContaminationColumns(found, share, job.items.ids)
+        containments = findings.contents.containments
+        share = containments.grams / grams.sizes[containments.item]
+        added = ContaminationColumns(containments, share, job.items.ids)
     with saying_memory(job.sizes.memory, job.sizes.row):
         write_what_is_left(
             findings, job.targets, job.params, job.options.threads, together, tell, added,
@@ -485,32 +485,33 @@ def _check_searchable(grams: ItemGrams, items: ItemFiles) -> None:
 
 
 def _hits(findings: Findings, grams: ItemGrams, items: ItemFiles) -> dict[str, Any]:
-    found = findings.contents.found
-    row = found.spans[:, 0]
-    item = found.item[row]
+    containments = findings.contents.containments
+    row = containments.spans[:, 0]
+    item = containments.item[row]
     return contamination_columns(
         Lookup(findings.ids(), row), Lookup(items.files, item), Lookup(items.ids, item),
-        (found.grams / grams.sizes[found.item])[row], found.run[row],
-        Lookup(items.items.names, found.spans[:, 1]), found.spans[:, 2], found.spans[:, 3],
+        (containments.grams / grams.sizes[containments.item])[row], containments.run[row],
+        Lookup(items.items.names, containments.spans[:, 1]),
+        containments.spans[:, 2], containments.spans[:, 3],
     )  # fmt: skip
 
 
 def _result(
     job: ContaminationJob, findings: Findings, grams: ItemGrams, tally: Tally, clock: Stopwatch
 ) -> FileDecontamination:
-    found, cuts = findings.contents.found, findings.contents.cuts
+    containments, cuts = findings.contents.containments, findings.contents.cuts
     targets, items = job.targets, job.items
     dropped = len(findings.contents.dropped)
     read = sum(part.is_read for part in findings.parts)
     return FileDecontamination(
         documents=findings.documents,
-        contaminated=len(np.unique(found.document)),
+        contaminated=len(np.unique(containments.document)),
         written=0 if targets is None else findings.documents - dropped,
         dropped=dropped,
         changed=len(np.unique(cuts[:, 0])),
-        n_hits=len(found.spans),
+        n_hits=len(containments.spans),
         items=items.items.n_items,
-        items_found=len(np.unique(found.item)),
+        items_found=len(np.unique(containments.item)),
         not_searched=not_searched(grams, items.ids),
         boilerplate=boilerplate_of(grams, tally),
         rule=job.params.rule,

@@ -121,14 +121,14 @@ class SpanCutting(Cutting):
     def follows(self, pieces: Pieces) -> NDArray[np.bool_]:
         """Return which contexts begin with the window behind the last one of the context before."""
         text, first, end = pieces.bounds.T
-        found = np.zeros(len(pieces), np.bool_)
+        is_next = np.zeros(len(pieces), np.bool_)
         stretch = first // STRETCH
-        found[1:] = (
+        is_next[1:] = (
             (text[1:] == text[:-1])
             & (first[1:] == end[:-1] - self.min_length + 1)
             & (stretch[1:] == stretch[:-1])
         )
-        return found
+        return is_next
 
     def _contexts(self, documents: BlockDocuments) -> tuple[Pieces, Anchors]:
         texts = as_texts(documents.texts)

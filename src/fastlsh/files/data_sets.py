@@ -62,11 +62,11 @@ class DataSets:
         for _, documents in each_block(inputs, how):
             if not len(documents):
                 continue
-            found, rows = np.unique(documents.labels[column], return_index=True)
-            new = np.array([each not in names for each in found.tolist()], np.bool_)
+            values, rows = np.unique(documents.labels[column], return_index=True)
+            new = np.array([value not in names for value in values.tolist()], np.bool_)
             order = np.argsort(rows[new])
-            values = names_at(documents, rows[new][order])
-            names.update(zip(found[new][order].tolist(), values, strict=True))
+            texts_of_values = names_at(documents, rows[new][order])
+            names.update(zip(values[new][order].tolist(), texts_of_values, strict=True))
             if most is not None and len(names) > most:
                 break
         return cls.of_values(names, inputs[0], column, most)

@@ -80,11 +80,11 @@ def estimate(
     if limit is not None and documents > limit:
         size, documents = size * limit // documents, limit
     keys = stored_bytes(params)
-    each = 4 * params.num_perm + keys
+    per_signature = 4 * params.num_perm + keys
     memory, signed = size + documents * per_document(params), documents
     if cutting is not None:
         signed = int(size * seen_pieces / seen_bytes) if seen_bytes else len(sources)
-        memory = size + documents * PER_CUT_DOCUMENT + signed * (each + PER_PIECE)
+        memory = size + documents * PER_CUT_DOCUMENT + signed * (per_signature + PER_PIECE)
     return Estimate(
         documents, int(size), int(memory) + BASE, int(signed * (keys + 8) + size / 2), signed
     )
@@ -98,10 +98,10 @@ def sampled(sources: list[Source]) -> list[Source]:
 
 def _beginning(source: Source, cutting: Cutting | None, memory: int) -> tuple[int, int]:
     """Return how many documents and pieces the beginning of a file has."""
-    found = first_documents(source, memory)
-    if found is None:
+    documents = first_documents(source, memory)
+    if documents is None:
         return 0, 0
-    return len(found), 0 if cutting is None else len(cutting.pieces(found))
+    return len(documents), 0 if cutting is None else len(cutting.pieces(documents))
 
 
 def first_documents(source: Source, memory: int) -> BlockDocuments | None:
@@ -167,10 +167,10 @@ def choose(request: Request, sources: list[Source], first_input: int = 0) -> Cho
         return Choice(engine, f"as asked for, {limit}")
     if any(identity(source) is None for source in sources):
         return Choice(Engine.MEMORY, "an input is a pipe, which cannot be read twice")
-    found = estimate_of(request, sources, first_input)
-    enough = found.memory <= memory
-    why = f"needs {amount(found.memory)}, {limit}"
-    return Choice(Engine.MEMORY if enough else Engine.DISK, why, found)
+    estimated = estimate_of(request, sources, first_input)
+    enough = estimated.memory <= memory
+    why = f"needs {amount(estimated.memory)}, {limit}"
+    return Choice(Engine.MEMORY if enough else Engine.DISK, why, estimated)
 
 
 def choose_for_index(request: Request, sources: list[Source]) -> Choice:
@@ -184,15 +184,15 @@ def choose_for_index(request: Request, sources: list[Source]) -> Choice:
     why = "new documents are compared with an index there"
     if any(identity(source) is None for source in sources):
         return Choice(Engine.MEMORY, why)
-    found = estimate_of(request, sources, 0)
-    if found.memory > request.engine.memory:
+    estimated = estimate_of(request, sources, 0)
+    if estimated.memory > request.engine.memory:
         raise InputError(
             sources[0].path,
             f"with an index, new documents are compared in memory, where about"
-            f" {amount(found.memory)} would be needed, and {amount(request.engine.memory)} are"
+            f" {amount(estimated.memory)} would be needed, and {amount(request.engine.memory)} are"
             " allowed: give fewer files at a time, or more memory=",
         )
-    return Choice(Engine.MEMORY, why, found)
+    return Choice(Engine.MEMORY, why, estimated)
 
 
 def check_exact_fits(request: Request, sources: list[Source]) -> None:
@@ -200,9 +200,9 @@ def check_exact_fits(request: Request, sources: list[Source]) -> None:
     engine = request.engine
     if engine.engine is Engine.MEMORY or any(identity(source) is None for source in sources):
         return
-    found = estimate_of(request, sources, 0)
-    each = PER_EXACT.get(request.search.shingler.unit, PER_EXACT_WORDS)
-    needed = BASE + found.documents * PER_DOCUMENT + found.text * (1 + each)
+    estimated = estimate_of(request, sources, 0)
+    per_byte = PER_EXACT.get(request.search.shingler.unit, PER_EXACT_WORDS)
+    needed = BASE + estimated.documents * PER_DOCUMENT + estimated.text * (1 + per_byte)
     if needed > engine.memory:
         raise ValueError(
             f"exact=True works in memory, where about {amount(needed)} would be needed, and"
@@ -215,11 +215,11 @@ def estimate_of(request: Request, sources: list[Source], first_input: int) -> Es
     """Estimate what a request needs; `first_input` of the files are of `against`."""
     # Documents of `against` come on top of those that a limit allows.
     limit = None if first_input else request.read.limit
-    found = estimate(sources, request.search, request.cutting, request.engine.memory, limit)
+    estimated = estimate(sources, request.search, request.cutting, request.engine.memory, limit)
     if request.group is None:
-        return found
-    more = 2 * found.text  # as rows, and as documents
-    return found._replace(memory=found.memory + more, disk=found.disk + more)
+        return estimated
+    more = 2 * estimated.text  # as rows, and as documents
+    return estimated._replace(memory=estimated.memory + more, disk=estimated.disk + more)
 
 
 def _size(source: Source) -> int:
@@ -229,17 +229,21 @@ def _size(source: Source) -> int:
 
 def _measured(sources: list[Source]) -> dict[str, float]:
     """Return how many times as large samples are without compression, by its kind."""
-    stored: dict[str, int] = {}
-    given: dict[str, int] = {}
+    stored_sizes: dict[str, int] = {}
+    expanded_sizes: dict[str, int] = {}
     for source in sources:
         kind = source.compression
         if not kind or identity(source) is None:
             continue
         with suppress(InputError):
             before, after = expanded(source, SAMPLE)
-            stored[kind] = stored.get(kind, 0) + before
-            given[kind] = given.get(kind, 0) + after
-    return {kind: given[kind] / stored[kind] for kind in stored if stored[kind]}
+            stored_sizes[kind] = stored_sizes.get(kind, 0) + before
+            expanded_sizes[kind] = expanded_sizes.get(kind, 0) + after
+    return {
+        kind: expanded_sizes[kind] / stored_sizes[kind]
+        for kind in stored_sizes
+        if stored_sizes[kind]
+    }
 
 
 def _expansion(source: Source, measured: dict[str, float]) -> float:

@@ -49,27 +49,27 @@ def read_items(
         limit=None, on_error="fail", format=None, recursive=True,
     )  # fmt: skip
     sources = files_to_read(evals, plain, mixed=True)
-    found: list[list[tuple[str, str]]] = []
+    fields_of_items: list[list[tuple[str, str]]] = []
     ids: list[Any] = []
     files: list[str] = []
     for source in sources:
-        before = len(found)
+        before = len(fields_of_items)
         for number, row in read_objects(source):
-            found.append(list(_fields_of(source, number, row, fields, item_id)))
+            fields_of_items.append(list(_fields_of(source, number, row, fields, item_id)))
             ids.append(_id_of(source, number, row, item_id))
             files.append(source.path)
-        if len(found) == before:
+        if len(fields_of_items) == before:
             raise source.error("no evaluation items: the file has no rows")
-        if len(found) == before + 1 and fields is None and source.format == "jsonl":
+        if len(fields_of_items) == before + 1 and fields is None and source.format == "jsonl":
             _check_item(source, number, row)
-    return ItemFiles(sources, Items.of_fields(found), ids, files)
+    return ItemFiles(sources, Items.of_fields(fields_of_items), ids, files)
 
 
 def _check_item(source: Source, number: int, row: dict[str, Any]) -> None:
     """Raise InputError if the only row of a file has no sentence but in an array of objects."""
     arrays = [
         name for name, value in row.items()
-        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
+        if isinstance(value, list) and value and all(isinstance(element, dict) for element in value)
     ]  # fmt: skip
     others = {name: value for name, value in row.items() if name not in arrays}
     if arrays and not any(" " in text for _, text in _strings("", others)):
@@ -105,11 +105,11 @@ def _strings(name: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, dict):
-        for key, each in value.items():
-            yield from _strings(f"{name}.{key}", each)
+        for key, item in value.items():
+            yield from _strings(f"{name}.{key}", item)
     elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _strings(name, each)
+        for item in value:
+            yield from _strings(name, item)
 
 
 def _member(source: Source, number: int, row: dict[str, Any], name: str) -> Any:

@@ -104,8 +104,10 @@ def deduplicate_with_index(
     """
     check_keep(keep, with_priority=priority is not None)
     search = index.search_params
-    given = [os.fspath(each) for each in (output, removed, clusters, report) if each is not None]
-    for path in given:
+    targets = [
+        os.fspath(target) for target in (output, removed, clusters, report) if target is not None
+    ]
+    for path in targets:
         if is_remote(path) or (is_written_in_place(path) and not is_folder_output(path)):
             raise ValueError(f"{path}: with an index, an output must be a plain file")
     removal = Removal.of(

@@ -45,19 +45,22 @@ def line_run_on_disk(
     left, right = proofs["left"], proofs["right"]
     before = len(pieces) - n_documents
     ends = np.cumsum(pieces, dtype=np.int64)
-    documents, kept = (np.searchsorted(ends, each, "right") - before for each in (left, right))
-    own = pieces[before:].astype(np.int64)
+    documents, kept = (
+        np.searchsorted(ends, numbers_of_pieces, "right") - before
+        for numbers_of_pieces in (left, right)
+    )
+    pieces_of_inputs = pieces[before:].astype(np.int64)
 
     def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
         both = np.concatenate([right[rows], left[rows]])
         numbers, where = np.unique(both, return_inverse=True)
         texts = gathered.texts(job.work.load(PARTS)[numbers], numbers)
         names = gathered.take(numbers)
-        found = [
+        passages_of_rows = [
             Passage(texts[i], str(names[i]), outside=bool(numbers[i] < summary.n_against))
             for i in where.tolist()
         ]
-        return found[: len(rows)], found[len(rows) :]
+        return passages_of_rows[: len(rows)], passages_of_rows[len(rows) :]
 
     return LineRun(
         cutting.by,
@@ -67,8 +70,8 @@ def line_run_on_disk(
             "min_length": cutting.min_length, "max_candidates": counts["max_candidates"],
             **params.keywords,
         },
-        own,
-        np.bincount(documents, minlength=len(own)),
+        pieces_of_inputs,
+        np.bincount(documents, minlength=len(pieces_of_inputs)),
         int(lengths.sum()),
         int((right < summary.n_against).sum()),
         counts["limited"],

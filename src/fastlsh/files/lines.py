@@ -120,13 +120,13 @@ def _deduplicated(
     shared = {"by": cutting.by, **shared_fields(request, choice.reason, clock, **more)}
     notes = notes_of(request, targets)
     if choice.job is None:
-        found, *read, kept = run_lines_in_memory(
+        result, *read, kept = run_lines_in_memory(
             request, choice.read_budget, targets, cutting, drop_empty, max_candidates, notes, clock
         )
         return FileLineDeduplication(
-            documents=found.documents, written=kept, changed=len(found.changed),
-            emptied=len(found.emptied), spans=found.spans, n_removed=len(found),
-            characters=found.characters, limited=found.limited, engine="memory",
+            documents=result.documents, written=kept, changed=len(result.changed),
+            emptied=len(result.emptied), spans=result.spans, n_removed=len(result),
+            characters=result.characters, limited=result.limited, engine="memory",
             **counts_of(*read), **shared, outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
     done = run_lines_on_disk(

@@ -124,9 +124,9 @@ def overlap_files(
     if source is None:
         check_data_sets(request.inputs)
     target, page = (None if path is None else paths(path)[0] for path in (output, report))
-    wanted = OverlapSearch(request.inputs, source, target, page, max_pairs)
+    overlap_search = OverlapSearch(request.inputs, source, target, page, max_pairs)
     return changing_over(
-        lambda request: _overlap(request, wanted), request, target or STANDARD,
+        lambda request: _overlap(request, overlap_search), request, target or STANDARD,
         twice=request.engine.engine is Engine.DISK or source is not None,
     )  # fmt: skip
 
@@ -142,63 +142,71 @@ class OverlapSearch:
     page: str | None
     max_pairs: int
 
-    def write(self, found: Overlap, request: Request, skipped: int, clock: Stopwatch) -> None:
+    def write(self, overlap: Overlap, request: Request, skipped: int, clock: Stopwatch) -> None:
         """Write the files that were asked for."""
         with replacing_together() as together:
             if self.output is not None:
-                write_table(self.output, found.columns(), together)
+                write_table(self.output, overlap.columns(), together)
             if self.page is not None:
                 outputs = {} if self.output is None else {"table": self.output}
                 notes = {**left_out(skipped), **named_files(request, "", outputs)}
                 notes |= short_documents(
-                    found.short, int(found.documents.sum()) - found.empty, request.search.shingler
+                    overlap.short,
+                    int(overlap.documents.sum()) - overlap.empty,
+                    request.search.shingler,
                 )
                 threshold = request.search.threshold
-                page = overlap_page(found, threshold, notes, clock)
+                page = overlap_page(overlap, threshold, notes, clock)
                 write_text(self.page, page, together)
 
 
-def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
-    each = [request.files_of([path]) for path in request.inputs]
+def _overlap(request: Request, overlap_search: OverlapSearch) -> FileOverlap:
+    files_of_inputs = [request.files_of([path]) for path in request.inputs]
     data_sets = None
-    if wanted.source is None:
-        _check_different_files(wanted.names, each)
-        data_sets = DataSets.of_inputs(wanted.names, each)
+    if overlap_search.source is None:
+        _check_different_files(overlap_search.names, files_of_inputs)
+        data_sets = DataSets.of_inputs(overlap_search.names, files_of_inputs)
     sources = request.input_files()
-    _check_paths(request, wanted, sources)
+    _check_paths(request, overlap_search, sources)
     request.check_used(sources)
-    target = wanted.output or STANDARD
+    target = overlap_search.output or STANDARD
     choice = select_engine(request, sources, 0, target, rows_written=False)
     clock = Stopwatch()
-    more = {"max_pairs": wanted.max_pairs, "source": wanted.source}
+    more = {"max_pairs": overlap_search.max_pairs, "source": overlap_search.source}
     shared = shared_fields(request, choice.reason, clock, **more)
     if choice.job is None:
         engine = "memory"
         if data_sets is None:
-            data_sets = _of_column(request, wanted)
-        found, collection = _in_memory(request, choice.read_budget, wanted, data_sets, clock)
+            data_sets = _of_column(request, overlap_search)
+        overlap, collection = _in_memory(
+            request, choice.read_budget, overlap_search, data_sets, clock
+        )
         counts = counts_of(collection)
         with clock("writing"):
-            wanted.write(found, request, collection.skipped, clock)
+            overlap_search.write(overlap, request, collection.skipped, clock)
     else:
         engine = "disk"
-        found, summary = run_overlap(
-            choice.job, data_sets, wanted.max_pairs, wanted.output, wanted.page,
-            lambda found, skipped: wanted.write(found, request, skipped, clock), clock,
+        overlap, summary = run_overlap(
+            choice.job, data_sets, overlap_search.max_pairs, overlap_search.output,
+            overlap_search.page,
+            lambda overlap, skipped: overlap_search.write(overlap, request, skipped, clock),
+            clock,
         )  # fmt: skip
         counts = counts_of_summary(summary)
     return FileOverlap(
-        documents=int(found.documents.sum()), empty=found.empty, overlap=found, engine=engine,
+        documents=int(overlap.documents.sum()), empty=overlap.empty, overlap=overlap, engine=engine,
         **counts, **shared,
     )  # fmt: skip
 
 
-def _of_column(request: Request, wanted: OverlapSearch) -> DataSets:
+def _of_column(request: Request, overlap_search: OverlapSearch) -> DataSets:
     """Return the values of the column as data sets."""
-    assert wanted.source is not None
-    found = DataSets.of_column(request.inputs, request.read, wanted.source, MOST_DATA_SETS)
-    check_data_sets(found.names)
-    return found
+    assert overlap_search.source is not None
+    data_sets = DataSets.of_column(
+        request.inputs, request.read, overlap_search.source, MOST_DATA_SETS
+    )
+    check_data_sets(data_sets.names)
+    return data_sets
 
 
 def _check_different_files(names: list[str], files: list[list[Source]]) -> None:
@@ -214,26 +222,26 @@ def _check_different_files(names: list[str], files: list[list[Source]]) -> None:
                 )
 
 
-def _check_paths(request: Request, wanted: OverlapSearch, sources: list[Source]) -> None:
+def _check_paths(request: Request, overlap_search: OverlapSearch, sources: list[Source]) -> None:
     """Raise InputError unless everything can be written, and nothing is written over."""
     run_paths = request.run_paths(sources, [])
-    run_paths.writes("output", wanted.output)
-    run_paths.writes("report", wanted.page)
-    run_paths.deletes("work", request.engine.work_of(wanted.output))
+    run_paths.writes("output", overlap_search.output)
+    run_paths.writes("report", overlap_search.page)
+    run_paths.deletes("work", request.engine.work_of(overlap_search.output))
     run_paths.check()
     if request.engine.recovers_outputs:
-        recover_outputs([wanted.output, wanted.page])
-    if wanted.output is not None:
-        table_format(wanted.output)
-        check_target(wanted.output)
-    if wanted.page is not None:
-        check_report(wanted.page)
+        recover_outputs([overlap_search.output, overlap_search.page])
+    if overlap_search.output is not None:
+        table_format(overlap_search.output)
+        check_target(overlap_search.output)
+    if overlap_search.page is not None:
+        check_report(overlap_search.page)
 
 
 def _in_memory(
     request: Request,
     budget: ReadBudget,
-    wanted: OverlapSearch,
+    overlap_search: OverlapSearch,
     data_sets: DataSets,
     clock: Stopwatch,
 ) -> tuple[Overlap, Collection]:
@@ -248,8 +256,8 @@ def _in_memory(
         else:
             data_set = data_sets.of_labels(collection.labels[data_sets.column])
         characters = characters_of(texts, search.shingler, request.run)
-        found = overlap_of_texts(
+        overlap = overlap_of_texts(
             search.shingler.prepared(texts), data_set, characters, data_sets.names, search,
-            request.run, max_pairs=wanted.max_pairs,
+            request.run, max_pairs=overlap_search.max_pairs,
         )  # fmt: skip
-    return found, collection
+    return overlap, collection

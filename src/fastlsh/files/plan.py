@@ -178,7 +178,7 @@ class OutputPlan:
 
     def outputs(self, files: int) -> list[str]:
         """Return the paths of the outputs, if so many of the inputs were read."""
-        return [each.path for each in self.plan if each.sources[0] < files]
+        return [output.path for output in self.plan if output.sources[0] < files]
 
     def paths(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the paths of some outputs, by number."""
@@ -216,10 +216,10 @@ class OutputPlan:
         """Raise if the rows of an output cannot have further columns, or there is none."""
         if self.output is None:
             raise ValueError("annotate=True adds columns to the rows: give an output")
-        for each in self.plan:
-            if each.format in ("txt", *SPLIT):
+        for output in self.plan:
+            if output.format in ("txt", *SPLIT):
                 raise InputError(
-                    each.path,
+                    output.path,
                     "plain text has no columns for annotations: give a .jsonl file as the output,"
                     ' or convert_to="jsonl"',
                 )
@@ -247,7 +247,7 @@ class OutputPlan:
         if target is None and convert is not None:
             raise ValueError("convert_to has no effect without an output")
         plan = [] if target is None else plan_outputs(sources, target, convert)
-        run_paths.writes("output", [each.path for each in plan])
+        run_paths.writes("output", [planned.path for planned in plan])
         more = {"removed": removed, "clusters": clusters, "report": report}
         for name, path in more.items():
             run_paths.writes(name, path)
@@ -256,7 +256,7 @@ class OutputPlan:
         run_paths.deletes("work", engine.work_of(target))
         run_paths.check()
         if engine.recovers_outputs:
-            written = (removed, clusters, report, new_index, *(each.path for each in plan))
+            written = (removed, clusters, report, new_index, *(planned.path for planned in plan))
             recovers([os.fspath(path) for path in written if path is not None])
         if target is not None:
             check_outputs(plan, sources, target)
@@ -442,4 +442,6 @@ def _tell_of_wide_rows(job: Job) -> None:
 
 def _nearest_existing(path: pathlib.Path) -> pathlib.Path:
     """Return a folder, or the first one above it that exists."""
-    return next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
+    return next(
+        candidate for candidate in (path.absolute(), *path.absolute().parents) if candidate.exists()
+    )

@@ -13,7 +13,7 @@ from fastlsh.arguments import check_choice
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import BASE, LEAST, free_memory, longest_row, parse_memory
 from fastlsh.files.cutting import Cutting
-from fastlsh.files.run.manifest import OF_ROWS, Part, check_stage
+from fastlsh.files.run.manifest import OF_ROWS, ProcessPart, check_stage
 from fastlsh.io import (
     COLUMNAR,
     SPLIT,
@@ -108,10 +108,12 @@ def is_all_read(read: ReadOptions, memory: int, path: str, group: str | None = N
         for block in () if is_table else read_blocks(source, max_row=longest_row(memory)):
             if read.limit is None:  # only the lengths of the rows matter
                 continue
-            found = block.documents()
-            documents.update((found.rows if group is None else found.labels[group]).tolist())
+            block_documents = block.documents()
+            documents.update(
+                (block_documents.rows if group is None else block_documents.labels[group]).tolist()
+            )
             if read.on_error == "fail":
-                documents.update(error.row or 0 for error in found.bad)
+                documents.update(error.row or 0 for error in block_documents.bad)
             if len(documents) > read.limit + (group is not None):
                 return True
     except LongRowError:
@@ -146,7 +148,7 @@ class EngineOptions:
     on_message: OnMessage
     stage: str | None
     """The only stage that is worked on; None: all are, by this process."""
-    part: Part
+    part: ProcessPart
 
     @classmethod
     def of(
@@ -211,8 +213,8 @@ class EngineOptions:
             chosen = Engine.DISK
         tell = on_message or (lambda _: None)
         if chosen is Engine.MEMORY:
-            for name, given in (("work", folder), ("keep_work", keep_work), ("restart", restart)):
-                if given:
+            for name, value in (("work", folder), ("keep_work", keep_work), ("restart", restart)):
+                if value:
                     tell(f'{name}= has no effect with engine="memory", which has no work directory')
             if memory is not None:
                 tell('memory= limits only the size of a row with engine="memory"')
@@ -461,8 +463,8 @@ def _check_group(keywords: Mapping[str, Any], within: str | None, read: Mapping[
     for name in ("id", "against_id"):
         if keywords.get(name) is not None:
             raise ValueError(f"group= names the documents: leave out {name}=")
-    for name, given in (("within", within), ("priority", read.get("priority"))):
-        if given is not None:
+    for name, value in (("within", within), ("priority", read.get("priority"))):
+        if value is not None:
             raise ValueError(f"group= and {name}= cannot be given together: rows would differ")
     if read.get("tokens"):
         raise ValueError("group= joins texts, and not token ids")
@@ -503,8 +505,8 @@ def work_directory(engine: str, work: str | None, output: str | None) -> str | N
     return f"{output.rstrip('/')}.work"
 
 
-def paths(given: Paths) -> list[str]:
+def paths(one_or_more: Paths) -> list[str]:
     """Return one or more paths as a list."""
-    if isinstance(given, (str, os.PathLike)):
-        return [os.fspath(given)]
-    return [os.fspath(path) for path in given]
+    if isinstance(one_or_more, (str, os.PathLike)):
+        return [os.fspath(one_or_more)]
+    return [os.fspath(path) for path in one_or_more]

@@ -18,24 +18,26 @@ from fastlsh.results import Boilerplate, CountedResult, NotSearched, Overlap
 def counts_of(*collections: Collection) -> dict[str, Any]:
     """Return what results tell of the rows in memory, of the inputs and then of `against`."""
     # As documents are numbered: those of `against` are the first ones.
-    reasons = [str(reason) for each in collections[::-1] for reason in each.skipped_reasons]
-    examples = (each.repeated_example for each in collections[::-1])
+    reasons = [
+        str(reason) for collection in collections[::-1] for reason in collection.skipped_reasons
+    ]
+    examples = (collection.repeated_example for collection in collections[::-1])
     return {
-        "skipped": sum(each.skipped for each in collections),
+        "skipped": sum(collection.skipped for collection in collections),
         "skipped_reasons": reasons[:10],
-        "repeated_ids": sum(each.repeated_ids for each in collections),
+        "repeated_ids": sum(collection.repeated_ids for collection in collections),
         "repeated_example": next(filter(None, examples), ""),
-        "slow_rows": sum(each.slow_rows for each in collections),
+        "slow_rows": sum(collection.slow_rows for collection in collections),
         "against_documents": sum(map(len, collections[1:])),
     }
 
 
-def warn_if_none_left(request: Request, found: int, left: int, name: str = "document") -> None:
+def warn_if_none_left(request: Request, count: int, left: int, name: str = "document") -> None:
     """Warn if all documents, lines or passages of a run are removed.
 
     No document of the inputs can have removed the first of them, so `against` has.
     """
-    if request.against and found and not left:
+    if request.against and count and not left:
         warn_caller(
             f"every {name} of the inputs is removed because of against=: check that these files"
             " are not a copy of the inputs",
@@ -367,12 +369,14 @@ def record_of(result: FileResult | FileDecontamination) -> dict[str, Any]:
 
     All fields of the result are there, so that a new one is, too.
     """
-    names = [each.name for each in fields(result) if each.name not in LEFT_OUT]
+    names = [
+        result_field.name for result_field in fields(result) if result_field.name not in LEFT_OUT
+    ]
     names += [name for name in COUNTED if name not in names and hasattr(result, name)]
     return {name.removeprefix("n_"): _plain(getattr(result, name)) for name in names}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
-        return [each._asdict() if hasattr(each, "_asdict") else each for each in value]
+        return [item._asdict() if hasattr(item, "_asdict") else item for item in value]
     return value

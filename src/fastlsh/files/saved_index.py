@@ -123,6 +123,6 @@ def kept_of(
     """Yield the kept documents of a collection in memory."""
     numbers = np.flatnonzero(kept)
     for start, stop in batches(len(numbers), TOGETHER):
-        some = numbers[start:stop]
-        ready = None if signatures is None else signatures[some]
-        yield collection.ids.take(some), take(collection.texts, some), ready
+        chunk = numbers[start:stop]
+        ready = None if signatures is None else signatures[chunk]
+        yield collection.ids.take(chunk), take(collection.texts, chunk), ready

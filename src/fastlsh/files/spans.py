@@ -153,14 +153,14 @@ def _deduplicated(
     for name in ("threshold", "params", "recall_at_threshold"):  # of a search for similar texts
         del shared[name]
     if choice.job is None:
-        found, *read = run_spans_in_memory(
+        result, *read = run_spans_in_memory(
             request, choice.read_budget, targets, cutting, rules, annotate, notes, clock
         )
         texts = as_texts(read[0].texts)
         return FileSpanDeduplication(
-            documents=found.documents, written=found.documents - len(found.dropped),
-            changed=len(found.changed), dropped=len(found.dropped), n_removed=len(found),
-            characters=found.characters, common=len(found.common), engine="memory",
+            documents=result.documents, written=result.documents - len(result.dropped),
+            changed=len(result.changed), dropped=len(result.dropped), n_removed=len(result),
+            characters=result.characters, common=len(result.common), engine="memory",
             characters_read=int(characters_of(texts, cutting.shingler, request.run).sum()),
             **counts_of(*read), **shared,
             outputs=targets.outputs(read[0].files_read),

@@ -81,8 +81,8 @@ def decide_parts(
         )  # fmt: skip
         gone = answer.kept_number != answer.number
         columns = (answer.number, answer.kept_number, answer.similarity, answer.copy_number)
-        found = _rows(Proof, *(column[gone] for column in columns))
-        return found, answer.number[answer.limited]
+        proofs = _rows(Proof, *(column[gone] for column in columns))
+        return proofs, answer.number[answer.limited]
 
     each_part(job, linked, texts, decide, "decisions")
 
@@ -103,14 +103,14 @@ def find_pairs(
     job: Job,
     linked: Linked,
     texts: GatheredTexts,
-    wanted: PairSearch,
+    pair_search: PairSearch,
     n_against: int,
 ) -> None:
     """Find the pairs of each part that has not been worked on yet.
 
     Parameters
     ----------
-    wanted
+    pair_search
         Which pairs.
     n_against
         How many documents `against` has; if it is given, only pairs with these are wanted.
@@ -120,36 +120,40 @@ def find_pairs(
     TooManyPairsError
         There are more than `max_pairs`, in a part or in all together.
     """
-    found = 0  # by this process; in the end all are counted
+    n_pairs = 0  # by this process; in the end all are counted
 
     def find(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        nonlocal found
+        nonlocal n_pairs
         numbers = np.ascontiguousarray(part.rows["number"])
         how: dict[str, Any] = {
-            "max_pairs": wanted.max_pairs, "estimates": wanted.estimates,
+            "max_pairs": pair_search.max_pairs, "estimates": pair_search.estimates,
             "threads": job.options.threads, "scratch": part.scratch, "within": _groups(job, part),
         }  # fmt: skip
-        given = (prepared_texts(job, part), numbers, job.params)
+        positional = (prepared_texts(job, part), numbers, job.params)
         pairs = (
             find_crossing_of_part(
-                *given, n_against=n_against, best=wanted.best, one_to_one=wanted.one_to_one, **how
+                *positional,
+                n_against=n_against,
+                best=pair_search.best,
+                one_to_one=pair_search.one_to_one,
+                **how,
             )
             if job.first_input
-            else find_pairs_of_part(*given, **how)
+            else find_pairs_of_part(*positional, **how)
         )
-        found += len(pairs.left)
-        check_pairs(found, wanted.max_pairs)
-        kind = EstimatedPair if wanted.estimates else FoundPair
-        return _rows(kind, *pairs[: 4 if wanted.estimates else 3]), np.empty(0, np.int64)
+        n_pairs += len(pairs.left)
+        check_pairs(n_pairs, pair_search.max_pairs)
+        kind = EstimatedPair if pair_search.estimates else FoundPair
+        return _rows(kind, *pairs[: 4 if pair_search.estimates else 3]), np.empty(0, np.int64)
 
     each_part(job, linked, texts, find, "comparing")
 
 
-def check_pairs(found: int, max_pairs: int) -> None:
+def check_pairs(n_pairs: int, max_pairs: int) -> None:
     """Raise TooManyPairsError if there are more pairs than are wanted."""
-    if found > max_pairs:
+    if n_pairs > max_pairs:
         raise TooManyPairsError(
-            f"there are at least {found:,} pairs, more than max_pairs={max_pairs:,}: "
+            f"there are at least {n_pairs:,} pairs, more than max_pairs={max_pairs:,}: "
             "deduplicate instead, which is linear in the number of documents, or"
             " raise the limit"
         )

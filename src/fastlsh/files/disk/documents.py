@@ -96,16 +96,16 @@ def largest_page(
     heads = np.where(right < summary.n_against, documents + right, right - summary.n_against)
     removed = proofs["left"] - summary.n_against
     shown, kept, similarity = _largest(removed, heads, proofs["similarity"])
-    own = int(np.searchsorted(shown, documents))
-    index = np.searchsorted(shown, kept)[:own]
+    n_removed = int(np.searchsorted(shown, documents))
+    index = np.searchsorted(shown, kept)[:n_removed]
     numbers = np.where(shown < documents, shown + summary.n_against, shown - documents)
-    found = texts.texts(job.work.load(PARTS)[numbers], numbers)
+    shown_texts = texts.texts(job.work.load(PARTS)[numbers], numbers)
     names = texts.take(numbers)
     params = job.params
     result = Deduplication(
-        np.where(index < own, index, -1),
-        np.where(index < own, -1, index - own),
-        similarity[:own],
+        np.where(index < n_removed, index, -1),
+        np.where(index < n_removed, -1, index - n_removed),
+        similarity[:n_removed],
         threshold=params.threshold,
         rule=params.rule,
         containment=params.containment,
@@ -122,11 +122,11 @@ def largest_page(
     which = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
     return largest_clusters_page(
         result,
-        found[:own],
-        found[own:],
+        shown_texts[:n_removed],
+        shown_texts[n_removed:],
         counts,
-        ids=names[:own],
-        against_ids=names[own:],
+        ids=names[:n_removed],
+        against_ids=names[n_removed:],
         title=f"Deduplication of {plural(documents, 'document')}",
         notes={
             "texts shown": which,
@@ -271,20 +271,20 @@ def run_deduplication(
 
 
 @staged_run(PairsFound)
-def run_pairs(job: Job, *, wanted: PairSearch, clock: Stopwatch) -> PairsFound:
+def run_pairs(job: Job, *, pair_search: PairSearch, clock: Stopwatch) -> PairsFound:
     """Find all pairs and write them, or go on where a run before was ended."""
-    estimates = wanted.estimates
-    more: dict[str, Any] = {"max_pairs": wanted.max_pairs, "estimates": estimates}
+    estimates = pair_search.estimates
+    more: dict[str, Any] = {"max_pairs": pair_search.max_pairs, "estimates": estimates}
     if job.first_input:
-        more |= {"against_files": job.first_input, "best": wanted.best}
-        more |= {"one_to_one": wanted.one_to_one}
-    targets = {OUTPUT_PATH: wanted.output, "components": wanted.components}
+        more |= {"against_files": job.first_input, "best": pair_search.best}
+        more |= {"one_to_one": pair_search.one_to_one}
+    targets = {OUTPUT_PATH: pair_search.output, "components": pair_search.components}
     with begun(job, "pairs", more, targets, clock) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
-            find_pairs(job, linked, texts, wanted, summary.n_against)
+            find_pairs(job, linked, texts, pair_search, summary.n_against)
             end_of_stage(job, "decide")
-            check_pairs(answer_rows(job, linked), wanted.max_pairs)
+            check_pairs(answer_rows(job, linked), pair_search.max_pairs)
             pairs = answer_of_all_parts(job, linked, EstimatedPair if estimates else FoundPair)
         with clock("writing"):
             estimate = pairs["estimate"] if estimates else None
@@ -292,24 +292,24 @@ def run_pairs(job: Job, *, wanted: PairSearch, clock: Stopwatch) -> PairsFound:
             measure = job.params.pair_measure
             columns = pair_columns(texts, left, right, similarity, estimate, measure=measure)
             again = partial(_reread, job)
-            columns |= columns_of_both(wanted.columns, left, right, job.budget.row, again)
+            columns |= columns_of_both(pair_search.columns, left, right, job.budget.row, again)
             with replacing_together() as together:
-                if wanted.components is not None:
+                if pair_search.components is not None:
                     numbers = np.arange(summary.documents)
                     ids = Cells(numbers, _ids(job), integers=summary.integers)
                     component = components_of(left, right, summary.documents)
                     table = {"id": Lookup(ids, numbers), "component": Lookup(ids, component)}
-                    write_table(wanted.components, table, together)
-                write_table(wanted.output, columns, together)
+                    write_table(pair_search.components, table, together)
+                write_table(pair_search.output, columns, together)
             inside = count_in_pairs(left, right, range(summary.n_against, summary.documents))
-        return ended(job, PairsFound(summary, len(pairs), inside), wanted.tables)
+        return ended(job, PairsFound(summary, len(pairs), inside), pair_search.tables)
 
 
-def _reread(job: Job, wanted: NDArray[np.int64]) -> Iterator[Reread]:
+def _reread(job: Job, numbers: NDArray[np.int64]) -> Iterator[Reread]:
     """Read the blocks again that have some documents."""
     records = [
         (first, record) for first, record in records_of(job)
-        if np.diff(np.searchsorted(wanted, (first, first + record.documents)))
+        if np.diff(np.searchsorted(numbers, (first, first + record.documents)))
     ]  # fmt: skip
     for first, record, block in reread_signed_blocks(job, records, all_columns=True):
         yield Reread(first, record.documents, job.sources[record.source], block)

@@ -66,20 +66,24 @@ def gather_inputs(job: Job) -> None:
 
 def gather_runs(job: Job) -> None:
     """Gather the runs of this process's part that have not been gathered; several at a time."""
-    runs = [each for each in job.part.share(finished_runs(job)) if not is_gathered(job, each)]
+    runs = [
+        signed_run
+        for signed_run in job.part.share(finished_runs(job))
+        if not is_gathered(job, signed_run)
+    ]
     tell = job.byte_progress("gathering")
     parts = job.work.load(PARTS)
     wide = _width(job, runs)
 
     def gather(start: int, stop: int) -> Iterator[None]:
-        for each in runs[start:stop]:
+        for signed_run in runs[start:stop]:
             with (
-                job.work.replacing(texts_name(each), unsealed=(ROWS, TEXTS)) as folder,
-                closing(_of_run(job, parts, each, job.options.threads // wide)) as found,
+                job.work.replacing(texts_name(signed_run), unsealed=(ROWS, TEXTS)) as folder,
+                closing(_of_run(job, parts, signed_run, job.options.threads // wide)) as blocks,
             ):
                 folder.mkdir()
                 with _run_writer(folder, job, wide) as writer:
-                    for record, together in found:
+                    for record, together in blocks:
                         for pieces in together:
                             writer.add(pieces)
                         if wide == 1:
@@ -103,7 +107,7 @@ def bytes_gathered(job: Job) -> int:
 
 def _width(job: Job, runs: Sequence[SignedRun]) -> int:
     """Return how many runs are read at a time: one, if a row must be in memory alone."""
-    records = (record for each in runs for record in each.blocks)
+    records = (record for signed_run in runs for record in signed_run.blocks)
     if any(job.is_large(record.source, record.extent) for record in records):
         return 1
     return max(min(job.options.threads, len(runs)), 1)
@@ -113,7 +117,7 @@ def _of_run(
     job: Job, parts: NDArray[np.int32], run: SignedRun, threads: int
 ) -> Generator[tuple[BlockRecord, Iterable[_Pieces]], None, None]:
     """Yield what each block of a run with a document in a family adds."""
-    wanted = [
+    records = [
         (first, record)
         for first, record in numbered(run)
         if (parts[first : first + record.documents] >= 0).any()
@@ -128,17 +132,17 @@ def _of_run(
         source, part = job.sources[record.source], parts[first : first + record.documents]
         contexts = None if stored is None else stored.of_block(first, record)
         changed = source.error("changed during the run")
-        found = wanted_of(block, job.cutting, part, contexts, changed)
-        pieces = (_pieces(job, part, first, source.path, each) for each in found)
+        chosen = wanted_of(block, job.cutting, part, contexts, changed)
+        pieces = (_pieces(job, part, first, source.path, part_of_block) for part_of_block in chosen)
         return record, pieces if is_alone(item) else [*pieces]
 
-    return ordered_map(reread_signed_blocks(job, wanted), taken, threads, is_alone)
+    return ordered_map(reread_signed_blocks(job, records), taken, threads, is_alone)
 
 
-def _pieces(job: Job, parts: NDArray[np.int32], first: int, path: str, wanted: Wanted) -> _Pieces:
+def _pieces(job: Job, parts: NDArray[np.int32], first: int, path: str, chosen: Wanted) -> _Pieces:
     """Return what is gathered of a block, sorted by part."""
-    documents, own, bounds = wanted
-    part, numbers = parts[own], first + own
+    documents, rows_of_block, bounds = chosen
+    part, numbers = parts[rows_of_block], first + rows_of_block
     ids, copies = _ids(documents, path)
     order = np.argsort(part, kind="stable")
     encoded, sizes_of_texts, strict = encoded_texts(documents.texts, order)
@@ -218,7 +222,7 @@ class _RunWriter:
     def add(self, pieces: _Pieces) -> None:
         """Take what a block adds, or some of it."""
         self._numbers.append(pieces.numbers)
-        sizes = np.array([len(each) for each in pieces.ids], np.int64)
+        sizes = np.array([len(name) for name in pieces.ids], np.int64)
         self._sizes.append(np.repeat(sizes, pieces.copies))
         self._ids.writelines(chain.from_iterable(map(repeat, pieces.ids, pieces.copies)))
         if pieces.bounds is not None:

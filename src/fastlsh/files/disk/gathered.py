@@ -47,8 +47,8 @@ def as_json(ids: Any, path: str, rows: NDArray[np.int64]) -> list[bytes]:
         return " ".join(map(str, ids.tolist())).encode().split()
     ids = [None] * len(rows) if ids is None else as_list(ids)
     pairs = zip(ids, rows.tolist(), strict=True)
-    named = (f"{path}:{row}" if each is None else each for each, row in pairs)
-    return [(str(each) if type(each) is int else _ENCODE(each)).encode() for each in named]
+    named = (f"{path}:{row}" if name is None else name for name, row in pairs)
+    return [(str(name) if type(name) is int else _ENCODE(name)).encode() for name in named]
 
 
 class StoredIds:
@@ -86,8 +86,8 @@ class StoredIds:
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents, which must be in families."""
-        wanted, where = np.unique(numbers, return_inverse=True)
-        starts, stops = self._places(wanted)
+        different, where = np.unique(numbers, return_inverse=True)
+        starts, stops = self._places(different)
         integers = _integers(self._data, starts, stops - starts)
         if integers is not None:
             return list(integers[where].tolist())
@@ -103,14 +103,14 @@ def _integers(
     """Return JSON values if all consist of at most 18 digits; None if not."""
     if not len(starts) or int(lengths.max()) > 18:
         return None
-    found = np.zeros(len(starts), np.int64)
+    values = np.zeros(len(starts), np.int64)
     for place in range(int(lengths.max())):
         longer = lengths > place
         digit = data[np.where(longer, starts + place, 0)] - np.uint8(ord("0"))
         if (longer & (digit > 9)).any():
             return None
-        found = np.where(longer, found * 10 + digit, found)
-    return found
+        values = np.where(longer, values * 10 + digit, values)
+    return values
 
 
 Stretch = np.dtype([
@@ -183,8 +183,8 @@ class GatheredTexts:
         """
         if self._stretches is None:
             self._stretches = [self._load(place, STRETCHES) for place in range(len(self._runs))]
-        found = [each[each["part"] == number] for each in self._stretches]
-        chosen = np.concatenate([np.empty(0, Stretch), *found])
+        of_runs = [stretches[stretches["part"] == number] for stretches in self._stretches]
+        chosen = np.concatenate([np.empty(0, Stretch), *of_runs])
         size = int(chosen["bytes"].sum())
         count = int(chosen["rows"].sum())
         write: Write | None = None
@@ -195,30 +195,30 @@ class GatheredTexts:
                 write, data = stack.enter_context(mapped_file(folder, size))
             else:
                 rows, data = np.empty(count, self._row), np.empty(size, np.uint8)
-            self._read_part(found, rows, data, write)
+            self._read_part(of_runs, rows, data, write)
         return PartTexts(rows, data, bool(chosen["strict"].all()))
 
     def _read_part(
         self,
-        found: list[NDArray[Any]],
+        of_runs: list[NDArray[Any]],
         rows: NDArray[Any],
         data: NDArray[np.uint8],
         write: Write | None,
     ) -> None:
         """Read the stretches of all runs; `write` fills `data`, if it is mapped."""
         row, byte = (
-            np.cumsum([0, *(int(each[column].sum()) for each in found)])
+            np.cumsum([0, *(int(stretches[column].sum()) for stretches in of_runs)])
             for column in ("rows", "bytes")
         )
 
         def read(start: int, stop: int) -> None:
             for place in range(start, stop):
-                own = rows[row[place] : row[place + 1]]
+                rows_of_run = rows[row[place] : row[place + 1]]
                 text = data[byte[place] : byte[place + 1]]
-                if len(found[place]):
-                    self._read(place, found[place], own, text, write, int(byte[place]))
+                if len(of_runs[place]):
+                    self._read(place, of_runs[place], rows_of_run, text, write, int(byte[place]))
 
-        run_batches(read, batches(len(found), 1), self._job.options.threads)
+        run_batches(read, batches(len(of_runs), 1), self._job.options.threads)
 
     def _read(
         self,
@@ -242,23 +242,23 @@ class GatheredTexts:
             work.checking(name), opened(work / f"{folder}/{ROWS}") as of_rows,
             opened(work / name) as of_texts,
         ):  # fmt: skip
-            for each in stretches.tolist():
-                _, many, first, size, begin, check, _ = each
-                own = rows[row : row + many].view(np.uint8)
+            for stretch in stretches.tolist():
+                _, many, first, size, begin, check, _ = stretch
+                row_bytes = rows[row : row + many].view(np.uint8)
                 text = data[byte : byte + size]
                 of_rows.seek(first * self._row.itemsize)
                 of_texts.seek(begin)
-                if of_rows.readinto(own.data) != len(own):
+                if of_rows.readinto(row_bytes.data) != len(row_bytes):
                     raise UnsealedError("is damaged")
-                found = crc32(own.data)
+                checksum = crc32(row_bytes.data)
                 for low, high in batches(size, PIECE if write else max(size, 1)):
                     piece = memoryview(buffer)[: high - low] if write else text.data
                     if of_texts.readinto(piece) != high - low:
                         raise UnsealedError("is damaged")
-                    found = crc32(piece, found)
+                    checksum = crc32(piece, checksum)
                     if write is not None:
                         write(piece, start + byte + low)
-                if found != check:
+                if checksum != check:
                     raise UnsealedError("is damaged")
                 row, byte = row + many, byte + size
 
@@ -267,45 +267,45 @@ class GatheredTexts:
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents, which must be in families."""
-        found: list[Any] = [None] * len(numbers)
+        names: list[Any] = [None] * len(numbers)
         for place, chosen in self._by_run(numbers):
             ids = self._ids_of(place).take(numbers[chosen])
-            for where, each in zip(chosen.tolist(), ids, strict=True):
-                found[where] = each
-        return found
+            for where, name in zip(chosen.tolist(), ids, strict=True):
+                names[where] = name
+        return names
 
     def sizes(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many bytes the ids of some documents take, which must be in families."""
-        found = np.empty(len(numbers), np.int64)
+        sizes = np.empty(len(numbers), np.int64)
         for place, chosen in self._by_run(numbers):
-            found[chosen] = self._ids_of(place).sizes(numbers[chosen])
-        return found
+            sizes[chosen] = self._ids_of(place).sizes(numbers[chosen])
+        return sizes
 
     def bounds(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return where some lines or paragraphs in families begin and end, int64 (m, 2)."""
-        found = np.empty((len(numbers), 2), np.int64)
+        bounds = np.empty((len(numbers), 2), np.int64)
         for place, chosen in self._by_run(numbers):
             of_run = self._load(place, "ids.bounds.npy")
             rows = np.searchsorted(self._load(place, "ids.numbers.npy"), numbers[chosen])
-            found[chosen] = of_run[rows]
-        return found
+            bounds[chosen] = of_run[rows]
+        return bounds
 
     def texts(self, parts: NDArray[np.int64], numbers: NDArray[np.int64]) -> list[str]:
         """Return some of the texts, given the part of each document."""
-        found = [""] * len(numbers)
+        texts = [""] * len(numbers)
         for place, chosen in self._by_run(numbers):
             stretches = self._load(place, STRETCHES)
             for part in np.unique(parts[chosen]).tolist():
-                own = stretches[stretches["part"] == part]
-                rows = np.empty(int(own["rows"].sum()), self._row)
-                data = np.empty(int(own["bytes"].sum()), np.uint8)
-                self._read(place, own, rows, data)
+                of_part = stretches[stretches["part"] == part]
+                rows = np.empty(int(of_part["rows"].sum()), self._row)
+                data = np.empty(int(of_part["bytes"].sum()), np.uint8)
+                self._read(place, of_part, rows, data)
                 ends = np.cumsum(rows["size"])
                 for where in chosen[parts[chosen] == part].tolist():
                     row = int(np.searchsorted(rows["number"], numbers[where]))
                     piece = data[int(ends[row] - rows["size"][row]) : int(ends[row])]
-                    found[where] = piece.tobytes().decode("utf-8", "surrogatepass")
-        return found
+                    texts[where] = piece.tobytes().decode("utf-8", "surrogatepass")
+        return texts
 
     def _by_run(self, numbers: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield each run that some documents are in, and which of them these are."""

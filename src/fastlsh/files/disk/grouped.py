@@ -119,16 +119,21 @@ def number_groups(job: Job) -> None:
             of_row = new_array(of_rows, np.int64, (rows,))
             part_of_row = new_array(parts, np.int32, (rows,))
         for of_inputs in (False, True):
-            own = [run for run in runs if (run.blocks[0].source >= job.first_input) == of_inputs]
-            if any(run.documents for run in own):
-                first, stop = own[0].first, own[-1].first + own[-1].documents
+            chosen_runs = [
+                run for run in runs if (run.blocks[0].source >= job.first_input) == of_inputs
+            ]
+            if any(run.documents for run in chosen_runs):
+                first, stop = (
+                    chosen_runs[0].first,
+                    chosen_runs[-1].first + chosen_runs[-1].documents,
+                )
                 numbers = of_row[first:stop]
-                sizes = _numbered(job, own, numbers)
+                sizes = _numbered(job, chosen_runs, numbers)
                 _check_lengths(job, first, numbers, sizes)
                 part = _parts(sizes, job.budget.pending // 2)
                 for start in range(0, len(numbers), _STEP):
-                    some = part[numbers[start : start + _STEP]] + files
-                    part_of_row[first + start : first + start + len(some)] = some
+                    files_of_rows = part[numbers[start : start + _STEP]] + files
+                    part_of_row[first + start : first + start + len(files_of_rows)] = files_of_rows
                 numbers += documents
                 documents += len(sizes)
                 files += int(part[-1]) + 1
@@ -153,9 +158,9 @@ def _numbered(job: Job, runs: list[SignedRun], numbers: NDArray[np.int64]) -> ND
     for index in range(count):
         rows, groups = [], []
         for first, every, _ in of_run:
-            own = np.flatnonzero(every % np.uint64(count) == index)
-            rows.append(first + own)
-            groups.append(every[own])
+            chosen = np.flatnonzero(every % np.uint64(count) == index)
+            rows.append(first + chosen)
+            groups.append(every[chosen])
         row = np.concatenate(rows)
         _, where, inverse = np.unique(
             np.concatenate(groups), return_index=True, return_inverse=True
@@ -164,11 +169,11 @@ def _numbered(job: Job, runs: list[SignedRun], numbers: NDArray[np.int64]) -> ND
     number = mapped_in(job.work.path)(len(numbers), np.int64)
     n_groups = 0
     for first, every, _ in of_run:
-        some = slice(first, first + len(every))
-        is_first = numbers[some] == np.arange(some.start, some.stop)
-        number[some] = n_groups + np.cumsum(is_first) - 1
+        rows_of_run = slice(first, first + len(every))
+        is_first = numbers[rows_of_run] == np.arange(rows_of_run.start, rows_of_run.stop)
+        number[rows_of_run] = n_groups + np.cumsum(is_first) - 1
         n_groups += int(is_first.sum())
-        numbers[some] = number[numbers[some]]
+        numbers[rows_of_run] = number[numbers[rows_of_run]]
     sizes = np.zeros(n_groups, np.int64)
     between = len(job.request.read.join_with.encode("utf-8", "surrogatepass"))
     for first, every, of_texts in of_run:

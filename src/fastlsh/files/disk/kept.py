@@ -32,8 +32,8 @@ def check_different_ids(job: Job, summary: Summary) -> None:
         return
     hashes = [job.work.load(f"{run.name}/identities.npy") for run in runs_of_inputs(job)]
     values = [np.empty(0, np.uint64)]
-    for found in repeated_values(hashes, job.budget.rows):
-        values.append(found)
+    for repeated in repeated_values(hashes, job.budget.rows):
+        values.append(repeated)
         if sum(map(len, values)) >= DOUBTFUL:
             break
     doubtful = unique(np.concatenate(values))[:DOUBTFUL]
@@ -42,13 +42,13 @@ def check_different_ids(job: Job, summary: Summary) -> None:
         if not len(doubtful):
             return
         documents = block.documents()
-        some, rows = ids_with(documents.ids, documents.rows, doubtful)
-        ids.add(job.sources[record.source].path, some, rows)
+        doubtful_ids, rows = ids_with(documents.ids, documents.rows, doubtful)
+        ids.add(job.sources[record.source].path, doubtful_ids, rows)
         ids.check_different(DIFFERENT)
 
 
 def _records_of_inputs(job: Job, n_against: int) -> list[tuple[int, BlockRecord]]:
-    return [each for each in records_of(job) if each[0] >= n_against and each[1].documents]
+    return [record for record in records_of(job) if record[0] >= n_against and record[1].documents]
 
 
 def reread_kept(job: Job, proofs: NDArray[Any], n_against: int) -> Iterator[Added]:
@@ -61,9 +61,9 @@ def reread_kept(job: Job, proofs: NDArray[Any], n_against: int) -> Iterator[Adde
         kept[proofs["left"][start:stop] - first] = False
         if kept.any():
             source = job.sources[record.source]
-            found = block.documents(kept)
+            documents = block.documents(kept)
             ids = Ids()
-            ids.add(source.path, found.ids, found.rows)
-            yield list(ids), found.texts, None
+            ids.add(source.path, documents.ids, documents.rows)
+            yield list(ids), documents.texts, None
         tell(job.sources[record.source], record.extent)
     tell.end()

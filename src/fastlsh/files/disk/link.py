@@ -135,8 +135,8 @@ def link_units(job: Job) -> None:
 
     def links(unit: int) -> Iterator[NDArray[Any]]:
         band, index = divmod(unit, count)
-        for each in range(index * finer, (index + 1) * finer):
-            yield from linker.links(band, each, count * finer)
+        for fine_index in range(index * finer, (index + 1) * finer):
+            yield from linker.links(band, fine_index, count * finer)
 
     def link(unit: tuple[int, str]) -> None:
         number, name = unit
@@ -238,8 +238,10 @@ def _divided(
     sizes = empty(n, np.int32)
     sizes.fill(1)
     for start, stop in batches(n, BATCH):
-        some = roots[start:stop]
-        np.add.at(sizes, some[some != np.arange(start, stop, dtype=np.int32)], 1)
+        roots_of_batch = roots[start:stop]
+        np.add.at(
+            sizes, roots_of_batch[roots_of_batch != np.arange(start, stop, dtype=np.int32)], 1
+        )
     n_linked = families = largest = parts = 0
     last = -1
     for start, stop in batches(n, BATCH):
@@ -267,12 +269,12 @@ def first_pieces(job: Job) -> NDArray[np.int64]:
 
 def echoes_of(job: Job) -> NDArray[np.int64]:
     """Return the stretches that repeat their own document, int64 (m, 5), by document."""
-    found, documents = [np.empty((0, 5), np.int64)], 0
+    all_echoes, documents = [np.empty((0, 5), np.int64)], 0
     for run in finished_runs(job):
         echoes = job.work.load(f"{run.name}/echoes.npy")
-        found.append(echoes + documents * OF_DOCUMENTS)
+        all_echoes.append(echoes + documents * OF_DOCUMENTS)
         documents += len(job.work.load(f"{run.name}/pieces.npy"))
-    return np.concatenate(found)
+    return np.concatenate(all_echoes)
 
 
 def _with_echoes(job: Job, parts: NDArray[np.int32], linked: Linked) -> Linked:

@@ -86,12 +86,12 @@ def run_overlap(
         Nothing is counted after a stage that does not end the run.
     """
     try:
-        found = _run_overlap(job, data_sets, max_pairs, output, page, write, clock)
+        counts = _run_overlap(job, data_sets, max_pairs, output, page, write, clock)
     except StageDoneError as done:
         names = [] if data_sets is None else data_sets.names
         zeros = np.zeros((2, len(names)), np.int64)
-        found = done.of(CountsFound, NOTHING, names, zeros, [])
-    return found.overlap(job), found.summary
+        counts = done.of(CountsFound, NOTHING, names, zeros, [])
+    return counts.overlap(job), counts.summary
 
 
 def _run_overlap(
@@ -123,11 +123,11 @@ def _run_overlap(
         def count(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
             numbers = np.ascontiguousarray(part.rows["number"])
             lengths = characters_of(as_texts(part.texts), job.params.shingler, job.options)
-            found = shared_counts_of_part(
+            shared = shared_counts_of_part(
                 prepared_texts(job, part), numbers, of_documents(numbers), lengths, job.params,
                 max_pairs=max_pairs, threads=job.options.threads, scratch=part.scratch,
             )  # fmt: skip
-            return found, np.empty(0, np.int64)
+            return shared, np.empty(0, np.int64)
 
         with clock("decisions"):
             each_part(job, linked, texts, count, "comparing")
@@ -136,10 +136,10 @@ def _run_overlap(
         with clock("counting"):
             totals = _totals(job, len(data_sets.names), of_documents)
         counts = added_up(np.concatenate([np.empty(0, Shared), *tables]))
-        found = CountsFound(summary, data_sets.names, totals.tolist(), counts.tolist())
+        result = CountsFound(summary, data_sets.names, totals.tolist(), counts.tolist())
         with clock("writing"):
-            write(found.overlap(job), summary.skipped)
-        return ended(job, found, [path for path in (output, page) if path is not None])
+            write(result.overlap(job), summary.skipped)
+        return ended(job, result, [path for path in (output, page) if path is not None])
 
 
 def _of_column(job: Job, column: str) -> DataSets:
@@ -149,8 +149,8 @@ def _of_column(job: Job, column: str) -> DataSets:
         firsts: dict[int, int] = {}
         for run in finished_runs(job):
             values = job.work.load(f"{run.name}/{column_name(0)}")
-            found, rows = np.unique(values, return_index=True)
-            for value, row in zip(found.tolist(), rows.tolist(), strict=True):
+            different, rows = np.unique(values, return_index=True)
+            for value, row in zip(different.tolist(), rows.tolist(), strict=True):
                 firsts.setdefault(value, run.first + row)
             if len(firsts) > MOST_DATA_SETS:
                 DataSets.of_values(dict.fromkeys(firsts, ""), path, column, MOST_DATA_SETS)
@@ -164,7 +164,11 @@ def _of_column(job: Job, column: str) -> DataSets:
 
 def _value(job: Job, column: str, number: int) -> str:
     """Return the value that a column has in a document."""
-    first, record = next(each for each in records_of(job) if number < each[0] + each[1].documents)
+    first, record = next(
+        record_of_block
+        for record_of_block in records_of(job)
+        if number < record_of_block[0] + record_of_block[1].documents
+    )
     source = job.sources[record.source]
     of_column = replace(source, options=replace(source.options, id=column))
     (block,) = reread_blocks(of_column, [record.extent], set(record.bad))

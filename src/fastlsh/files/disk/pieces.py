@@ -136,12 +136,12 @@ def run_lines_on_disk(
                     page = removal_page(run, summary.skipped, notes, clock)
                     write_text(targets.report, page, together)
                 del begin, end, lengths  # the rows, which are written next, need the memory
-        found = LinesFound(
+        result = LinesFound(
             summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
             *_changed_documents(counts, kept), limited,
             len(counts_of_runs(job, finished_runs(job))) - len(counts),
         )  # fmt: skip
-        return ended(job, found, targets.all_outputs(summary.files))
+        return ended(job, result, targets.all_outputs(summary.files))
 
 
 def piece_counts(job: Job) -> NDArray[np.int32]:
@@ -238,11 +238,11 @@ def run_spans_on_disk(
                     skipped = left_out(summary.skipped)
                     page = passages_page(run, {**notes, **skipped}, clock)
                     write_text(targets.report, page, together)
-        found = SpansFound(
+        result = SpansFound(
             summary, numbering.documents - numbering.n_against, len(rows), *_sums(rows),
             len(dropped), common, numbering.n_against,
         )  # fmt: skip
-        return ended(job, found, targets.all_outputs(summary.files))
+        return ended(job, result, targets.all_outputs(summary.files))
 
 
 def _sums(rows: NDArray[np.int64]) -> tuple[int, int]:
@@ -304,11 +304,11 @@ def _decide(
         begin = np.ascontiguousarray(part.rows["begin"])
         contexts = as_texts(part.texts).spans(0, len(number))
         shingler = job.params.shingler
-        found = repeated_contexts(
+        repeats = repeated_contexts(
             contexts, document, begin, job_length(job), job.options,
             words=shingler if shingler.unit == "word" else None,
         )  # fmt: skip
-        return sorted_matches(found[found[:, 0] >= n_whole]), nothing
+        return sorted_matches(repeats[repeats[:, 0] >= n_whole]), nothing
 
     each_part(job, linked, texts, compare, "comparing")
     if not job.work.has(ECHOES):
@@ -365,8 +365,8 @@ def _changed(
 ) -> NDArray[np.int64]:
     """Return rows as `whole_matches` or `moved_rows` change those of each block, read once more."""
 
-    def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
-        changed: NDArray[np.int64] = change(texts, job.params.shingler, rows[own], start)
+    def of_block(texts: Texts, start: int, chosen: slice) -> NDArray[np.int64]:
+        changed: NDArray[np.int64] = change(texts, job.params.shingler, rows[chosen], start)
         return changed
 
     return np.concatenate([rows[:0], *_of_blocks(job, numbering, rows, rows[:, 0], of_block)])
@@ -391,12 +391,12 @@ def _traced(
     by_source = np.argsort(rows[:, 3], kind="stable")
     sources = rows[by_source, 3]
 
-    def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
-        traced[own, 1:3] = removed_spans(texts, shingler, rows[own], start)
-        there = by_source[slice(*np.searchsorted(sources, (start, start + len(texts))))]
-        number, units = rows[there, 3] - start, kept_units(rows[there])
-        traced[there, 4:] = original_spans(texts, shingler, number, units)
-        return start + too_short(texts, shingler, rows[own] - (start, 0, 0, 0, 0), keep_least)
+    def of_block(texts: Texts, start: int, chosen: slice) -> NDArray[np.int64]:
+        traced[chosen, 1:3] = removed_spans(texts, shingler, rows[chosen], start)
+        moved = by_source[slice(*np.searchsorted(sources, (start, start + len(texts))))]
+        number, units = rows[moved, 3] - start, kept_units(rows[moved])
+        traced[moved, 4:] = original_spans(texts, shingler, number, units)
+        return start + too_short(texts, shingler, rows[chosen] - (start, 0, 0, 0, 0), keep_least)
 
     dropped = _of_blocks(job, numbering, rows, rows[:, (0, 3)], of_block)
     whole = traced[:, 1] < traced[:, 2]  # else the next row has the character
@@ -407,7 +407,7 @@ def _of_blocks(
     job: Job,
     numbering: _Numbering,
     rows: NDArray[np.int64],
-    wanted: NDArray[np.int64],
+    documents: NDArray[np.int64],
     work: Callable[[Texts, int, slice], NDArray[np.int64]],
 ) -> list[NDArray[np.int64]]:
     """Read the blocks with wanted documents again, and return what a function returns of each.
@@ -415,7 +415,7 @@ def _of_blocks(
     It takes their texts, the number of the first one, and which rows cut these texts.
     """
     many = np.zeros(numbering.documents + 1, np.int64)
-    many[wanted + 1] = 1
+    many[documents + 1] = 1
     np.cumsum(many, out=many)
     records = records_of(job)
     starts = [numbering.of_block(record) for _, record in records]
@@ -448,22 +448,24 @@ def _page_run(
     def excerpts(places: NDArray[np.int64]) -> list[Excerpt]:
         order = np.argsort(places[:, 0], kind="stable")
         chosen = places[order] + (before, 0, 0)
-        found: list[Any] = [None] * len(places)
+        excerpts_of_places: list[Any] = [None] * len(places)
 
-        def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
-            for row in range(own.start, own.stop):
+        def of_block(texts: Texts, start: int, chosen_rows: slice) -> NDArray[np.int64]:
+            for row in range(chosen_rows.start, chosen_rows.stop):
                 number, begin, end = chosen[row].tolist()
                 (text,) = texts.take(np.array([number - start])).strings()
-                found[order[row]] = Excerpt.of(text, begin, end)
+                excerpts_of_places[order[row]] = Excerpt.of(text, begin, end)
             return chosen[:0, 0]
 
         _of_blocks(job, numbering, chosen, chosen[:, 0], of_block)
-        return found
+        return excerpts_of_places
 
     of_files = np.zeros(len(job.sources), np.int64)
     for run in finished_runs(job):
         counted = job.work.load(f"{run.name}/texts.npy")
-        np.add.at(of_files, np.fromiter((each.source for each in run.blocks), np.int64), counted)
+        np.add.at(
+            of_files, np.fromiter((record.source for record in run.blocks), np.int64), counted
+        )
     return PassageRun(
         rows - (before, 0, 0, before, 0, 0),
         [(source.path, int(n)) for source, n in zip(job.sources, of_files, strict=True)][

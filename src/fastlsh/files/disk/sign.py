@@ -193,8 +193,8 @@ def _text_bytes(texts: Any) -> int:
         sample = texts.take(np.arange(0, len(texts), step)).to_pylist()
     else:
         return int(texts.nbytes)
-    found = sum(len((text or "").encode("utf-8", "surrogatepass")) for text in sample)
-    return found * len(texts) // max(len(sample), 1)
+    size = sum(len((text or "").encode("utf-8", "surrogatepass")) for text in sample)
+    return size * len(texts) // max(len(sample), 1)
 
 
 REASONS = 10
@@ -309,11 +309,11 @@ def _width(job: Job, units: Mapping[int, Unit], sources: Sequence[Source]) -> in
     return 1 if "xz" in compressions else max(wide, 1)
 
 
-def _sign(job: Job, units: Mapping[int, Unit], wide: int, each: int) -> None:
+def _sign(job: Job, units: Mapping[int, Unit], wide: int, in_sequence: int) -> None:
     """Sign units, `wide` at a time; of several files that cannot be read, the first one raises.
 
-    `each`: the blocks of so many units are one sequence, in which threads need not wait at the end
-    of a unit.
+    `in_sequence`: the blocks of so many units are one sequence, in which threads need not wait at
+    the end of a unit.
 
     Raises
     ------
@@ -330,9 +330,9 @@ def _sign(job: Job, units: Mapping[int, Unit], wide: int, each: int) -> None:
         writer = None
         if failed and min(failed) < min(mine):
             return
-        with closing(_signed(job, mine, done, wide, limit)) as found:
+        with closing(_signed(job, mine, done, wide, limit)) as blocks:
             try:
-                for unit, signed in found:
+                for unit, signed in blocks:
                     if writer is None or writer.unit != unit:
                         if writer is not None:
                             writer.close(last=True)
@@ -361,7 +361,7 @@ def _sign(job: Job, units: Mapping[int, Unit], wide: int, each: int) -> None:
             pass
     try:
         parts = tell.by_parts(len(units)) if wide > 1 else None
-        run_batches(sign, batches(len(units), max(each, 1)), wide, parts)
+        run_batches(sign, batches(len(units), max(in_sequence, 1)), wide, parts)
         if failed:
             remember_broken(job, failed[min(failed)])
             raise failed[min(failed)]
@@ -380,10 +380,10 @@ def _signed(
     """Sign the blocks of units behind their finished runs."""
 
     def blocks() -> Iterator[tuple[int, int, Block]]:
-        for unit, each in units.items():
+        for unit, files in units.items():
             find = _first_blocks if unit == 0 and wide == 1 else partial(_blocks, wide=wide)
             with in_unit(unit):
-                for source, block in find(job, each, done[unit], limit):
+                for source, block in find(job, files, done[unit], limit):
                     yield unit, source, block
 
     def signed(item: tuple[int, int, Block]) -> tuple[int, SignedBlock]:
@@ -423,7 +423,9 @@ def _limit(job: Job) -> Limit:
         return Limit(None)
     runs, group = runs_of_inputs(job), job.request.group
     if group is not None:
-        begun = {each for run in runs for each in groups_and_sizes(job, run)[0].tolist()}
+        begun = {
+            group_hash for run in runs for group_hash in groups_and_sizes(job, run)[0].tolist()
+        }
         return Limit(job.limit - len(begun), group, begun)
     if job.cutting is None:
         done = sum(run.documents for run in runs)
@@ -470,8 +472,8 @@ def _cut(
 def _summary(job: Job) -> Summary:
     units = [runs_of_unit(job, unit) for unit in range(len(units_of(job)))]
     if job.stage is not None:
-        for unit, found in zip(units_of(job), units, strict=True):
-            _check_whole(job, unit.files, found)
+        for unit, runs_of_one in zip(units_of(job), units, strict=True):
+            _check_whole(job, unit.files, runs_of_one)
     names = [run.name for unit in units for run in unit]
     runs = [job.work.read(f"{name}/blocks.json") for name in names]
     blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
@@ -527,8 +529,8 @@ def _summary(job: Job) -> Summary:
 def _of_both(job: Job, runs: list[Any], name: str) -> tuple[int, int]:
     """Return the sums of a count of the runs, of the inputs and of `against`."""
     sums = [0, 0]
-    for each in runs:
-        for source, n in each[name]:
+    for record in runs:
+        for source, n in record[name]:
             sums[source < job.first_input] += n
     return sums[0], sums[1]
 
@@ -537,14 +539,16 @@ def _repeated_example(
     job: Job, runs: Sequence[SignedRun], identities: Sequence[NDArray[np.uint64]]
 ) -> str:
     """Return what `Ids.repeated_example` does; few of the runs that have the id are read again."""
-    lowest = next(each[:1] for each in repeated_values([*identities], job.budget.rows) if len(each))
+    lowest = next(
+        values[:1] for values in repeated_values([*identities], job.budget.rows) if len(values)
+    )
     have = [
         run
         for run, hashes in zip(runs, identities, strict=True)
         if lowest[0] in hashes[hashes.searchsorted(lowest[0]) :][:1]
     ]
     ids = Ids()
-    records = [each for run in have[:READ_AGAIN] for each in numbered(run)]
+    records = [record for run in have[:READ_AGAIN] for record in numbered(run)]
     for _, record, block in reread_signed_blocks(job, records):
         documents = block.documents()
         path = job.sources[record.source].path
@@ -555,12 +559,14 @@ def _repeated_example(
 def _check_whole(job: Job, files: range, runs: list[SignedRun]) -> None:
     """Raise InputError unless the runs of a unit have all blocks of its files, each once."""
     expected = files.start, 0
-    for each in runs:
-        for record in each.blocks:
-            found = record.source, record.extent.index
-            begins = expected[1] and found == (expected[0] + 1, 0)  # with the next file
-            if found != expected and not begins:
-                raise InputError(job.work / each.name, f"does not continue: {job.work.start_over}")
+    for signed_run in runs:
+        for record in signed_run.blocks:
+            position = record.source, record.extent.index
+            begins = expected[1] and position == (expected[0] + 1, 0)  # with the next file
+            if position != expected and not begins:
+                raise InputError(
+                    job.work / signed_run.name, f"does not continue: {job.work.start_over}"
+                )
             expected = record.source, record.extent.index + 1
     if expected[0] != files.stop - 1:
         advice = job.work.start_over

@@ -76,11 +76,11 @@ class SignedRun(NamedTuple):
         blocks = self.blocks
         if rows:
             blocks = [
-                each._replace(
-                    extent=each.extent._replace(row=each.extent.row + rows),
-                    bad=tuple(row + rows for row in each.bad),
+                record._replace(
+                    extent=record.extent._replace(row=record.extent.row + rows),
+                    bad=tuple(row + rows for row in record.bad),
                 )
-                for each in blocks
+                for record in blocks
             ]
         first, next_row = self.first + documents, self.next_row + rows
         return self._replace(first=first, blocks=blocks, next_row=next_row)
@@ -185,7 +185,7 @@ class RunWriter:
             counts = [part.pieces for part in parts if part.pieces is not None]
             if counts:
                 save_array(folder / "pieces.npy", np.concatenate(counts))
-                save_array(folder / "texts.npy", np.array([len(each) for each in counts]))
+                save_array(folder / "texts.npy", np.array([len(sizes) for sizes in counts]))
             echoes = [part.echoes for part in parts if part.echoes is not None]
             if echoes:
                 save_array(folder / "echoes.npy", counted_on(echoes, counts))
@@ -219,7 +219,7 @@ def column_name(number: int) -> str:
 def saved_columns(job: Job) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
     """Return the labels and the numbers of the documents of the inputs, by name; mapped."""
     labels, counts = job.request.read.labels, job.request.read.counts
-    found = []
+    columns = []
     for number in range(len(labels) + len(counts)):
         name = column_name(number)
         if not job.work.has(name):
@@ -232,9 +232,9 @@ def saved_columns(job: Job) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[
                     column = new_array(temporary, np.result_type(*runs), (documents,))
                     np.concatenate(runs, out=column)
                     complete(column)
-        found.append(job.work.load(name))
-    numbers = found[len(labels) :]
-    return dict(zip(labels, found, strict=False)), dict(zip(counts, numbers, strict=True))
+        columns.append(job.work.load(name))
+    numbers = columns[len(labels) :]
+    return dict(zip(labels, columns, strict=False)), dict(zip(counts, numbers, strict=True))
 
 
 def check_number(documents: int) -> None:
@@ -248,8 +248,8 @@ def counted_on(
 ) -> NDArray[np.int64]:
     """Join the echoes of blocks, whose documents are then counted in the run."""
     first = np.cumsum([0, *map(len, counts)])[:-1].tolist()
-    found = [each + start * OF_DOCUMENTS for each, start in zip(echoes, first, strict=True)]
-    return np.concatenate(found)
+    moved = [of_block + start * OF_DOCUMENTS for of_block, start in zip(echoes, first, strict=True)]
+    return np.concatenate(moved)
 
 
 def _size(record: BlockRecord) -> int:
@@ -266,19 +266,19 @@ def runs_of_unit(job: Job, unit: int, count: int | None = None) -> list[SignedRu
 
     Documents and rows are counted from the beginning of the unit.
     """
-    found: list[SignedRun] = []
+    runs: list[SignedRun] = []
     first = 0
-    while len(found) < count if count is not None else job.work.has(run_name(unit, len(found))):
-        name = run_name(unit, len(found))
+    while len(runs) < count if count is not None else job.work.has(run_name(unit, len(runs))):
+        name = run_name(unit, len(runs))
         run = job.work.read(f"{name}/blocks.json")
         blocks = [
             BlockRecord(source, BlockExtent(*extent), documents, tuple(bad), text)
             for source, extent, documents, bad, text in run["blocks"]
         ]
         last, bands, next_row = run["last"], run["bands"], run["next_row"]
-        found.append(SignedRun(name, first, run["documents"], blocks, last, bands, next_row))
+        runs.append(SignedRun(name, first, run["documents"], blocks, last, bands, next_row))
         first += run["documents"]
-    return found
+    return runs
 
 
 def finished_runs(job: Job) -> list[SignedRun]:
@@ -287,7 +287,7 @@ def finished_runs(job: Job) -> list[SignedRun]:
     counts: list[int | None] = [None] * len(units)
     if job.work.has(SIGNED):
         counts = job.work.read(SIGNED)["runs"]
-    found: list[SignedRun] = []
+    all_runs: list[SignedRun] = []
     documents = rows = 0
     for number, (unit, count) in enumerate(zip(units, counts, strict=True)):
         if not unit.within.start or job.sources[unit.files.start].format in COLUMNAR:
@@ -295,8 +295,8 @@ def finished_runs(job: Job) -> list[SignedRun]:
         runs = [run.behind(documents, rows) for run in runs_of_unit(job, number, count)]
         if runs:
             documents, rows = runs[-1].first + runs[-1].documents, runs[-1].next_row - 1
-        found += runs
-    return found
+        all_runs += runs
+    return all_runs
 
 
 def runs_of_inputs(job: Job) -> list[SignedRun]:
@@ -331,7 +331,7 @@ def reread_signed_blocks(
 
 def records_of(job: Job) -> list[tuple[int, BlockRecord]]:
     """Return the records of all blocks, each with the number of its first document."""
-    return [each for run in finished_runs(job) for each in numbered(run)]
+    return [record for run in finished_runs(job) for record in numbered(run)]
 
 
 def numbered(run: SignedRun) -> Iterator[tuple[int, BlockRecord]]:
@@ -402,8 +402,8 @@ def halves_of(groups: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[n
 
 def narrowed(bounds: NDArray[np.int64]) -> NDArray[Any]:
     """Return where contexts begin and how long they are, (m, 2), in as few bytes as possible."""
-    found = np.column_stack([bounds[:, 1], bounds[:, 2] - bounds[:, 1]])
-    return found.astype(np.min_scalar_type(int(found.max(initial=0))))
+    narrow = np.column_stack([bounds[:, 1], bounds[:, 2] - bounds[:, 1]])
+    return narrow.astype(np.min_scalar_type(int(narrow.max(initial=0))))
 
 
 def groups_and_sizes(job: Job, run: SignedRun) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

@@ -68,8 +68,8 @@ def ranges(documents: int, rows: int) -> int:
     """
     bits = max(documents - 1, 1).bit_length()
     least = 1 << max(KEY_BITS + bits - 64, 0)  # for key and number to fit into 64 bits
-    wanted = -(-documents // rows)
-    while least < wanted:
+    needed = -(-documents // rows)
+    while least < needed:
         least *= 2
     return least
 
@@ -106,8 +106,8 @@ def _pieces(
     elif high - low > 1:
         middle = (low + high) // 2
         for start, stop in ((low, middle), (middle, high)):
-            each = ((first, _chosen(keys, start, stop)) for first, keys in chosen)
-            if half := [(first, keys) for first, keys in each if len(keys)]:
+            halves = ((first, _chosen(keys, start, stop)) for first, keys in chosen)
+            if half := [(first, keys) for first, keys in halves if len(keys)]:
                 yield from _pieces(half, start, stop, bits, rows)
     else:
         for first, keys in chosen:

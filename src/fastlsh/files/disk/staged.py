@@ -22,7 +22,7 @@ from fastlsh.files.run.manifest import (
     OF_ROWS,
     RESULT,
     WHOLE,
-    Part,
+    ProcessPart,
     if_missing,
     join,
     plan_units,
@@ -56,18 +56,18 @@ class StageDoneError(Exception):
 
     Parameters
     ----------
-    found
+    counts
         What the run has found: a summary and counts; None: this stage does not return it.
     """
 
-    def __init__(self, found: Sequence[Any] | None = None) -> None:
+    def __init__(self, counts: Sequence[Any] | None = None) -> None:
         super().__init__()
-        self.found = found
+        self.counts = counts
 
     def of(self, kind: Callable[..., T], *nothing: Any) -> T:
         """Return what the run has found, or `nothing`, as a named tuple."""
-        summary, *counts = nothing if self.found is None else self.found
-        return kind(Summary(*summary), *counts)
+        summary, *rest = nothing if self.counts is None else self.counts
+        return kind(Summary(*summary), *rest)
 
 
 def staged_run(kind: type[Found]) -> Callable[[Callable[P, Found]], Callable[P, Found]]:
@@ -105,7 +105,7 @@ class Sharing(Protocol):
         """The only stage that this process works on."""
 
     @property
-    def part(self) -> Part:
+    def part(self) -> ProcessPart:
         """Which of the units of a stage are worked on."""
 
 
@@ -131,9 +131,9 @@ def sharing(job: Job, kind: str, description: dict[str, Any]) -> Iterator[Job]:
     """
     is_search = job.request.group is None
     first = "sign" if is_search else OF_ROWS[0]
-    manifest = joined(job, description, planned(job, description), first)
+    manifest = joined_run(job, description, planned(job, description), first)
     budget = Budget(**manifest["budget"])
-    if any(own < least for own, least in zip(*map(_sizes, (job.budget, budget)), strict=True)):
+    if any(size < least for size, least in zip(*map(_sizes, (job.budget, budget)), strict=True)):
         raise ValueError(
             f"memory must be at least {budget.memory >> 20}M with {manifest['threads']} threads:"
             " that is for which the units of this run were made; give as much, or fewer threads"
@@ -146,7 +146,7 @@ def sharing(job: Job, kind: str, description: dict[str, Any]) -> Iterator[Job]:
         yield replace(job, budget=budget)
 
 
-def joined(
+def joined_run(
     job: Sharing, description: dict[str, Any], fixed: dict[str, Any], first: str
 ) -> Mapping[str, Any]:
     """Take part in a run, which begins with the stage `first`; return its manifest.
@@ -212,12 +212,12 @@ def _check_not_over(job: Sharing, later: Mapping[str, str]) -> None:
         raise StageDoneError
 
 
-def ended(job: Sharing, found: T, outputs: Sequence[str]) -> T:
+def ended(job: Sharing, result: T, outputs: Sequence[str]) -> T:
     """Return what a run has found; of a run in stages, the directory keeps it, and the outputs."""
     if job.stage is not None:
-        there = [path for path in outputs if exists(path)]  # a .txt without rows is not written
-        job.work.write(ENDED, {"found": found, "outputs": there})
-    return found
+        written = [path for path in outputs if exists(path)]  # a .txt without rows is not written
+        job.work.write(ENDED, {"found": result, "outputs": written})
+    return result
 
 
 def _over(job: Sharing, result: Mapping[str, Any]) -> StageDoneError:
@@ -311,8 +311,8 @@ def refuse(job: Sharing, before: str, missing: Any, parts: int) -> NoReturn:
     if before in WHOLE:
         what = f"the stage {before} has not finished"
     else:
-        every, some = missing
-        numbers = job.part._replace(of=parts).holding(every, some)
+        every, missing_units = missing
+        numbers = job.part._replace(of=parts).holding(every, missing_units)
         shown = ", ".join(f"{number}/{parts}" for number in numbers[:SHOWN])
         more = f" and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""
         what = f"of the stage {before}, part {shown}{more} has not finished"

@@ -101,7 +101,7 @@ class Remainder:
 
     def has_rows(self, records: Records) -> bool:
         """Whether a row is written of some blocks."""
-        return any(self._flags(*each).any() for each in records)
+        return any(self._flags(*record).any() for record in records)
 
     def rest(self, key: tuple[int, BlockRecord], block: Block) -> Rest:
         """Return what is left of the documents of a block."""
@@ -175,19 +175,19 @@ def write_outputs(
     InputError
         A file has changed since it was signed.
     """
-    own = job.part.share(range(len(targets.plan)))
-    done = _written(job, targets, own)
+    numbers = job.part.share(range(len(targets.plan)))
+    done = _written(job, targets, numbers)
     by_source: dict[int, Records] = {}
     for first, record in records_of(job):
         by_source.setdefault(record.source - job.first_input, []).append((first, record))
     tell = job.byte_progress("writing")
     waiting: dict[int, Records] = {}
     size = 0
-    for number in own:
+    for number in numbers:
         if number in done:
             continue
         sources = targets.plan[number].sources
-        records = [each for source in sources for each in by_source.get(source, [])]
+        records = [record for source in sources for record in by_source.get(source, [])]
         if not records:  # the limit was reached before
             continue
         waiting[number] = records
@@ -257,11 +257,11 @@ def missing_outputs(job: Job, targets: OutputPlan) -> Any:
 
 def _written(job: Job, targets: OutputPlan, numbers: Sequence[int]) -> set[int]:
     """Return which outputs of a directory are complete, by their numbers."""
-    given = targets.convert, targets.paths(numbers)
+    recorded = targets.convert, targets.paths(numbers)
     names = map(_name, range(len(targets.plan) if targets.folders else 0))
     elsewhere = job.stage == "finish"
     return set().union(
-        *(outputs_there(job.work, name, *given, elsewhere=elsewhere) for name in names)
+        *(outputs_there(job.work, name, *recorded, elsewhere=elsewhere) for name in names)
     )
 
 

@@ -378,7 +378,7 @@ def grouped(
             sizes[document] += len(piece)
     collection.texts = None
     data = np.frombuffer(b"".join(pieces), np.uint8)
-    strict = all(each == each.decode("utf-8", "ignore").encode() for each in pieces)
+    strict = all(piece == piece.decode("utf-8", "ignore").encode() for piece in pieces)
     if not strict:
         data = _with_joined_surrogates(data, sizes)
     ids = Ids()

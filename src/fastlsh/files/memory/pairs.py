@@ -24,7 +24,7 @@ from fastlsh.texts import as_texts
 def run_pairs(
     request: Request,
     budget: ReadBudget,
-    wanted: PairSearch,
+    pair_search: PairSearch,
     together: Replacements,
     clock: Stopwatch,
 ) -> tuple[Pairs, Collection]:
@@ -38,36 +38,38 @@ def run_pairs(
             collection, _ = grouped(collection, request.group, request.read.join_with)
     search = request.search
     with clock("search"):
-        if wanted.exact:
-            found = exact_pairs(
+        if pair_search.exact:
+            pairs = exact_pairs(
                 collection.texts, search.threshold, shingler=search.shingler,
-                max_pairs=wanted.max_pairs, **how,
+                max_pairs=pair_search.max_pairs, **how,
             )  # fmt: skip
         else:
-            found = pairs_of_texts(
-                collection.texts, search, request.run, max_pairs=wanted.max_pairs,
-                estimates=wanted.estimates, within=request.groups(collection.labels),
+            pairs = pairs_of_texts(
+                collection.texts, search, request.run, max_pairs=pair_search.max_pairs,
+                estimates=pair_search.estimates, within=request.groups(collection.labels),
             )  # fmt: skip
     with clock("writing"):
-        if wanted.components is not None:
-            numbers = {"id": np.arange(len(collection)), "component": found.components()}
+        if pair_search.components is not None:
+            numbers = {"id": np.arange(len(collection)), "component": pairs.components()}
             table = {name: Lookup(collection.ids, which) for name, which in numbers.items()}
-            write_table(wanted.components, table, together)
-        sides = found.left, found.right
+            write_table(pair_search.components, table, together)
+        sides = pairs.left, pairs.right
         measure = search.pair_measure
         columns = pair_columns(
-            collection.ids, *sides, found.similarity, found.estimate, measure=measure
+            collection.ids, *sides, pairs.similarity, pairs.estimate, measure=measure
         )
         max_row = longest_row(budget.memory)
-        columns |= columns_of_both(wanted.columns, *sides, max_row, lambda _: blocks_of(collection))
-        write_table(wanted.output, columns, together)
-    return found, collection
+        columns |= columns_of_both(
+            pair_search.columns, *sides, max_row, lambda _: blocks_of(collection)
+        )
+        write_table(pair_search.output, columns, together)
+    return pairs, collection
 
 
 def run_matches(
     request: Request,
     budget: ReadBudget,
-    wanted: PairSearch,
+    pair_search: PairSearch,
     together: Replacements,
     clock: Stopwatch,
 ) -> tuple[Matches, Collection, Collection]:
@@ -82,27 +84,28 @@ def run_matches(
             collection, _ = grouped(collection, request.group, request.read.join_with)
             others, _ = grouped(others, request.group, request.read.join_with)
     with clock("search"):
-        found = matches_of_texts(
-            collection.texts, others.texts, request.search, request.run, best=wanted.best,
-            one_to_one=wanted.one_to_one, max_pairs=wanted.max_pairs, estimates=wanted.estimates,
-            within=request.groups(collection.labels), against_within=request.groups(others.labels),
+        matches = matches_of_texts(
+            collection.texts, others.texts, request.search, request.run, best=pair_search.best,
+            one_to_one=pair_search.one_to_one, max_pairs=pair_search.max_pairs,
+            estimates=pair_search.estimates, within=request.groups(collection.labels),
+            against_within=request.groups(others.labels),
         )  # fmt: skip
     with clock("writing"):
-        ids, of_against = with_against(collection, others, found.against, found.against)
-        sides = found.document, of_against
+        ids, of_against = with_against(collection, others, matches.against, matches.against)
+        sides = matches.document, of_against
         measure = request.search.pair_measure
-        columns = pair_columns(ids, *sides, found.similarity, found.estimate, measure=measure)
+        columns = pair_columns(ids, *sides, matches.similarity, matches.estimate, measure=measure)
         max_row, both = longest_row(budget.memory), (collection, others)
-        columns |= columns_of_both(wanted.columns, *sides, max_row, lambda _: blocks_of(*both))
-        write_table(wanted.output, columns, together)
-    return found, collection, others
+        columns |= columns_of_both(pair_search.columns, *sides, max_row, lambda _: blocks_of(*both))
+        write_table(pair_search.output, columns, together)
+    return matches, collection, others
 
 
 def page_of_pairs(
     request: Request,
-    wanted: PairSearch,
+    pair_search: PairSearch,
     clock: Stopwatch,
-    found: Pairs | Matches,
+    pairs: Pairs | Matches,
     collection: Collection,
     others: Collection | None = None,
 ) -> str:
@@ -112,21 +115,21 @@ def page_of_pairs(
         texts, ids, skipped = others.texts, others.ids, skipped + others.skipped
     search = request.search
     documents = ReportedDocuments(collection.texts, texts, collection.ids, ids, search.shingler)
-    outputs = {} if wanted.output is None else {"pairs": wanted.output}
+    outputs = {} if pair_search.output is None else {"pairs": pair_search.output}
     notes = {**left_out(skipped), **named_files(request, "other collection", outputs)}
     title = f"Pairs of {plural(len(collection), 'document')}"
     files = None
     if request.group is None:
         both = [collection] if others is None else [collection, others]
-        parts = [part for each in both for part in each.parts]
+        parts = [part for side in both for part in side.parts]
         files = PairFiles(
             [part.source.path for part in parts],
             np.repeat(np.arange(len(parts)), [part.documents for part in parts]),
             np.concatenate([
-                characters_of(as_texts(each.texts), search.shingler, request.run) for each in both
+                characters_of(as_texts(side.texts), search.shingler, request.run) for side in both
             ]),
         )  # fmt: skip
-    table = wanted.output or "the standard output"
+    table = pair_search.output or "the standard output"
     return pairs_page(
-        found, documents, search.threshold, title, notes, clock, wanted.most, table, files
+        pairs, documents, search.threshold, title, notes, clock, pair_search.most, table, files
     )

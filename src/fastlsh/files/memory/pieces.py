@@ -73,7 +73,7 @@ def run_lines_in_memory(
     return LinesFound(result, collection, others, int(kept.sum()))
 
 
-def _run(
+def _passage_run(
     result: SpanDeduplication,
     collection: Collection,
     others: Collection,
@@ -83,16 +83,16 @@ def _run(
     """Return what a page is about."""
     before = len(others)
     outside = result.against_document >= 0
-    there = np.where(outside, result.against_document - before, result.kept_document)
+    kept_by = np.where(outside, result.against_document - before, result.kept_document)
     texts = as_texts(collection.texts), as_texts(others.texts)
 
     def excerpts(places: NDArray[np.int64]) -> list[Excerpt]:
-        found = []
+        shown = []
         for number, start, end in places.tolist():
-            own = np.array([number if number >= 0 else number + before])
-            (text,) = texts[number < 0].take(own).strings()
-            found.append(Excerpt.of(text, start, end))
-        return found
+            row = np.array([number if number >= 0 else number + before])
+            (text,) = texts[number < 0].take(row).strings()
+            shown.append(Excerpt.of(text, start, end))
+        return shown
 
     def names(documents: NDArray[np.int64]) -> list[Any]:
         return [
@@ -102,7 +102,7 @@ def _run(
 
     return PassageRun(
         np.column_stack([
-            result.document, result.start, result.end, there, result.kept_start, result.kept_end
+            result.document, result.start, result.end, kept_by, result.kept_start, result.kept_end
         ]),
         [(part.source.path, part.documents) for part in collection.parts],
         len(result.common), len(result.dropped), cutting.min_length, cutting.shingler,
@@ -141,8 +141,8 @@ def run_spans_in_memory(
     kept[result.dropped] = False
     with clock("writing"), replacing_together() as together:
         if targets.removed is not None:
-            there = {"kept_start": result.kept_start}
-            spans = span_table(request, result, collection, others, there)
+            starts = {"kept_start": result.kept_start}
+            spans = span_table(request, result, collection, others, starts)
             write_table(targets.removed, spans, together)
         changed, added = None, None
         if annotate:
@@ -155,7 +155,7 @@ def run_spans_in_memory(
                 added=added, together=together, **threads_and_progress(request.run),
             )  # fmt: skip
         if targets.report is not None:
-            run = _run(result, collection, others, cutting, rules)
+            run = _passage_run(result, collection, others, cutting, rules)
             skipped = left_out(collection.skipped + others.skipped)
             page = passages_page(run, {**notes, **skipped}, clock)
             write_text(targets.report, page, together)

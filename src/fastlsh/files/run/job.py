@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from fastlsh.files.budget import Budget
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import OnMessage, Request
-from fastlsh.files.run.manifest import Part
+from fastlsh.files.run.manifest import ProcessPart
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import COLUMNAR, LIGHT, BlockExtent, ByteProgress, Source, has_long_rows
 from fastlsh.parallel import RunOptions
@@ -47,7 +47,7 @@ class Job:
         return self.request.engine.stage
 
     @property
-    def part(self) -> Part:
+    def part(self) -> ProcessPart:
         """Which of the units of a stage are worked on."""
         return self.request.engine.part
 
@@ -81,11 +81,11 @@ class Job:
 
         `written`: the format in which its rows are written; another one makes objects of them.
         """
-        own = self.sources[source].format
-        if own in COLUMNAR:
-            is_one = own == "parquet" or extent.stop - extent.start == 1
+        format_read = self.sources[source].format
+        if format_read in COLUMNAR:
+            is_one = format_read == "parquet" or extent.stop - extent.start == 1
             return is_one and self.options.threads > 1 and self._has_long_rows(source)
-        most = self.budget.large if written in (None, own) else self.budget.row // LIGHT
+        most = self.budget.large if written in (None, format_read) else self.budget.row // LIGHT
         return extent.stop - extent.start > most
 
     def _has_long_rows(self, source: int) -> bool:

@@ -44,7 +44,7 @@ OF_PAIRS = tuple(stage for stage in STAGES if stage not in ("merge", "write"))
 """The stages of a search for pairs, and of an overlap."""
 
 
-class Part(NamedTuple):
+class ProcessPart(NamedTuple):
     """One of several parts of a stage."""
 
     number: int = 1
@@ -56,19 +56,19 @@ class Part(NamedTuple):
         n = len(units)
         return units[n * (self.number - 1) // self.of : n * self.number // self.of]
 
-    def holding(self, units: Sequence[T], some: Sequence[T]) -> list[int]:
+    def holding(self, units: Sequence[T], chosen: Sequence[T]) -> list[int]:
         """Return the numbers of the parts, of as many as here, that have some of the units."""
-        wanted = set(some)
-        parts = (Part(number, self.of) for number in range(1, self.of + 1))
-        return [each.number for each in parts if wanted.intersection(each.share(units))]
+        held = set(chosen)
+        parts = (ProcessPart(number, self.of) for number in range(1, self.of + 1))
+        return [part.number for part in parts if held.intersection(part.share(units))]
 
 
-ALL = Part()
+ALL = ProcessPart()
 
 
 def check_stage(
     stage: str | None, part: tuple[int, int] | None, stages: Sequence[str] = (*STAGES, *OF_ROWS)
-) -> Part:
+) -> ProcessPart:
     """Return the part of a stage that is asked for, or raise ValueError."""
     if stage is None:
         if part is not None:
@@ -83,7 +83,7 @@ def check_stage(
     number, of = part
     if not 1 <= number <= of:
         raise ValueError(f"part must be from 1/{of} to {of}/{of}, got {number}/{of}")
-    return Part(number, of)
+    return ProcessPart(number, of)
 
 
 def check_pair_stage(stage: str | None, what: str) -> None:
@@ -94,8 +94,8 @@ def check_pair_stage(stage: str | None, what: str) -> None:
 
 def if_missing(every: Sequence[Any], has: Callable[[Any], bool]) -> tuple[Any, Any] | None:
     """Return all units and those that are missing; None if none is."""
-    some = [each for each in every if not has(each)]
-    return (every, some) if some else None
+    missing = [unit for unit in every if not has(unit)]
+    return (every, missing) if missing else None
 
 
 UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 25, 1 << 30
@@ -129,18 +129,18 @@ def plan_units(
     surely_read
         How many of these are read whatever they contain; the others are not divided.
     """
-    sizes = [each["size"] for each in description["inputs"]]
+    sizes = [entry["size"] for entry in description["inputs"]]
     most = min(max(sum(sizes) // UNITS, UNIT), LARGEST_UNIT)
     starts: list[tuple[int, int]] = []
     size = 0
-    for number, each in enumerate(sizes):
-        if not starts or size + each > most or number == description.get("against_files"):
+    for number, file_size in enumerate(sizes):
+        if not starts or size + file_size > most or number == description.get("against_files"):
             starts.append((number, 0))
             size = 0
-        size += each
-        if each > most and number < surely_read and is_divisible(sources[number]):
-            ranges = -(-each // most)
-            starts += [(number, each * index // ranges) for index in range(1, ranges)]
+        size += file_size
+        if file_size > most and number < surely_read and is_divisible(sources[number]):
+            ranges = -(-file_size // most)
+            starts += [(number, file_size * index // ranges) for index in range(1, ranges)]
     return starts
 
 
@@ -202,7 +202,7 @@ def described_run(
 
 def plain_shingler(shingler: Shingler) -> dict[str, Any]:
     """Return the parameters of shingles as JSON values, a secret key by its fingerprint."""
-    values = {each.name: _plain(getattr(shingler, each.name)) for each in fields(shingler)}
+    values = {field.name: _plain(getattr(shingler, field.name)) for field in fields(shingler)}
     key = values.pop("key")
     return values if key is None else {**values, "key": key.fingerprint}
 
@@ -348,14 +348,14 @@ def _fingerprint(source: Source, *, opened: bool) -> dict[str, Any]:
         raise source.error(os.strerror(errno.ENOENT))
     if file_identity is None:
         raise source.error("not a regular file, and a run on disk reads its inputs several times")
-    found = {
+    facts = {
         "path": source.path,
-        "options": {each.name: _plain(getattr(source.options, each.name)) for each in ROWS},
+        "options": {field.name: _plain(getattr(source.options, field.name)) for field in ROWS},
         "size": file_identity.size,
         "time": file_identity.time,
     }
     if not opened:
-        return found
+        return facts
     try:
         with open_raw(source.path) as file:
             head = file.read(ENDS)
@@ -363,7 +363,7 @@ def _fingerprint(source: Source, *, opened: bool) -> dict[str, Any]:
             tail = file.read(ENDS)
     except OSError as error:
         raise source.error(error.strerror or str(error)) from error
-    return {**found, "checksum": crc32(tail, crc32(head))}
+    return {**facts, "checksum": crc32(tail, crc32(head))}
 
 
 def _plain(value: Any) -> Any:

@@ -107,14 +107,14 @@ def checksum_of_mark(name: str) -> int:
 
 def marks_in(folder: Path) -> dict[str, str]:
     """Return which of `MARKS` are undamaged, and the numbers of their runs."""
-    found = {}
+    marks = {}
     for name in MARKS:
         path = folder / name
         with suppress(UnsealedError, ValueError, LookupError, TypeError):
             length = content_length(path, checksum_of_mark(name))
             with opened(path) as file:
-                found[name] = str(json.loads(file.read(length))["run"])
-    return found
+                marks[name] = str(json.loads(file.read(length))["run"])
+    return marks
 
 
 def holds_work(folder: StrPath) -> bool:
@@ -223,8 +223,8 @@ def content_length(path: Path, checksum: int) -> int:
     """
     with opened(path) as file:
         length = os.fstat(file.fileno()).st_size - SEAL_BYTES
-        found = _checked(file, max(length, 0), checksum)
-        if file.read() == seal_of(*found):
+        checked = _checked(file, max(length, 0), checksum)
+        if file.read() == seal_of(*checked):
             return length
     raise UnsealedError("is damaged")
 
@@ -234,8 +234,8 @@ def is_sealed(path: str | os.PathLike[str]) -> bool:
     with suppress(UnsealedError), opened(path) as file:
         length = os.fstat(file.fileno()).st_size - SEAL_BYTES
         file.seek(max(length, 0))
-        found = _SEAL.fullmatch(file.read(SEAL_BYTES))
-        return found is not None and int(found[1], 16) == length
+        match = _SEAL.fullmatch(file.read(SEAL_BYTES))
+        return match is not None and int(match[1], 16) == length
     return False
 
 

@@ -69,7 +69,7 @@ def accept_mended(job: Job, description: Mapping[str, Any]) -> None:
         return
     saved, number = work.read(MANIFEST), work.read(BROKEN)["source"]
     before, now = saved["inputs"], description["inputs"]
-    if before == now or [each["path"] for each in before] != [each["path"] for each in now]:
+    if before == now or [entry["path"] for entry in before] != [entry["path"] for entry in now]:
         return
     description = {**description, **fixed(saved)}
     if {**saved, "inputs": 0} != {**description, "inputs": 0} or before[:number] != now[:number]:

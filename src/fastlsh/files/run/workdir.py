@@ -188,12 +188,12 @@ class WorkDirectory:
         """Whether this has been written."""
         if name.partition("/")[0] in self._in_the_way:
             return False
-        there = (self / name).exists()
-        if self._shared and not there:
+        is_there = (self / name).exists()
+        if self._shared and not is_there:
             with suppress(OSError):  # opening a directory makes NFS ask the server what is in it
                 os.close(os.open(self.path, os.O_RDONLY))
-            there = (self / name).exists()
-        return there
+            is_there = (self / name).exists()
+        return is_there
 
     def begin(self, manifest: dict[str, Any]) -> None:
         """Write the manifest of a new run.
@@ -319,7 +319,7 @@ class WorkDirectory:
         try:
             yield temporary
             if unsealed:
-                lengths = {each: os.path.getsize(temporary / each) for each in unsealed}
+                lengths = {file: os.path.getsize(temporary / file) for file in unsealed}
                 (temporary / LENGTHS).write_text(json.dumps(lengths), encoding="utf-8")
             inside = sorted(temporary.rglob("*"))
             for path in (*inside, temporary):
@@ -428,8 +428,8 @@ class WorkDirectory:
 
     def size(self) -> int:
         """Return how many bytes it takes on the disk."""
-        found = [path.lstat() for path in self.path.rglob("*")]
-        return sum(each.st_size for each in found if stat.S_ISREG(each.st_mode))
+        statuses = [path.lstat() for path in self.path.rglob("*")]
+        return sum(status.st_size for status in statuses if stat.S_ISREG(status.st_mode))
 
 
 def synchronise(path: Path) -> None:
@@ -467,7 +467,7 @@ def recording(
     written: dict[str, Any] = {}
 
     def add(path: str, temporary: str) -> None:
-        written[path] = _identity(path, temporary), _checksum(temporary)
+        written[path] = _file_record(path, temporary), _checksum(temporary)
 
     files.on_complete = add
     yield
@@ -509,13 +509,13 @@ def _is_at(path: str, record: Any, elsewhere: bool) -> bool:
         return record is None and not exists(path)
     identity, checksum = record
     with suppress(OSError):
-        now = identity if is_remote(path) else _identity(path, path)
+        now = identity if is_remote(path) else _file_record(path, path)
         same = now[1:3] == identity[1:3] if elsewhere else now == identity and not is_remote(path)
         return same or _checksum(path) == checksum
     return False
 
 
-def _identity(path: str, file: str) -> list[Any]:
+def _file_record(path: str, file: str) -> list[Any]:
     status = os.stat(file)
     return [absolute(path), status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino]
 
