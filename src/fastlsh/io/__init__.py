@@ -51,9 +51,9 @@ from fastlsh.io.replacement import (
     Decision,
     Replacements,
     give_name,
-    joined,
     replacing,
     replacing_together,
+    together_or_new,
 )
 from fastlsh.io.rows import Added, Reread, Rewriting, write_again, write_rows
 from fastlsh.io.run_paths import DATABASE_ENDINGS, RunPaths, check_target, database_files
@@ -139,7 +139,6 @@ __all__ = [
     "is_folder_output",
     "is_remote",
     "is_written_in_place",
-    "joined",
     "journal_path",
     "label_hashes",
     "largest_batch",
@@ -165,6 +164,7 @@ __all__ = [
     "table_rows",
     "take",
     "texts_of_ids",
+    "together_or_new",
     "try_lock",
     "values_in_path",
     "with_row_of_file",

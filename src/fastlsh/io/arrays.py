@@ -128,7 +128,7 @@ MOST_BYTES = 1 << 25
 """A batch ends with the row with which it has so many bytes."""
 
 
-Columns = Iterable[list[Any]]
+ChunkedColumns = Iterable[list[Any]]
 """The chunks of each column of a batch, pyarrow.Array; at least one for each. They can be iterated
 over once: so the memory of a column is free before the next one is made."""
 
@@ -142,10 +142,10 @@ class BatchWriter:
     Parameters
     ----------
     write : callable
-        Takes the `Columns` of a batch.
+        Takes the `ChunkedColumns` of a batch.
     """
 
-    def __init__(self, write: Callable[[Columns], object]) -> None:
+    def __init__(self, write: Callable[[ChunkedColumns], object]) -> None:
         self._write = write
         self._columns: list[list[Any]] = []
         self._rows = 0
@@ -264,9 +264,9 @@ class Dictionary:
             if self.kind.ordered:
                 used, inverse = np.arange(-1, len(chunk.dictionary)), codes + 1
                 order = np.arange(len(used))
-            wanted = used[order]
+            ordered = used[order]
             values = chunk.dictionary.cast(self._type)
-            tables.append(values.take(pa.array(wanted, mask=wanted < 0)))
+            tables.append(values.take(pa.array(ordered, mask=ordered < 0)))
             new = np.empty(len(used), np.int64)
             new[order] = np.arange(start, start + len(used))
             rows.append(new[inverse])
@@ -287,15 +287,15 @@ class Dictionary:
     def _codes_by_name(self, values: Any) -> Any:
         pa = pyarrow("")
         names = {repr(value): code for code, value in enumerate(self.values.to_pylist())}
-        found: list[int | None] = []
+        codes: list[int | None] = []
         new: list[int] = []
         for number, value in enumerate(values.to_pylist()):
             if value is not None and repr(value) not in names:
                 names[repr(value)] = len(names)
                 new.append(number)
-            found.append(None if value is None else names[repr(value)])
+            codes.append(None if value is None else names[repr(value)])
         self.values = pa.concat_arrays([self.values, values.take(pa.array(new, pa.int64()))])
-        return pa.array(found, pa.int64())
+        return pa.array(codes, pa.int64())
 
     def array(self, codes: Any) -> Any:
         """Return a column of codes, as `codes` gave them, with the values so far."""
@@ -354,7 +354,9 @@ def memory_as_objects(data: NDArray[np.uint8], delimiter: str | None, copies: in
     marks = _JSON_MARKS if delimiter is None else {delimiter: PER_VALUE}
     widest = int(data.max(initial=0))
     wide = 4 if widest >= 0xF0 or _WIDE_ESCAPE.search(data.data) else 2 if widest >= 0xC4 else 1
-    objects = sum(each * np.count_nonzero(data == ord(mark)) for mark, each in marks.items())
+    objects = sum(
+        size_of_mark * np.count_nonzero(data == ord(mark)) for mark, size_of_mark in marks.items()
+    )
     return len(data) * (2 * wide + 3) + copies * int(objects)
 
 
@@ -363,14 +365,14 @@ def table_as_objects(table: Any) -> Sizes:
     return 4 * row_sizes(table) + row_sizes(table, PER_VALUE)
 
 
-def row_sizes(table: Any, each: int = 0) -> Sizes:
+def row_sizes(table: Any, per_value: int = 0) -> Sizes:
     """Return the bytes of each row of a table, with a dictionary's value counted in every row.
 
     Parameters
     ----------
     table : pyarrow.Table or pyarrow.RecordBatch
         Rows whose structure is sound.
-    each
+    per_value
         Further bytes of each value, also inside others; of a struct, four times as many.
 
     Returns
@@ -383,35 +385,37 @@ def row_sizes(table: Any, each: int = 0) -> Sizes:
     for column in table.columns:
         start = 0
         for chunk in getattr(column, "chunks", [column]):
-            total[start : start + len(chunk)] += value_sizes(chunk, each)
+            total[start : start + len(chunk)] += value_sizes(chunk, per_value)
             start += len(chunk)
     return total
 
 
-def value_sizes(array: Any, each: int = 0) -> Any:
+def value_sizes(array: Any, per_value: int = 0) -> Any:
     """Return the bytes of each value of an array: int64 (n,), or one number for all."""
     pa = pyarrow("")
     if isinstance(array.type, pa.BaseExtensionType):
-        return value_sizes(array.storage, each)
-    return _sizes(array, each) + (4 * each if pa.types.is_struct(array.type) else each)
+        return value_sizes(array.storage, per_value)
+    return _sizes(array, per_value) + (
+        4 * per_value if pa.types.is_struct(array.type) else per_value
+    )
 
 
-def _sizes(array: Any, each: int) -> Any:
+def _sizes(array: Any, per_value: int) -> Any:
     pa = pyarrow("")
     types, kind = pa.types, array.type
     if types.is_null(kind):
         return 0
     if types.is_dictionary(kind):
         codes = _dense(array.indices).astype(np.int64)
-        values = np.broadcast_to(value_sizes(array.dictionary, each), len(array.dictionary))
+        values = np.broadcast_to(value_sizes(array.dictionary, per_value), len(array.dictionary))
         return _valid(array, np.append(values, 0)[np.where(_are_null(array), -1, codes)])
     if types.is_struct(kind):
-        parts = (value_sizes(array.field(number), each) for number in range(kind.num_fields))
+        parts = (value_sizes(array.field(number), per_value) for number in range(kind.num_fields))
         return _valid(array, sum(parts))
     if types.is_fixed_size_list(kind):
         # Values begin where the array does.
         values = array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size)
-        sizes = value_sizes(values, each)
+        sizes = value_sizes(values, per_value)
         if np.ndim(sizes):
             sizes = sizes.reshape(len(array), kind.list_size).sum(axis=1, dtype=np.int64)
         else:
@@ -420,7 +424,7 @@ def _sizes(array: Any, each: int) -> Any:
     if any(getattr(types, name)(kind) for name in _LISTS):
         offsets = np.asarray(array.offsets).astype(np.int64)
         values = array.values.slice(offsets[0], offsets[-1] - offsets[0])
-        sizes = value_sizes(values, each)
+        sizes = value_sizes(values, per_value)
         if not np.ndim(sizes):  # for each of very many values, a number would take more memory
             return 4 + _valid(array, np.diff(offsets) * sizes)
         ends = np.append(0, np.cumsum(sizes, dtype=np.int64))[offsets - offsets[0]]

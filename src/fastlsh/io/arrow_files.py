@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh.io.arrays import BatchWriter, Columns, Dictionary, remade
+from fastlsh.io.arrays import BatchWriter, ChunkedColumns, Dictionary, remade
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.outputs import nameless_file, open_output
 
@@ -31,7 +31,7 @@ def arrow_writer(path: str, schema: Any) -> Iterator[BatchWriter]:
     for number in dictionaries:
         plain = plain.set(number, schema.field(number).with_type(pa.int64()))
 
-    def batch(columns: Columns) -> Any:
+    def batch(columns: ChunkedColumns) -> Any:
         arrays = [
             dictionaries[number].codes(chunks)
             if number in dictionaries
@@ -52,8 +52,8 @@ def arrow_writer(path: str, schema: Any) -> Iterator[BatchWriter]:
                 yield batches
                 batches.flush()
             waiting.seek(0)
-            for each in ipc.open_stream(waiting):
-                arrays = each.columns
+            for columnar_batch in ipc.open_stream(waiting):
+                arrays = columnar_batch.columns
                 for number, dictionary in dictionaries.items():
                     arrays[number] = dictionary.array(arrays[number])
                 writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))

@@ -49,10 +49,10 @@ def read_objects(source: Source) -> Iterator[tuple[int, Row]]:
         yield from _delimited_rows(source)
     else:
         for block in read_blocks(source):
-            found = block.documents()
-            found.check(skip=False)
-            ids = found.ids if found.ids is not None else [None] * len(found)
-            for row, name, text in zip(found.rows.tolist(), ids, found.texts, strict=True):
+            documents = block.documents()
+            documents.check(skip=False)
+            ids = documents.ids if documents.ids is not None else [None] * len(documents)
+            for row, name, text in zip(documents.rows.tolist(), ids, documents.texts, strict=True):
                 yield row, {"id": name, "text": text} if name is not None else {"text": text}
 
 
@@ -206,18 +206,18 @@ class Collection:
         """One of these ids, and the files that have it."""
         return self.ids.repeated_example() if self.repeated_ids else ""
 
-    def find(self, wanted: str) -> int:
+    def find(self, name: str) -> int:
         """Return the only document whose id is written so; ValueError if there is none."""
-        found = [number for number, each in enumerate(self.ids) if str(each) == wanted]
-        if not found:
+        numbers = [number for number, value in enumerate(self.ids) if str(value) == name]
+        if not numbers:
             example = f": ids are like {self.ids[0]!s}" if self.ids else ": there are no documents"
-            raise ValueError(f"no document has the id {wanted}{example}")
-        if len(found) > 1:
+            raise ValueError(f"no document has the id {name}{example}")
+        if len(numbers) > 1:
             raise ValueError(
-                f"{len(found)} documents have the id {wanted}: "
+                f"{len(numbers)} documents have the id {name}: "
                 "give the column of other ids (id=), or fewer inputs"
             )
-        return found[0]
+        return numbers[0]
 
     def text(self, number: int) -> str | None:
         """Return one text as Python has it."""

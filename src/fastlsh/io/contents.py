@@ -54,22 +54,22 @@ def check_content(options: Options, inputs: Sequence[Source], *others: Source) -
     sources = [*others, *inputs]
     if options.roles is None:
         return
-    wanted, seen = set(options.roles), set[str]()
-    files = [each for each in sources if _has_messages(each) and identity(each) is not None]
+    roles, seen = set(options.roles), set[str]()
+    files = [source for source in sources if _has_messages(source) and identity(source) is not None]
     for source in files[:: max(len(files) // LOOKS, 1)][:LOOKS]:
         with suppress(InputError):  # it is raised where the file is read
             seen |= _roles(next(read_blocks(source, LOOK)), source.options)
-        if wanted <= seen:
+        if roles <= seen:
             return
     everywhere = _all_roles(files, options, seen)
-    if seen and not wanted & seen and not any(wanted & found for found in everywhere):
+    if seen and not roles & seen and not any(roles & in_block for in_block in everywhere):
         raise ValueError(
-            f"roles must name roles of messages: none has {_shown(wanted, 'or')}; the roles that"
+            f"roles must name roles of messages: none has {_shown(roles, 'or')}; the roles that"
             f" occur are {_shown(seen, 'and')}"
         )
-    if seen and wanted - seen:
+    if seen and roles - seen:
         warn_caller(
-            f"no message at the beginning of the files has the role {_shown(wanted - seen, 'or')}:"
+            f"no message at the beginning of the files has the role {_shown(roles - seen, 'or')}:"
             f" the roles that occur are {_shown(seen, 'and')}",
             UserWarning,
         )
@@ -91,9 +91,9 @@ def _all_roles(files: Sequence[Source], options: Options, seen: set[str]) -> Ite
     for source in files:
         with suppress(InputError):
             for block in read_blocks(source):
-                found = _roles(block, source.options)
-                seen |= found
-                yield found
+                roles = _roles(block, source.options)
+                seen |= roles
+                yield roles
 
 
 def _shown(names: set[str], between: str) -> str:
@@ -108,11 +108,11 @@ def _has_messages(source: Source) -> bool:
 def _roles(block: Block, options: Options) -> set[str]:
     """Return the roles of the messages of the good rows of a block."""
     rows = block.rows(np.ones(len(block.documents()), np.bool_))
-    found = set[str]()
+    roles = set[str]()
     for value in chain.from_iterable(_values(rows, name) for name in options.texts()):
         for message in value if isinstance(value, list) else ():
-            found.update([message[key] for key, _ in MESSAGES if message.get(key)][:1])
-    return found
+            roles.update([message[key] for key, _ in MESSAGES if message.get(key)][:1])
+    return roles
 
 
 def _values(rows: Any, name: str) -> Iterator[Any]:

@@ -55,14 +55,14 @@ def with_keys(
     list of Source
         A column has integers if all of its values but null are written so, and else texts.
     """
-    found = [_keys_of(source.path) for source in sources]
+    keys_of_paths = [_keys_of(source.path) for source in sources]
     named = {options.id, *options.further}
     kinds: dict[str, str] = {}
-    for name in dict.fromkeys(chain.from_iterable(found)):
-        values = {keys[name][1] for keys in found if name in keys}
+    for name in dict.fromkeys(chain.from_iterable(keys_of_paths)):
+        values = {keys[name][1] for keys in keys_of_paths if name in keys}
         inside = any(
             name in keys and keys[name][0] >= starts[source.path]
-            for source, keys in zip(sources, found, strict=True)
+            for source, keys in zip(sources, keys_of_paths, strict=True)
         )
         if name in named or inside or len(values) > 1:
             texts = [value for value in values if value is not None]
@@ -73,7 +73,7 @@ def with_keys(
             Key(name, as_integer(value) if kinds[name] == "int64" else value, kinds[name])
             for name, (_, value) in keys.items() if name in kinds
         ))
-        for source, keys in zip(sources, found, strict=True)
+        for source, keys in zip(sources, keys_of_paths, strict=True)
     ]  # fmt: skip
 
 
@@ -160,12 +160,12 @@ def expand(
     sources = []
     starts: dict[str, int] = {}
     how = {"recursive": recursive, "mixed": mixed, "skip_unknown": skip_unknown}
-    for given, path, is_folder in resolve(inputs):
+    for pattern, path, is_folder in resolve(inputs):
         folder = path if is_folder else filesystems.parent(path)
         files = _files_inside(path, forced, **how) if is_folder else [(path, _kind(path, forced))]
-        for inside, found in files:
-            sources.append(Source(inside, *found, options, folder))
-            starts[inside] = _names_as_given(given, path)
+        for inside, kind_of_path in files:
+            sources.append(Source(inside, *kind_of_path, options, folder))
+            starts[inside] = _names_as_given(pattern, path)
     if not sources:
         raise ValueError("there is no input")
     sources = with_keys(_each_once(sources), starts, options)
@@ -235,17 +235,17 @@ def spooled_inputs(
         yield [copied.get(path, path) for path in inputs]
 
 
-def _names_as_given(given: str, path: str) -> int:
+def _names_as_given(pattern: str, path: str) -> int:
     """Return how many names at the beginning of a path were not matched by a pattern."""
-    names = given.replace(os.sep, "/").rstrip("/").split("/")
-    if path == given:
+    names = pattern.replace(os.sep, "/").rstrip("/").split("/")
+    if path == pattern:
         return len(names)
     return next(n for n, name in enumerate(names) if filesystems.is_pattern(name))
 
 
 def _each_once(sources: list[Source]) -> list[Source]:
     """Leave out files that links lead to by an earlier path, in the order of the bytes."""
-    paths = {each.path for each in sources if not filesystems.is_remote(each.path)}
+    paths = {source.path for source in sources if not filesystems.is_remote(source.path)}
     firsts: dict[str, str] = {}
     again: dict[str, str] = {}
     for path in filesystems.sorted_paths(filter(filesystems.is_regular, paths)):
@@ -255,7 +255,7 @@ def _each_once(sources: list[Source]) -> list[Source]:
     if again:
         links = listed(dict.fromkeys(map(_shown, again.values(), again)), _LINKS)
         warn_caller(f"read once, though links lead there by several paths: {links}", UserWarning)
-    return [each for each in sources if each.path not in again]
+    return [source for source in sources if source.path not in again]
 
 
 def _shown(first: str, again: str) -> str:
@@ -273,18 +273,18 @@ def resolve(inputs: Paths) -> Iterator[tuple[str, str, bool]]:
     InputError
         If a path is missing, or nothing matches a pattern.
     """
-    for each in [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs:
-        given = os.fspath(each)
-        with reading(given):
-            if not filesystems.is_pattern(given) or filesystems.exists(given):
-                found = [(given, filesystems.is_folder(given))]
+    for entry in [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs:
+        pattern = os.fspath(entry)
+        with reading(pattern):
+            if not filesystems.is_pattern(pattern) or filesystems.exists(pattern):
+                paths = [(pattern, filesystems.is_folder(pattern))]
             else:
-                found = filesystems.matches(given)
-                if "**" in given:  # it matches the files in these directories, too
-                    found = [(path, is_folder) for path, is_folder in found if not is_folder]
-            if not found:
-                raise InputError(given, "no file matches this pattern")
-        yield from ((given, path, is_folder) for path, is_folder in found)
+                paths = filesystems.matches(pattern)
+                if "**" in pattern:  # it matches the files in these directories, too
+                    paths = [(path, is_folder) for path, is_folder in paths if not is_folder]
+            if not paths:
+                raise InputError(pattern, "no file matches this pattern")
+        yield from ((pattern, path, is_folder) for path, is_folder in paths)
 
 
 def folders_of(inputs: Paths) -> list[str]:

@@ -48,10 +48,10 @@ def parse_format(kind: str | None) -> PartialKind:
     """
     if kind is None:
         return None, None
-    found = split_suffix(f"input.{kind}")
-    if found[0] is None:
+    parts = split_suffix(f"input.{kind}")
+    if parts[0] is None:
         raise ValueError(f"unknown format {kind!r}: choose one of {', '.join(FORMATS)}")
-    return found
+    return parts
 
 
 def kind_of_file(path: str, forced: PartialKind = (None, None)) -> Kind:
@@ -64,11 +64,11 @@ def kind_of_file(path: str, forced: PartialKind = (None, None)) -> Kind:
     InputError
         If the format is unknown, or not read in this compression.
     """
-    found, compression = split_suffix(path)
-    found, compression = forced[0] or found, forced[1] or compression
-    if found is None and path == STANDARD:
-        found = "jsonl"
-    if found is None:
+    format_name, compression = split_suffix(path)
+    format_name, compression = forced[0] or format_name, forced[1] or compression
+    if format_name is None and path == STANDARD:
+        format_name = "jsonl"
+    if format_name is None:
         readable = (
             f".json {' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
         )
@@ -77,9 +77,9 @@ def kind_of_file(path: str, forced: PartialKind = (None, None)) -> Kind:
             f"unknown format: give a file ending in {readable}, or name its format, such as"
             ' format="txt" for plain text and source code',
         )
-    if compression and found in COLUMNAR:
-        raise InputError(path, f"{found} cannot be read through .{compression}")
-    return found, compression
+    if compression and format_name in COLUMNAR:
+        raise InputError(path, f"{format_name} cannot be read through .{compression}")
+    return format_name, compression
 
 
 def is_json(path: str | os.PathLike[str]) -> bool:
@@ -177,8 +177,8 @@ def _nothing(folder: str, listing: Listing, forced: PartialKind) -> str:
     reason = f"the directory has no {kind}"
     if listing.folders:
         reason += ", but directories: recursive=True reads what is in them"
-    there = [*listing.files, *listing.passed_over]
-    return f"{reason} (there is: {_list(folder, there)})" if there else reason
+    names = [*listing.files, *listing.passed_over]
+    return f"{reason} (there is: {_list(folder, names)})" if names else reason
 
 
 def _list(folder: str, paths: list[str]) -> str:

@@ -71,7 +71,7 @@ def identity_hashes(ids: Any) -> Hashes:
     if ids is None:
         return np.empty(0, np.uint64)
     if not isinstance(ids, (np.ndarray, TextColumn)) and not _are_strings(ids):
-        ids = [each for each in as_list(ids) if each is not None and each == each]
+        ids = [value for value in as_list(ids) if value is not None and value == value]
     return label_hashes(ids)
 
 
@@ -194,7 +194,7 @@ def ids_with(
 
 def sizes_of(values: list[Any]) -> NDArray[np.int64]:
     """Return about how many bytes each value takes as a text."""
-    sizes = (len(each) if isinstance(each, str) else _NUMBER for each in values)
+    sizes = (len(value) if isinstance(value, str) else _NUMBER for value in values)
     return np.fromiter(sizes, np.int64, len(values))
 
 
@@ -207,8 +207,8 @@ class _Piece(NamedTuple):
 
     def between(self, start: int, stop: int) -> list[Any]:
         """Return those from `start` to `stop` - 1."""
-        found = None if self.ids is None else self.ids[start:stop]
-        return self._named(found, self.rows[start:stop])
+        ids = None if self.ids is None else self.ids[start:stop]
+        return self._named(ids, self.rows[start:stop])
 
     def take(self, positions: NDArray[np.int64]) -> list[Any]:
         """Return those at some positions."""
@@ -216,19 +216,19 @@ class _Piece(NamedTuple):
 
     def sizes(self) -> NDArray[np.int64]:
         """Return about how many bytes each takes."""
-        found = np.full(len(self.rows), len(self.path) + _NUMBER)
+        sizes = np.full(len(self.rows), len(self.path) + _NUMBER)
         if isinstance(self.ids, TextColumn):
-            self.ids.spans(0, len(found), True).lengths(found)
+            self.ids.spans(0, len(sizes), True).lengths(sizes)
         elif isinstance(self.ids, list):
             return sizes_of(self.ids)
         elif hasattr(self.ids, "chunks"):
-            found += np.concatenate(
+            sizes += np.concatenate(
                 [np.broadcast_to(value_sizes(c), len(c)) for c in self.ids.chunks]
             )
-        return found
+        return sizes
 
-    def _named(self, found: Any, rows: NDArray[np.int64]) -> list[Any]:
-        values = [None] * len(rows) if found is None else as_list(found)
+    def _named(self, ids: Any, rows: NDArray[np.int64]) -> list[Any]:
+        values = [None] * len(rows) if ids is None else as_list(ids)
         if not self.path or None not in values:
             return values
         return [
@@ -280,10 +280,10 @@ class Ids(Sequence[Any]):
     __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other: "Ids") -> "Ids":
-        found = Ids()
+        both = Ids()
         for piece in self._pieces + other._pieces:
-            found.add(*piece)
-        return found
+            both.add(*piece)
+        return both
 
     def __repr__(self) -> str:
         return f"<{len(self)} ids>"
@@ -298,17 +298,17 @@ class Ids(Sequence[Any]):
 
     def take(self, positions: NDArray[np.int64]) -> list[Any]:
         """Return the ids at some positions, in any order."""
-        found = np.empty(len(positions), object)
-        for piece, own, rows in self._by_piece(positions):
-            found[own] = piece.take(rows)
-        return found.tolist()
+        names = np.empty(len(positions), object)
+        for piece, places, rows in self._by_piece(positions):
+            names[places] = piece.take(rows)
+        return names.tolist()
 
     def sizes(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return about how many bytes the ids at some positions take."""
-        found = np.empty(len(positions), np.int64)
-        for piece, own, rows in self._by_piece(positions):
-            found[own] = piece.sizes()[rows]
-        return found
+        sizes = np.empty(len(positions), np.int64)
+        for piece, places, rows in self._by_piece(positions):
+            sizes[places] = piece.sizes()[rows]
+        return sizes
 
     def _by_piece(
         self, positions: NDArray[np.int64]
@@ -350,17 +350,17 @@ class Ids(Sequence[Any]):
         hashes = [identity_hashes(piece.ids) for piece in self._pieces]
         in_order = np.sort(np.concatenate([np.empty(0, np.uint64), *hashes]))
         twice = in_order[1:][in_order[1:] == in_order[:-1]]
-        found = [
+        examples = [
             (name, piece.path)
-            for piece, own in zip(self._pieces, hashes, strict=True)
-            if len(twice) and twice[0] in own
+            for piece, hashes_of_piece in zip(self._pieces, hashes, strict=True)
+            if len(twice) and twice[0] in hashes_of_piece
             for name in ids_with(piece.ids, piece.rows, twice[:1])[0]
         ]
-        if not found:
+        if not examples:
             return ""
-        files = list(dict.fromkeys(path for _, path in found))
+        files = list(dict.fromkeys(path for _, path in examples))
         more = " and other files" if len(files) > MOST_FILES else ""
-        return f"{found[0][0]!r} in {', '.join(files[:MOST_FILES])}{more}"
+        return f"{examples[0][0]!r} in {', '.join(files[:MOST_FILES])}{more}"
 
     def check_different(self, reason: str) -> None:
         """Raise InputError, with its row and the reason, if an earlier document has an id, too."""

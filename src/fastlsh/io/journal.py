@@ -98,11 +98,13 @@ class Journal:
         for order, (temporary, target) in enumerate(files):
             folder, name = os.path.split(target)
             written = os.path.basename(temporary)
-            move = [order, written, name, identity(temporary), identity(target)]
+            move = [order, written, name, link_identity(temporary), link_identity(target)]
             entries.setdefault(folder, {}).setdefault("files", []).append(move)
         for path in absent:
             folder, name = os.path.split(path)
-            entries.setdefault(folder, {}).setdefault("absent", []).append([name, identity(path)])
+            entries.setdefault(folder, {}).setdefault("absent", []).append(
+                [name, link_identity(path)]
+            )
         if index is not None:
             entries.setdefault(self.lead, {})["index"] = index
         for folder, entry in entries.items():
@@ -174,16 +176,16 @@ def remove_journals(run: str, folders: dict[str, bool], number: int) -> None:
                 os.rmdir(folder)
 
 
-def identity(path: str) -> list[int] | None:
+def link_identity(path: str) -> list[int] | None:
     """Return the identity of a file or of a link; None if there is none.
 
     Nobody who sends files in an archive can know the number or the time beforehand.
     """
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return None
-    return [found.st_ino, found.st_ctime_ns, found.st_size]
+    return [status.st_ino, status.st_ctime_ns, status.st_size]
 
 
 def is_at(number: int, path: str) -> bool:
@@ -211,11 +213,11 @@ def synchronise(folder: str) -> None:
 
 def synchronise_all(folders: Iterable[str]) -> None:
     """Bring the names in some directories to the disk."""
-    some = list(folders)
-    if len(some) >= MANY:
+    paths = list(folders)
+    if len(paths) >= MANY:
         os.sync()
         return
-    for folder in some:
+    for folder in paths:
         if os.path.isdir(folder):
             synchronise(folder)
 
@@ -286,8 +288,8 @@ def _open(path: str, flags: int) -> int | None:
     return None
 
 
-def _is_ours(found: os.stat_result) -> bool:
-    return stat.S_ISREG(found.st_mode) and (os.name == "nt" or found.st_uid == os.geteuid())
+def _is_ours(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and (os.name == "nt" or status.st_uid == os.geteuid())
 
 
 def parsed(folder: str, number: int) -> JournalPart:
@@ -310,10 +312,12 @@ def parsed(folder: str, number: int) -> JournalPart:
     return JournalPart(folder, head["lead"], bool(head["made"]), entries, os.fstat(number).st_dev)
 
 
-def checked_folder(folder: Any, own: str) -> str:
+def checked_folder(folder: Any, folder_of_journal: str) -> str:
     """Return a folder that a journal names, if looking there does no harm."""
     drive = os.path.splitdrive(folder)[0]
-    if not os.path.isabs(folder) or (len(drive) > 2 and drive != os.path.splitdrive(own)[0]):
+    if not os.path.isabs(folder) or (
+        len(drive) > 2 and drive != os.path.splitdrive(folder_of_journal)[0]
+    ):
         raise Refused(f"it names the folder {folder!r}")  # a share, for one, gets to see passwords
     return str(folder)
 
@@ -321,8 +325,8 @@ def checked_folder(folder: Any, own: str) -> str:
 def temporaries(part: JournalPart, run: str) -> set[str]:
     """Return the names of the run's temporary files in a folder."""
     names = set()
-    with suppress(OSError), os.scandir(part.folder) as found:
-        for entry in found:
+    with suppress(OSError), os.scandir(part.folder) as entries:
+        for entry in entries:
             match = TEMPORARY.fullmatch(entry.name)
             if match and match[1] == run:
                 status = os.lstat(entry.path)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from fastlsh.io.arrays import BatchWriter, Columns, remade
+from fastlsh.io.arrays import BatchWriter, ChunkedColumns, remade
 from fastlsh.io.errors import codec, pyarrow
 from fastlsh.io.parquet_groups import row_group_writer
 from fastlsh.io.replacement import Replacements, replacing
@@ -115,17 +115,19 @@ def parquet_writer(
     """
     parquet = pyarrow(path, "pyarrow.parquet")
     usual = "zstd" if _is_available(path, "zstd") else "snappy"
-    found: Any = usual
+    compression: Any = usual
     if codecs:
         codecs_of = {column: _CODECS.get(codec, codec).lower() for column, codec in codecs.items()}
-        found = {column: c if _is_available(path, c) else usual for column, c in codecs_of.items()}
+        compression = {
+            column: c if _is_available(path, c) else usual for column, c in codecs_of.items()
+        }
 
-    def table(columns: Columns) -> Any:
+    def table(columns: ChunkedColumns) -> Any:
         arrays = [remade(chunks, fill=False) for chunks in columns]
         return pyarrow(path).Table.from_arrays(arrays, schema=schema)
 
-    def encode(sink: Any, columns: Columns | None) -> None:
-        with parquet.ParquetWriter(sink, schema, compression=found) as writer:
+    def encode(sink: Any, columns: ChunkedColumns | None) -> None:
+        with parquet.ParquetWriter(sink, schema, compression=compression) as writer:
             if columns is not None:
                 rows = table(columns)
                 writer.write_table(rows, row_group_size=len(rows))
@@ -137,9 +139,9 @@ def parquet_writer(
                 yield batches
                 batches.flush()
             return
-        with parquet.ParquetWriter(file, schema, compression=found) as writer:
+        with parquet.ParquetWriter(file, schema, compression=compression) as writer:
 
-            def write_one(columns: Columns) -> None:
+            def write_one(columns: ChunkedColumns) -> None:
                 rows = table(columns)
                 writer.write_table(rows, row_group_size=len(rows))
 

@@ -144,19 +144,19 @@ def read(inputs: Paths, **keywords: Any) -> Collection:
 Piece = tuple[InputFile, Iterable[Block]]
 """Some blocks of a file, or all of them, which are then cut where they are parsed."""
 
-Parsed = list[tuple[BlockExtent, Head, BlockDocuments]]
+ParsedBlocks = list[tuple[BlockExtent, Head, BlockDocuments]]
 
 
-def _parsed(piece: Piece) -> tuple[InputFile, Parsed, InputError | None]:
+def _parsed(piece: Piece) -> tuple[InputFile, ParsedBlocks, InputError | None]:
     """Parse blocks; an error in the file as a whole is returned with the blocks before it."""
     part, blocks = piece
-    found: Parsed = []
+    parsed: ParsedBlocks = []
     try:
         for block in blocks:
-            found.append((block.extent, block.head, block.documents()))
+            parsed.append((block.extent, block.head, block.documents()))
     except InputError as error:
-        return part, found, error
-    return part, found, None
+        return part, parsed, error
+    return part, parsed, None
 
 
 class _Reader:
@@ -179,7 +179,7 @@ class _Reader:
         self._limit = limit
         self._tell = ByteProgress("reading", sources, progress)
         self._in_arrow = all(source.format in COLUMNAR for source in sources)
-        self._found = Collection(parts=self._parts, max_row=max_row)
+        self._collection = Collection(parts=self._parts, max_row=max_row)
         self._texts: list[Any] = []
         self._numbers: list[Mapping[str, NDArray[Any]]] = []
         self._labels: list[Mapping[str, NDArray[Any]]] = []
@@ -215,50 +215,52 @@ class _Reader:
         if self._room is not None and part.source.format not in COLUMNAR:
             self._room.take(part.source, size, 0)
 
-    def take(self, part: InputFile, blocks: Parsed) -> None:
+    def take(self, part: InputFile, blocks: ParsedBlocks) -> None:
         """Append the documents of some blocks of a file."""
-        for extent, head, found in blocks:
+        for extent, head, documents in blocks:
             part.head = head
             part.extents.append(extent)
-            part.counts.append(len(found))
+            part.counts.append(len(documents))
             if self._room is not None:
                 in_arrow = part.source.format in COLUMNAR
-                self._room.take(part.source, found.texts.nbytes if in_arrow else 0, len(found))
-            found.check(skip=not self._strict)
-            for error in found.bad:
+                self._room.take(
+                    part.source, documents.texts.nbytes if in_arrow else 0, len(documents)
+                )
+            documents.check(skip=not self._strict)
+            for error in documents.bad:
                 self._leave_out(part, error)
-            self._found.slow_rows += found.slow
-            self._texts.append(found.texts)
-            self._found.ids.add(part.source.path, found.ids, found.rows)
-            self._numbers.append(found.numbers)
-            if found.priorities is not None:
-                self._priorities.append((part.source.path, found.priorities))
-            self._labels.append(found.labels)
+            self._collection.slow_rows += documents.slow
+            self._texts.append(documents.texts)
+            self._collection.ids.add(part.source.path, documents.ids, documents.rows)
+            self._numbers.append(documents.numbers)
+            if documents.priorities is not None:
+                self._priorities.append((part.source.path, documents.priorities))
+            self._labels.append(documents.labels)
             self._tell(part.source, extent)
 
     def _leave_out(self, part: InputFile, error: InputError) -> None:
         part.bad.append(error.row or 1)
-        self._found.skipped += 1
-        if self._found.skipped <= _REASONS:
-            self._found.skipped_reasons.append(error)
+        self._collection.skipped += 1
+        if self._collection.skipped <= _REASONS:
+            self._collection.skipped_reasons.append(error)
 
     def collection(self) -> Collection:
         """Return all of them."""
         self._tell.end()
         if self._in_arrow:
-            self._found.texts = join(self._texts, self._parts[0].source.path)
+            self._collection.texts = join(self._texts, self._parts[0].source.path)
         elif all(isinstance(texts, TextColumn) for texts in self._texts):
-            self._found.texts = TextColumns(self._texts)
+            self._collection.texts = TextColumns(self._texts)
         else:
-            self._found.texts = [text for texts in self._texts for text in as_list(texts)]
+            self._collection.texts = [text for texts in self._texts for text in as_list(texts)]
         name = str(self._parts[0].source.options.priority)
-        self._found.missing_priorities = missing_in(name, self._priorities)
-        self._found.numbers = _joined(self._numbers)
-        self._found.labels = _joined(self._labels)
-        return self._found
+        self._collection.missing_priorities = missing_in(name, self._priorities)
+        self._collection.numbers = _concatenated(self._numbers)
+        self._collection.labels = _concatenated(self._labels)
+        return self._collection
 
 
-def _joined(blocks: list[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+def _concatenated(blocks: list[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     """Join each column of all blocks."""
     names = blocks[0] if blocks else ()
     return {name: joined_numbers([block[name] for block in blocks]) for name in names}

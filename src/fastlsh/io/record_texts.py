@@ -45,8 +45,8 @@ def words_of_column(name: str, column: Any) -> tuple[Any, dict[int, str]]:
     bad: dict[int, str] = {}
     start = 0
     for chunk in _pieces(column.chunks):
-        found, wrong = _words(pa, name, chunk)
-        words.append(found)
+        words_of_chunk, wrong = _words(pa, name, chunk)
+        words.append(words_of_chunk)
         bad |= {start + row: reason for row, reason in wrong.items()}
         start += len(chunk)
     return pa.chunked_array(words, pa.string()), bad
@@ -86,8 +86,8 @@ def _words(pa: Any, name: str, chunk: Any) -> tuple[Any, dict[int, str]]:
 
 
 def _rows(offsets: NDArray[np.int64], positions: NDArray[np.int64]) -> list[int]:
-    found: list[int] = unique(np.searchsorted(offsets, positions, "right") - 1).tolist()
-    return found
+    rows: list[int] = unique(np.searchsorted(offsets, positions, "right") - 1).tolist()
+    return rows
 
 
 def words_of_list(name: str, value: Any) -> str | None:
@@ -96,9 +96,9 @@ def words_of_list(name: str, value: Any) -> str | None:
         return None
     if not isinstance(value, list):
         raise ValueError(f"{name!r} is no array of token ids")
-    for each in value:
-        if type(each) is not int or not 0 <= each < 2**64:
-            raise ValueError(f"{name!r} has {_shown(each)} among its ids, {EXPECTED}")
+    for number in value:
+        if type(number) is not int or not 0 <= number < 2**64:
+            raise ValueError(f"{name!r} has {_shown(number)} among its ids, {EXPECTED}")
     return " ".join(map(str, value))
 
 
@@ -123,7 +123,7 @@ Bad = dict[int, tuple[str, str]]
 """By row: what is wrong, and the rest of a sentence about it."""
 
 
-def joined(texts: Iterable[str | None], join_with: str) -> str:
+def joined_texts(texts: Iterable[str | None], join_with: str) -> str:
     """Return texts as one text."""
     return join_with.join(filter(None, texts))
 
@@ -131,14 +131,14 @@ def joined(texts: Iterable[str | None], join_with: str) -> str:
 def joined_columns(columns: Sequence[Any], join_with: str) -> Any:
     """Return columns of text, pyarrow.ChunkedArray, as one column."""
     pa, rows = pyarrow(""), len(columns[0])
-    chunks = [chunk for each in columns for chunk in each.cast(pa.large_string()).chunks]
+    chunks = [chunk for column in columns for chunk in column.cast(pa.large_string()).chunks]
     by_column = pa.concat_arrays([*chunks, pa.array([], pa.large_string())])
     by_row = np.arange(len(by_column)).reshape(len(columns), rows).T.ravel()
     texts = by_column.take(pa.array(by_row))
     chosen = _have_text(texts)
     offsets = np.arange(rows + 1) * len(columns)
-    found = _joined_lists(texts.filter(pa.array(chosen)), chosen, offsets, join_with)
-    return pa.chunked_array([found])
+    texts_of_rows = _joined_lists(texts.filter(pa.array(chosen)), chosen, offsets, join_with)
+    return pa.chunked_array([texts_of_rows])
 
 
 def _have_text(texts: Any) -> NDArray[np.bool_]:
@@ -168,30 +168,30 @@ def text_of_members(members: Mapping[str, Any], options: Options) -> str | None:
     if options.roles is not None and all(isinstance(value, str) for value in members.values()):
         name = next(iter(members))
         raise ValueError(f"{name!r} is a string, not an array of messages with roles")
-    return texts[0] if len(texts) == 1 else joined(texts, options.join_with)
+    return texts[0] if len(texts) == 1 else joined_texts(texts, options.join_with)
 
 
 def _text_of_value(name: str, value: Any, options: Options) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         hint = ' (token ids need unit="token")' if _are_integers(value) else ""
         raise ValueError(f"{name!r} is {kind_of(value)}, not a string{hint}")
     if options.editable:
         raise ValueError(f"{name!r} is {kind_of(value)}, not a string that parts can be cut from")
     contents = _contents(f"message {{}} of {name!r}", value, MESSAGES, options)
-    return joined(contents, options.join_with)
+    return joined_texts(contents, options.join_with)
 
 
 def _are_integers(value: Any) -> bool:
-    return isinstance(value, list) and all(type(each) is int for each in value)
+    return isinstance(value, list) and all(type(item) is int for item in value)
 
 
 def _contents(
     shown: str, entries: list[dict[str, Any]], keys: Keys, options: Options
 ) -> Iterator[str | None]:
     """Yield the texts of the messages of a chat, or of the parts of a message."""
-    wanted = options.roles if keys is MESSAGES else ("text",)
+    kept_roles = options.roles if keys is MESSAGES else ("text",)
     for number, entry in enumerate(entries, 1):
         role, content = next((pair for pair in keys if entry.get(pair[0]) is not None), (None, ""))
         if role is None:
@@ -199,14 +199,14 @@ def _contents(
         if not isinstance(entry[role], str):
             kind = kind_of(entry[role])
             raise ValueError(f"{role!r} of {shown.format(number)} is {kind}, not a string")
-        if wanted is not None and entry[role] not in wanted:
+        if kept_roles is not None and entry[role] not in kept_roles:
             continue
         if content not in entry and not any(entry.get(key) for key in CALLS):
             raise ValueError(f"{shown.format(number)} has no {content!r}")
         text = entry.get(content)
         if keys is MESSAGES and isinstance(text, list) and all(isinstance(t, dict) for t in text):
             parts = _contents(f"part {{}} of {shown.format(number)}", text, PARTS, options)
-            yield joined(parts, options.join_with)
+            yield joined_texts(parts, options.join_with)
         elif text is None or isinstance(text, str):
             yield text
         else:
@@ -275,8 +275,8 @@ def texts_of_messages(name: str, column: Any, options: Options) -> tuple[Any, di
     bad: dict[int, str] = {}
     start = 0
     for chunk in column.chunks:
-        found, wrong = _texts_of_lists(chunk, MESSAGES, options)
-        texts.append(found)
+        texts_of_chunk, wrong = _texts_of_lists(chunk, MESSAGES, options)
+        texts.append(texts_of_chunk)
         bad |= {start + row: f"{at} of {name!r} {why}" for row, (at, why) in wrong.items()}
         start += len(chunk)
     return pyarrow("").chunked_array(texts, pyarrow("").large_string()), bad
@@ -293,17 +293,17 @@ def _texts_of_lists(lists: Any, keys: Keys, options: Options) -> tuple[Any, Bad]
     roles, contents = _fields(entries, _pairs(lists.type, keys))
     wrong: Bad = dict.fromkeys(_where(roles.is_null()), ("", f"has no {_either(keys)}"))
     wrong |= dict.fromkeys(_where(entries.is_null()), ("", "is null, not an object"))
-    wanted = options.roles if keys is MESSAGES else ("text",)
+    kept_roles = options.roles if keys is MESSAGES else ("text",)
     chosen = np.ones(len(entries), np.bool_)
-    if wanted is not None:
-        names = pa.array(wanted, pa.large_string())
+    if kept_roles is not None:
+        names = pa.array(kept_roles, pa.large_string())
         chosen = _flags(compute.is_in(roles, value_set=names))
     if not _is_text(contents.type):
         mine = np.flatnonzero(chosen)
-        found, inside = _texts_of_lists(contents.take(pa.array(mine)), PARTS, options)
+        inner_texts, inside = _texts_of_lists(contents.take(pa.array(mine)), PARTS, options)
         wrong |= {int(mine[i]): (f"{at} of ", why) for i, (at, why) in inside.items()}
-        chosen[mine] = _have_text(found)
-        texts = found.filter(pa.array(chosen[mine]))
+        chosen[mine] = _have_text(inner_texts)
+        texts = inner_texts.filter(pa.array(chosen[mine]))
     else:
         contents = contents.cast(pa.large_string())
         chosen &= _have_text(contents)
@@ -332,11 +332,11 @@ def _fields(entries: Any, pairs: list[tuple[str, str]]) -> tuple[Any, Any]:
     contents: Any = None
     for role, content in pairs:
         names = compute.struct_field(entries, role).cast(pa.large_string())
-        found = compute.struct_field(entries, content)
+        values = compute.struct_field(entries, content)
         if roles is None:
-            roles, contents = names, found
-        elif _is_text(contents.type) and _is_text(found.type):
-            contents = compute.if_else(roles.is_valid(), contents, found.cast(contents.type))
+            roles, contents = names, values
+        elif _is_text(contents.type) and _is_text(values.type):
+            contents = compute.if_else(roles.is_valid(), contents, values.cast(contents.type))
             roles = compute.coalesce(roles, names)
     return roles, contents
 
@@ -347,5 +347,5 @@ def _flags(values: Any) -> NDArray[np.bool_]:
 
 
 def _where(values: Any) -> list[int]:
-    found: list[int] = np.flatnonzero(_flags(values)).tolist()
-    return found
+    positions: list[int] = np.flatnonzero(_flags(values)).tolist()
+    return positions

@@ -18,9 +18,9 @@ from fastlsh.io.journal import (
     JournalPart,
     Refused,
     checked_folder,
-    identity,
     inside,
     journal_path,
+    link_identity,
     lock_journal,
     parsed,
     read_journal,
@@ -84,8 +84,8 @@ def recover(folders: Iterable[str], verdict: Verdict = lambda index, run: None) 
 
 def _runs(folder: str) -> list[str]:
     try:
-        with os.scandir(folder) as found:
-            matches = [JOURNAL.fullmatch(entry.name) for entry in found]
+        with os.scandir(folder) as entries:
+            matches = [JOURNAL.fullmatch(entry.name) for entry in entries]
     except OSError:
         return []
     return sorted(match[1] for match in matches if match)
@@ -115,7 +115,7 @@ def _recover(folder: str, run: str, verdict: Verdict) -> None:
     except BaseException:
         os.close(number)
         raise
-    remove_journals(run, {each.folder: each.made for each in parts.values()}, number)
+    remove_journals(run, {part.folder: part.made for part in parts.values()}, number)
 
 
 def _is_decided(entries: list[dict[str, Any]], run: str, verdict: Verdict) -> bool:
@@ -156,10 +156,10 @@ def _complete(parts: dict[str, JournalPart], run: str) -> None:
                 if not (match := TEMPORARY.fullmatch(written)) or match[1] != run:
                     raise Refused(f"{written!r} is no temporary file of this run")
                 if written in names:
-                    if recorded != identity(temporary):
+                    if recorded != link_identity(temporary):
                         raise Refused(f"{written} is not the file that the journal has recorded")
                     moves.append((int(index), temporary, path))
-                    changed |= before != identity(path)
+                    changed |= before != link_identity(path)
                 elif os.path.lexists(temporary):
                     raise Refused(f"{written} is no file that this run can have made")
             for name, recorded in entry.get("absent", ()):
@@ -176,7 +176,7 @@ def _complete(parts: dict[str, JournalPart], run: str) -> None:
                 f"is complete since a run that was killed, and cannot be renamed: {error.strerror}",
             ) from error
     for path, recorded in absent:
-        if recorded is not None and recorded == identity(path):
+        if recorded is not None and recorded == link_identity(path):
             with suppress(OSError):
                 os.unlink(path)
     if moves:

@@ -158,7 +158,7 @@ def replacing(
     OSError
         With the name of the output, if it cannot be written.
     """
-    with joined(together) as files, files.file(path) as temporary:
+    with together_or_new(together) as files, files.file(path) as temporary:
         yield temporary
 
 
@@ -356,7 +356,7 @@ def replacing_together(
         raise
 
 
-def joined(
+def together_or_new(
     together: Replacements | None, *, recovers: bool = True
 ) -> AbstractContextManager[Replacements]:
     """Return `together`, or else new ones whose files appear at the end of the block."""

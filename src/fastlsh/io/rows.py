@@ -31,7 +31,7 @@ from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.convert import Conversion, JsonColumns, Rest, json_as_rows
 from fastlsh.io.folders import COLUMNAR, DELIMITED
-from fastlsh.io.replacement import Replacements, joined
+from fastlsh.io.replacement import Replacements, together_or_new
 from fastlsh.io.shards import Output, is_folder_output, plan_outputs
 from fastlsh.io.sources import Source
 from fastlsh.parallel import background_calls, batches, ordered_map, run_batches, thread_count
@@ -92,9 +92,9 @@ class Rewriting:
 
     def rest_of(self, source: Source, block: Block, key: Any) -> Rest:
         """Return what is written of a block; LongRowError if a row needs too much memory."""
-        there, written = source.format, self.output.format
+        read, written = source.format, self.output.format
         is_joined = len(self.sources) > 1 and written in DELIMITED
-        if self.max_row and (there != written or is_joined) and not {there, written} <= {*COLUMNAR}:
+        if self.max_row and (read != written or is_joined) and not {read, written} <= {*COLUMNAR}:
             block.check_objects(self.max_row, 1 + (written in COLUMNAR))
         return self.rest(key, block)
 
@@ -133,23 +133,23 @@ def write_again(
     if folders:
         outputs = [*map(_without_keys, outputs)]
     wide = min(threads, len(outputs))
-    if any(each.output.format in COLUMNAR for each in outputs):
+    if any(rewriting.output.format in COLUMNAR for rewriting in outputs):
         wide = min(wide, memory // _PER_TABLE)
-    if any(each.alone or each.makes_objects for each in outputs):
+    if any(rewriting.alone or rewriting.makes_objects for rewriting in outputs):
         wide = 1
-    if any(each.alone and each.is_of_tables for each in outputs):
+    if any(rewriting.alone and rewriting.is_of_tables for rewriting in outputs):
         threads = 1  # a batch that is written would be beside the one that is read
     wide = max(wide, 1)
     at_once = threads // wide  # of what is compressed for an output
-    if any(each.output.format in COLUMNAR for each in outputs):
+    if any(rewriting.output.format in COLUMNAR for rewriting in outputs):
         at_once = max(min(at_once, memory // wide // _PER_TABLE), 1)
     done: list[Source] = []
 
     def write(start: int, stop: int) -> Generator[None, None, None]:
-        for place, each in enumerate(outputs[start:stop], start + 1):
+        for place, rewriting in enumerate(outputs[start:stop], start + 1):
             with (
-                files.file(each.output.path, folders=folders, place=place) as temporary,
-                closing(_written(each, temporary, threads // wide, at_once)) as blocks,
+                files.file(rewriting.output.path, folders=folders, place=place) as temporary,
+                closing(_written(rewriting, temporary, threads // wide, at_once)) as blocks,
             ):
                 source = None
                 for source, extent in blocks:
@@ -166,30 +166,34 @@ def write_again(
     run_batches(write, batches(len(outputs), 1), wide, advance if wide > 1 else None)
 
 
-def _without_keys(each: Rewriting) -> Rewriting:
+def _without_keys(rewriting: Rewriting) -> Rewriting:
     """Return an output whose rows do not get the columns of the paths of their files."""
 
     def blocks() -> Iterator[Reread]:
-        return (item._replace(block=plain_block(item.block)) for item in each.blocks())
+        return (item._replace(block=plain_block(item.block)) for item in rewriting.blocks())
 
-    return replace(each, sources=[*map(own_columns, each.sources)], blocks=blocks)
+    return replace(rewriting, sources=[*map(own_columns, rewriting.sources)], blocks=blocks)
 
 
 def _written(
-    each: Rewriting, temporary: str, threads: int, compressing: int
+    rewriting: Rewriting, temporary: str, threads: int, compressing: int
 ) -> Generator[tuple[Source, BlockExtent], None, None]:
     """Write an output, and yield each block that is done; so many threads compress it."""
     conversion = Conversion(
-        each.output, each.sources, each.added, partial(_learn, each, threads=threads), threads
+        rewriting.output,
+        rewriting.sources,
+        rewriting.added,
+        partial(_learn, rewriting, threads=threads),
+        threads,
     )
 
     def piece(item: Reread) -> tuple[Source, BlockExtent, Head, Any, int]:
         source, block, _ = item
-        rest = each.rest_of(*item)
+        rest = rewriting.rest_of(*item)
         rows = conversion.piece(source, block, rest)
         return source, block.extent, block.head, rows, int(rest.kept.sum())
 
-    with closing(ordered_map(each.blocks(), piece, threads, each.is_large)) as pieces:
+    with closing(ordered_map(rewriting.blocks(), piece, threads, rewriting.is_large)) as pieces:
         written = 0
         try:
             first = [*islice(pieces, 1)]
@@ -198,30 +202,30 @@ def _written(
                 conversion.open(temporary, head, compressing) as writer,
                 background_calls(min(threads - 1, 1)) as soon,
             ):
-                for line in each.lines:
+                for line in rewriting.lines:
                     writer.write(conversion.piece_of_json(line))
                     written += 1
                 behind = head.missing_end(head.header)
                 while first or (first := [*islice(pieces, 1)]):
                     source, extent, head, rows, count = first.pop()
-                    for some in conversion.pieces(rows) if len(rows) else ():
+                    for lines in conversion.pieces(rows) if len(rows) else ():
                         # The last row of a file need not have an end.
-                        soon(writer.write, behind + some if behind else some)
-                        behind = b"" if hasattr(some, "schema") else head.missing_end(some)
+                        soon(writer.write, behind + lines if behind else lines)
+                        behind = b"" if hasattr(lines, "schema") else head.missing_end(lines)
                     written += count
                     yield source, extent
         except InputError as error:
-            if error.path != each.output.path or error.row is None:
+            if error.path != rewriting.output.path or error.row is None:
                 raise
             raise InputError(error.path, error.reason, error.row + written) from error.__cause__
 
 
-def _learn(each: Rewriting, columns: JsonColumns, threads: int) -> None:
+def _learn(rewriting: Rewriting, columns: JsonColumns, threads: int) -> None:
     """Learn the columns of the rows that are JSON, from all of them."""
 
     def rows_of(item: Reread) -> tuple[Source, list[Any], int]:
         source, block, _ = item
-        rest = each.rest_of(*item)
+        rest = rewriting.rest_of(*item)
         rows = []
         if source.format == "jsonl":
             is_keyed = isinstance(block, KeyedBlock)
@@ -230,8 +234,10 @@ def _learn(each: Rewriting, columns: JsonColumns, threads: int) -> None:
         return source, rows, int(rest.kept.sum())
 
     written = 0
-    with closing(ordered_map(each.blocks(), rows_of, threads, each.is_large)) as found:
-        for source, rows, count in found:
+    with closing(
+        ordered_map(rewriting.blocks(), rows_of, threads, rewriting.is_large)
+    ) as rows_of_blocks:
+        for source, rows, count in rows_of_blocks:
             columns.learn(source, rows, written + 1)
             written += count
 
@@ -297,22 +303,22 @@ def write_rows(
     folders = is_folder_output(output)
     sources = [part.source for part in collection.parts]
     rows = _Rows(collection, kept, texts or {}, added)
-    with joined(together) as files:
+    with together_or_new(together) as files:
         outputs = []
-        for each in plan_outputs(sources, output, convert):
-            first, *_ = parts = [collection.parts[number] for number in each.sources]
-            start, stop = rows.between(each)
+        for planned in plan_outputs(sources, output, convert):
+            first, *_ = parts = [collection.parts[number] for number in planned.sources]
+            start, stop = rows.between(planned)
             if not first.is_read:  # because of a limit
                 continue
-            if each.format == "txt" and not kept[start:stop].any():
-                files.absent(each.path)
+            if planned.format == "txt" and not kept[start:stop].any():
+                files.absent(planned.path)
                 continue
             # Texts that become JSON lines may have come through pipes.
-            known = collection.texts is not None and each.format != "txt"
+            known = collection.texts is not None and planned.format != "txt"
             known &= all(part.source.format == "txt" and not part.source.keys for part in parts)
             outputs.append(
                 Rewriting(
-                    each,
+                    planned,
                     [part.source for part in parts if part.is_read],
                     partial(_reread, () if known else parts, collection.texts, start),
                     rows.rest,

@@ -110,16 +110,16 @@ class RunPaths:
         sources : sequence of Source, optional
             The files that `inputs` stand for, if they are known already.
         """
-        given = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-        if not given:
+        patterns = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+        if not patterns:
             return
         if sources is None:
-            sources = files_to_read(given, self._options, mixed=True)
+            sources = files_to_read(patterns, self._options, mixed=True)
         phrase = _INPUTS if name is None else f"{_OTHERS} {name}"
         self._read += [
-            _Used(each.path, name or "the input", "the file", phrase) for each in sources
+            _Used(source.path, name or "the input", "the file", phrase) for source in sources
         ]
-        self._folders += folders_of(given)
+        self._folders += folders_of(patterns)
 
     def reads_file(self, name: str, path: Path | None) -> None:
         """Add a file that is read, and whose path ``-`` is no stream: a key."""
@@ -163,23 +163,23 @@ class RunPaths:
             in the work directory, or inside a file.
         """
         self._check_collections()
-        read = {self._identities.of(each.path, standard=0): each for each in reversed(self._read)}
+        read = {self._identities.of(used.path, standard=0): used for used in reversed(self._read)}
         read.pop(None, None)
         written: dict[object, _Used] = {}
-        for each in self._written:
-            identity = self._identities.of(each.path, standard=1)
-            if (found := read.get(identity)) is not None:
-                where = "" if found.path == each.path else f": {found.path}"
-                verb = "is" if found.phrase.startswith("one of") else "names"
-                subject = each.what if verb == "is" else each.name
-                raise InputError(each.path, f"{subject} {verb} {found.phrase}{where}")
-            other = each if identity is None else written.setdefault(identity, each)
-            if other is not each:
-                where = "" if other.path == each.path else f": {other.path}"
-                raise InputError(each.path, f"{each.name} names {other.phrase}{where}")
-            self._check_folders(each)
-        for each in (*self._written, *([] if self._work is None else [self._work])):
-            self._check_above(each, written)
+        for used in self._written:
+            identity = self._identities.of(used.path, standard=1)
+            if (input_path := read.get(identity)) is not None:
+                where = "" if input_path.path == used.path else f": {input_path.path}"
+                verb = "is" if input_path.phrase.startswith("one of") else "names"
+                subject = used.what if verb == "is" else used.name
+                raise InputError(used.path, f"{subject} {verb} {input_path.phrase}{where}")
+            other = used if identity is None else written.setdefault(identity, used)
+            if other is not used:
+                where = "" if other.path == used.path else f": {other.path}"
+                raise InputError(used.path, f"{used.name} names {other.phrase}{where}")
+            self._check_folders(used)
+        for used in (*self._written, *([] if self._work is None else [self._work])):
+            self._check_above(used, written)
         if self._work is not None:
             self._check_work(self._work)
 
@@ -187,26 +187,26 @@ class RunPaths:
         """Raise if a file is compared with itself: all of its documents would be found in it."""
         same = self._identities.of
         inputs = {
-            same(each.path, standard=0): each for each in self._read if each.phrase == _INPUTS
+            same(used.path, standard=0): used for used in self._read if used.phrase == _INPUTS
         }
         inputs.pop(None, None)
-        for each in self._read if inputs else ():
-            found = inputs.get(same(each.path, standard=0))
-            if found is not None and each.phrase.startswith(_OTHERS):
-                where = "" if found.path == each.path else f", as {each.path}"
+        for used in self._read if inputs else ():
+            input_path = inputs.get(same(used.path, standard=0))
+            if input_path is not None and used.phrase.startswith(_OTHERS):
+                where = "" if input_path.path == used.path else f", as {used.path}"
                 raise InputError(
-                    found.path,
-                    f"it is one of the inputs and also {each.phrase}{where}, so that all of its"
+                    input_path.path,
+                    f"it is one of the inputs and also {used.phrase}{where}, so that all of its"
                     " documents would be found: leave it out of one of the two",
                 )
 
-    def _check_folders(self, each: _Used) -> None:
+    def _check_folders(self, used: _Used) -> None:
         """Raise if a file would be read as an input another time."""
         for folder in self._folders:
-            names = self._identities.relative(each.path, folder)
+            names = self._identities.relative(used.path, folder)
             if names and self._is_input(names):
                 raise InputError(
-                    each.path, f"{each.what} would lie among the inputs of the directory {folder}"
+                    used.path, f"{used.what} would lie among the inputs of the directory {folder}"
                 )
 
     def _is_input(self, names: list[str]) -> bool:
@@ -218,23 +218,23 @@ class RunPaths:
         hidden = any(filesystems.is_left_out(name, folder=True) for name in folders)
         return not hidden and (self._options.recursive or not folders or are_keys(folders))
 
-    def _check_above(self, each: _Used, written: dict[object, _Used]) -> None:
+    def _check_above(self, used: _Used, written: dict[object, _Used]) -> None:
         """Raise if one of the folders that a path lies in is to be a file."""
-        for identity in self._identities.above(each.path):
+        for identity in self._identities.above(used.path):
             if (other := written.get(identity)) is not None:
                 raise InputError(
-                    each.path, f"{each.name} lies inside {other.path}, which {other.name} writes"
+                    used.path, f"{used.name} lies inside {other.path}, which {other.name} writes"
                 )
 
     def _check_work(self, work: _Used) -> None:
         identity = self._identities.of(work.path)
-        for each in (*self._written, *self._read):
-            same = self._identities.of(each.path, standard=-1) == identity
-            if same or self._identities.relative(each.path, work.path) is not None:
+        for used in (*self._written, *self._read):
+            same = self._identities.of(used.path, standard=-1) == identity
+            if same or self._identities.relative(used.path, work.path) is not None:
                 where = "is" if same else "lies in"
                 raise InputError(
-                    each.path,
-                    f"{each.name} {where} the work directory {work.path}, which is deleted when the"
+                    used.path,
+                    f"{used.name} {where} the work directory {work.path}, which is deleted when the"
                     f" run is complete: give another path, or another {work.name}",
                 )
         for folder in self._folders:

@@ -97,9 +97,9 @@ class FileIdentities:
         """Return the names of the folders between two folders; None if `head` is not inside."""
         if (head, folder) not in self._between:
             real, names = self._real(head or os.curdir), None
-            chain, wanted = self._chain(real), self._chain(self._real(folder))[0]
-            if wanted in chain:
-                names = real.split(os.sep)[len(chain) - chain.index(wanted) :]
+            chain, identity = self._chain(real), self._chain(self._real(folder))[0]
+            if identity in chain:
+                names = real.split(os.sep)[len(chain) - chain.index(identity) :]
                 names = [name for name in names if name]  # of the root
             self._between[head, folder] = names
         return self._between[head, folder]
@@ -130,25 +130,25 @@ class FileIdentities:
 
     def _real(self, path: str) -> str:
         """Return `os.path.realpath`; of the many paths in a folder, the folder is followed once."""
-        found = self._real_paths.get(path)
-        if found is None:
+        real = self._real_paths.get(path)
+        if real is None:
             try:
-                found = os.path.realpath(path)
+                real = os.path.realpath(path)
             except ValueError:  # a path with NUL, which is refused where it is opened
-                found = os.path.abspath(path)
-            self._real_paths[path] = found
-        return found
+                real = os.path.abspath(path)
+            self._real_paths[path] = real
+        return real
 
     def _is_link(self, path: str) -> bool:
-        found = self._links.get(path)
-        if found is None:
-            found = self._links[path] = os.path.islink(path)
-        return found
+        is_link = self._links.get(path)
+        if is_link is None:
+            is_link = self._links[path] = os.path.islink(path)
+        return is_link
 
     def _chain(self, real: str) -> tuple[Hashable, ...]:
         """Return the identities of a file and of all folders above it."""
-        found = self._chains.get(real)
-        if found is None:
+        chain = self._chains.get(real)
+        if chain is None:
             parent, name = os.path.split(real)
             above = () if parent == real else self._chain(parent)
             try:
@@ -156,8 +156,8 @@ class FileIdentities:
                 first: Hashable = (status.st_dev, status.st_ino)
             except (OSError, ValueError):
                 first = self._child(parent, name)
-            found = self._chains[real] = (first, *above)
-        return found
+            chain = self._chains[real] = (first, *above)
+        return chain
 
 
 def _ignores_case(folder: str) -> bool:
@@ -165,9 +165,9 @@ def _ignores_case(folder: str) -> bool:
     import tempfile
 
     folders = [folder, *map(str, PurePath(folder).parents)]
-    there = next(filter(os.path.isdir, folders), None)
+    existing = next(filter(os.path.isdir, folders), None)
     try:
-        with tempfile.NamedTemporaryFile(prefix=".fastlsh-case-", dir=there) as file:
+        with tempfile.NamedTemporaryFile(prefix=".fastlsh-case-", dir=existing) as file:
             head, name = os.path.split(file.name)
             return os.path.exists(os.path.join(head, name.upper()))
     except OSError:
@@ -175,7 +175,7 @@ def _ignores_case(folder: str) -> bool:
 
 
 def _as_local(path: str) -> str:
-    scheme = next((each for each in _LOCAL if path.startswith(each)), "")
+    scheme = next((prefix for prefix in _LOCAL if path.startswith(prefix)), "")
     return path[len(scheme) :]
 
 

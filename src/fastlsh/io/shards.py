@@ -131,16 +131,16 @@ def check_outputs(
     folder = os.fspath(output) if is_folder_output(output) else None
     if folder is not None and filesystems.is_remote(folder):
         filesystems.check_writable(folder, folder=True)
-    for each in plan:
-        check_writer(each.path, each.format, each.compression)
-        inputs = [sources[number] for number in each.sources]
+    for planned in plan:
+        check_writer(planned.path, planned.format, planned.compression)
+        inputs = [sources[number] for number in planned.sources]
         # The texts of plain files are known; only their bytes would have to be read again.
-        known = each.format != "txt" and all(source.format == "txt" for source in inputs)
+        known = planned.format != "txt" and all(source.format == "txt" for source in inputs)
         for source in inputs:
             if not known and not filesystems.is_regular(source.path):
                 raise source.error("not a regular file, but its rows must be read twice")
         if folder is None or not filesystems.is_remote(folder):
-            check_target(each.path, folders=folder is not None)
+            check_target(planned.path, folders=folder is not None)
 
 
 def _kind_of_all(
@@ -149,28 +149,28 @@ def _kind_of_all(
     """Return the format and the compression of the one file that takes all rows."""
     kinds = sorted({source.format for source in sources})
     is_plain = len(kinds) == 1 and kinds[0] in (*SPLIT, *(("txt",) if len(sources) == 1 else ()))
-    wanted, packed = parse_format(convert)
-    found, compression = split_suffix(path)
-    if found == "txt" and is_plain:
-        found = kinds[0]  # of one document, a copy
+    converted, packed = parse_format(convert)
+    format_name, compression = split_suffix(path)
+    if format_name == "txt" and is_plain:
+        format_name = kinds[0]  # of one document, a copy
     last = _last_suffix(path)  # one that `format` has named
     is_known = is_written_in_place(path) or any(_last_suffix(s.path) == last for s in sources)
-    if found is not None and wanted is not None:
-        if (wanted, packed or compression) != (found, compression):
+    if format_name is not None and converted is not None:
+        if (converted, packed or compression) != (format_name, compression):
             reason = f"rows are converted to .{convert}, so the output must be .{convert}"
             raise InputError(path, reason)
-    elif found is None and (wanted is not None or is_known):
-        if wanted is None and len(kinds) > 1:
+    elif format_name is None and (converted is not None or is_known):
+        if converted is None and len(kinds) > 1:
             suffix = "" if is_written_in_place(path) else "it a suffix, or "
             raise InputError(
                 path,
                 f"rows of {' and '.join(kinds)} cannot be written to one file of no format: give"
                 f" {suffix}convert_to=; a directory (-o DIR/) gets one file for each input",
             )
-        found = wanted or ("jsonl" if kinds[0] == "txt" else kinds[0])
+        format_name = converted or ("jsonl" if kinds[0] == "txt" else kinds[0])
         compression = compression or packed
-    if found not in (*CONVERTED, *kinds[:is_plain]):
-        suffixes = " ".join(f".{each}" for each in (*("txt",) * is_plain, *CONVERTED, "json"))
+    if format_name not in (*CONVERTED, *kinds[:is_plain]):
+        suffixes = " ".join(f".{suffix}" for suffix in (*("txt",) * is_plain, *CONVERTED, "json"))
         reason = f"its suffix tells its format, so it must be one of {suffixes}"
         if not last:
             reason = (
@@ -178,9 +178,9 @@ def _kind_of_all(
                 " name of a directory ends with /"
             )
         raise InputError(path, reason)
-    if compression and found in COLUMNAR:
-        raise InputError(path, f"{found} cannot be written as .{compression}")
-    return found, compression
+    if compression and format_name in COLUMNAR:
+        raise InputError(path, f"{format_name} cannot be written as .{compression}")
+    return format_name, compression
 
 
 def _is_array(path: str, sources: Sequence[Source], convert: str | None = None) -> bool:
@@ -193,7 +193,7 @@ def _is_array(path: str, sources: Sequence[Source], convert: str | None = None) 
         return is_json(f"rows.{convert}")
     if not named and (told or is_written_in_place(path)):
         return False
-    return any(is_array(each) or (named and each.format != "jsonl") for each in sources)
+    return any(is_array(source) or (named and source.format != "jsonl") for source in sources)
 
 
 def _last_suffix(path: str) -> str:
@@ -212,13 +212,13 @@ def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -
         name = filesystems.relative(filesystems.absolute(source.path), common)
         assert name is not None
         kind, compression = source.format, source.compression
-        wanted, packed = parse_format(convert)
+        converted, packed = parse_format(convert)
         array = kind == "jsonl" and _is_array(name, [source])
-        is_same = (array, kind) == (as_array, wanted) and packed in (None, compression)
-        if wanted and not is_same:
-            kind, compression, array = wanted, packed, as_array
+        is_same = (array, kind) == (as_array, converted) and packed in (None, compression)
+        if converted and not is_same:
+            kind, compression, array = converted, packed, as_array
             name = ".".join(filter(None, (stem(name), "json" if array else kind, compression)))
-        path = filesystems.joined(folder, name)
+        path = filesystems.path_in(folder, name)
         other = taken.setdefault(path, source)
         if other is not source:
             if other.path == source.path:

@@ -86,10 +86,10 @@ class Options:
         if self.tokens and (several or self.roles):
             raise ValueError("token ids are in one column, and have no roles: text names it")
         if self.editable and (several or self.roles):
-            given = "messages with roles" if self.roles else f"{len(self.texts())} columns"
+            what = "messages with roles" if self.roles else f"{len(self.texts())} columns"
             raise ValueError(
                 "lines, paragraphs and passages are cut out of one column of strings:"
-                f" text must name it, got {given}"
+                f" text must name it, got {what}"
             )
         if (self.tokens or self.editable) and self.join_with != "\n":
             raise ValueError("join_with is for texts of several columns or messages, not for one")
@@ -101,19 +101,19 @@ class Options:
         return (self.text,) if isinstance(self.text, str) else tuple(self.text)
 
 
-def _names(name: str, given: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
+def _names(name: str, value: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
     """Return one or several names, which differ; one column as a string."""
-    if given is None:
+    if value is None:
         return None
-    names = (given,) if isinstance(given, str) else tuple(given)
+    names = (value,) if isinstance(value, str) else tuple(value)
     kind = "column" if name == "text" else "role"
     if not names:
-        raise ValueError(f"{name} must name a {kind}, not {given!r}")
-    for each in names:
-        if not isinstance(each, str) or not each:
-            raise ValueError(f"{name} must name a {kind}, not {each!r}")
-        if names.count(each) > 1:
-            raise ValueError(f"{name} names the {kind} {each!r} {names.count(each)} times")
+        raise ValueError(f"{name} must name a {kind}, not {value!r}")
+    for item in names:
+        if not isinstance(item, str) or not item:
+            raise ValueError(f"{name} must name a {kind}, not {item!r}")
+        if names.count(item) > 1:
+            raise ValueError(f"{name} names the {kind} {item!r} {names.count(item)} times")
     return names[0] if name == "text" and len(names) == 1 else names
 
 
@@ -257,19 +257,23 @@ class Source:
         """What divides the columns of CSV and TSV."""
         return self.options.delimiter or ("\t" if self.format == "tsv" else ",")
 
-    def missing(self, kind: str, name: str, there: Collection[str]) -> str:
+    def missing(self, kind: str, name: str, present: Collection[str]) -> str:
         """Return the reason why a column (or key) cannot be read, and which ones there are."""
-        given, advice = self.options, ""
-        names = listed([repr(name) for name in dict.fromkeys((*there, *self.optional))])
-        if given.reference and name in (*given.texts(), given.id):
-            option = "against_id=" if name == given.id else "against_text="
+        options, advice = self.options, ""
+        names = listed([repr(name) for name in dict.fromkeys((*present, *self.optional))])
+        if options.reference and name in (*options.texts(), options.id):
+            option = "against_id=" if name == options.id else "against_text="
             advice = f"; {option} names the column of the files of against="
-        elif kind == "column" and len(there) == 1 and (found := _DELIMITER.search("".join(there))):
-            advice = f"; if columns end at {found[0]!r}, say so with delimiter="
-        elif kind == "key" and name in given.labels:
+        elif (
+            kind == "column"
+            and len(present) == 1
+            and (match := _DELIMITER.search("".join(present)))
+        ):
+            advice = f"; if columns end at {match[0]!r}, say so with delimiter="
+        elif kind == "key" and name in options.labels:
             advice = "; a row without a value must have null there"
-        elif given.text is None and name in given.texts():
-            chat = next((each for each in _CHATS if each in there), None)
+        elif options.text is None and name in options.texts():
+            chat = next((column for column in _CHATS if column in present), None)
             advice = f'; text="{chat}" reads a chat' if chat else f"; text= names another {kind}"
         return f"no {kind} {name!r} (there is: {names}){advice}"
 
@@ -289,9 +293,9 @@ def check_used(options: Options, sources: Sequence[Source]) -> None:
         All files of a run.
     """
     formats = {source.format for source in sources}
-    there = ", ".join(sorted(formats))
+    present = ", ".join(sorted(formats))
     joins = options.join_with != "\n" and len(options.texts()) == 1
-    for name, value, (of, wanted) in (
+    for name, value, (of, suited) in (
         ("delimiter", options.delimiter is not None, _DELIMITED),
         ("header=False", not options.header, _DELIMITED),
         ("quotes=False", not options.quotes, _DELIMITED),
@@ -300,5 +304,5 @@ def check_used(options: Options, sources: Sequence[Source]) -> None:
         ("roles", options.roles is not None, _WITH_LISTS),
         ("join_with without several columns", joins, _WITH_LISTS),
     ):
-        if value and formats.isdisjoint(wanted):
-            raise ValueError(f"{name} is for files of {of}, and there are only: {there}")
+        if value and formats.isdisjoint(suited):
+            raise ValueError(f"{name} is for files of {of}, and there are only: {present}")

@@ -257,19 +257,19 @@ def expanded(source: Source, limit: int) -> tuple[int, int]:
         head = raw.read(1 << 20)
         whole = not raw.read(1)
     begun: Any = io.BytesIO(head)
-    given = 0
+    size = 0
     try:
         with reading(source.path):
             if source.compression == "zst":
                 begun_stream: Any = pyarrow(source.path).CompressedInputStream(begun, "zstd")
             else:
                 begun_stream = codec(source.path, source.compression or "").open(begun)
-            while given < limit and (piece := begun_stream.read(min(_PIECE, limit - given))):
-                given += len(piece)
+            while size < limit and (piece := begun_stream.read(min(_PIECE, limit - size))):
+                size += len(piece)
     except InputError:  # the sample ends within a stream
         pass
-    stored = begun.tell() if given >= limit or whole else len(head)
-    return stored, given
+    stored = begun.tell() if size >= limit or whole else len(head)
+    return stored, size
 
 
 @contextmanager
@@ -436,9 +436,9 @@ class Stream:
         while not elements and len(data) < _MOST_SPACE and (count := self.fill(head)):
             data += head[:count]
             elements = bytes(head[:count]).lstrip(JSON_SPACE)
-        found = elements.startswith(b"[")
-        self.give_back(elements[1:] if found else bytes(data))
-        return found
+        begins = elements.startswith(b"[")
+        self.give_back(elements[1:] if begins else bytes(data))
+        return begins
 
     def skip_to(self, position: int) -> bool:
         """Go forward; return whether the file reaches so far."""

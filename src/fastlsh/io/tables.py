@@ -120,10 +120,10 @@ def _standard_output() -> Iterator[BinaryIO]:
 _SUMS = ("sum_", "cluster_")
 """What the names of columns with sums begin with."""
 
-Block = list[Any]  # a slice of each column: a list, or an array of numbers
+ColumnSlices = list[Any]  # a slice of each column: a list, or an array of numbers
 
 
-def _blocks(columns: Mapping[str, Any]) -> Iterator[Block]:
+def _blocks(columns: Mapping[str, Any]) -> Iterator[ColumnSlices]:
     for start, stop in blocks_of_rows([*columns.values()]):
         block = [column[start:stop] for column in columns.values()]
         yield [_exact(name, values) for name, values in zip(columns, block, strict=True)]
@@ -146,19 +146,19 @@ def _encoded(kind: str, columns: Mapping[str, Any]) -> Iterator[bytes]:
         yield text.encode("utf-8", "backslashreplace")
 
 
-def _tsv(block: Block) -> str:
+def _tsv(block: ColumnSlices) -> str:
     columns = [_escaped(_strings(values)) for values in block]
     return "\n".join([*map("\t".join, zip(*columns, strict=True)), ""])
 
 
 def _escaped(values: list[str]) -> list[str]:
     joined = "".join(values)  # searched at once: hardly any column needs an escape
-    if not any(chr(each) in joined for each in _ESCAPES):
+    if not any(chr(code) in joined for code in _ESCAPES):
         return values
     return [value.translate(_ESCAPES) for value in values]
 
 
-def _csv(block: Block) -> str:
+def _csv(block: ColumnSlices) -> str:
     return csv_text([*zip(*map(_strings, block), strict=True)])
 
 
@@ -173,7 +173,7 @@ def _strings(values: Any) -> list[str]:
     return list(map(str if is_plain else cell, values))
 
 
-def _jsonl(names: list[str], block: Block) -> str:
+def _jsonl(names: list[str], block: ColumnSlices) -> str:
     columns = [_finite(v.tolist()) if isinstance(v, np.ndarray) else v for v in block]
     rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
     return "".join([json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows])
@@ -243,7 +243,7 @@ def table_rows(
         raise source.error("unknown format: a table is read as .tsv .csv .jsonl or .parquet")
 
 
-def _found(
+def _chosen_names(
     source: Source, names: Sequence[str], columns: Sequence[Sequence[str]], row: int | None = None
 ) -> list[str]:
     """Return which name each column has; "" if it is missing."""
@@ -251,8 +251,8 @@ def _found(
     for possible in columns:
         name = next((name for name in possible if name == "" or name in names), None)
         if name is None:
-            there = f"(there is: {', '.join(names)})"
-            raise source.error(f"no column {' or '.join(possible)} {there}", row)
+            present = f"(there is: {', '.join(names)})"
+            raise source.error(f"no column {' or '.join(possible)} {present}", row)
         chosen.append(name)
     return chosen
 
@@ -261,10 +261,12 @@ def _of_parquet(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[li
     parquet = pyarrow(source.path, "pyarrow.parquet")
     with open_arrow(source) as file:
         table = parquet.ParquetFile(file)
-        chosen = _found(source, table.schema_arrow.names, columns)
-        wanted = [name for name in chosen if name]
-        for batch in table.iter_batches(columns=wanted):
-            values = dict(zip(wanted, (batch[name].to_pylist() for name in wanted), strict=True))
+        chosen = _chosen_names(source, table.schema_arrow.names, columns)
+        chosen_names = [name for name in chosen if name]
+        for batch in table.iter_batches(columns=chosen_names):
+            values = dict(
+                zip(chosen_names, (batch[name].to_pylist() for name in chosen_names), strict=True)
+            )
             missing = [None] * len(batch)
             yield from map(
                 list, zip(*(values.get(name, missing) for name in chosen), strict=True)
@@ -273,7 +275,7 @@ def _of_parquet(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[li
 
 def _of_jsonl(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[list[Any]]:
     for number, row in read_objects(source):
-        chosen = _found(source, list(row), columns, number)
+        chosen = _chosen_names(source, list(row), columns, number)
         yield [row[name] if name else None for name in chosen]
 
 
@@ -287,14 +289,14 @@ def _of_lines(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[list
         number = 0
         try:
             names = next(rows, [])
-            chosen = _found(source, names, columns)
+            chosen = _chosen_names(source, names, columns)
             at = [names.index(name) if name else -1 for name in chosen]
             for number, row in enumerate(rows, 1):
                 if len(row) != len(names):
                     reason = f"has {len(row)} columns, and the header {len(names)}"
                     raise source.error(reason, number)
-                found = [row[place] if place >= 0 else None for place in at]
-                yield [_plain(value) if tabs and value else value for value in found]
+                values = [row[place] if place >= 0 else None for place in at]
+                yield [_plain(value) if tabs and value else value for value in values]
         except UnicodeDecodeError as error:
             raise source.error("is not UTF-8") from error
         except csv.Error as error:
@@ -313,4 +315,4 @@ def _records(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _plain(value: str) -> str:
-    return _ESCAPED.sub(lambda found: _MEANT[found[1]], value) if "\\" in value else value
+    return _ESCAPED.sub(lambda match: _MEANT[match[1]], value) if "\\" in value else value

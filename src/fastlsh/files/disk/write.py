@@ -28,8 +28,8 @@ from fastlsh.io import (
     Rest,
     Rewriting,
     Source,
-    joined,
     replacing_together,
+    together_or_new,
     write_again,
 )
 from fastlsh.parallel import amount
@@ -209,7 +209,7 @@ def _write_together(
     together: Replacements | None,
 ) -> None:
     recorded: AbstractContextManager[None] = nullcontext()
-    with joined(together, recovers=job.request.engine.recovers_outputs) as files:
+    with together_or_new(together, recovers=job.request.engine.recovers_outputs) as files:
         if targets.folders:  # one file appears with the tables, and is always written
             name, paths = _name(min(outputs)), targets.paths(outputs)
             recorded = recording(files, job.work, name, targets.convert, paths)

@@ -206,8 +206,8 @@ def _edges(table: Any, size: int) -> list[int]:
         inner = np.unique(np.searchsorted(ends, marks, "right")).tolist()
         return [0, *(row for row in inner if 0 < row < len(table)), len(table)]
     parts = max(1, min(len(table), table.nbytes // size))
-    found: list[int] = np.linspace(0, len(table), parts + 1).astype(np.int64).tolist()
-    return found
+    edges: list[int] = np.linspace(0, len(table), parts + 1).astype(np.int64).tolist()
+    return edges
 
 
 def reread_arrow(

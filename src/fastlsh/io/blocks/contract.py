@@ -167,12 +167,12 @@ class Block(Protocol):
     def next_row(self) -> int:
         """The number of the row behind the block, as its extent counts rows."""
 
-    def documents(self, wanted: Flags | None = None) -> BlockDocuments:
+    def documents(self, kept: Flags | None = None) -> BlockDocuments:
         """Parse the rows.
 
         Parameters
         ----------
-        wanted
+        kept
             bool (good documents,): which to give; `bad` is then empty.
 
         Raises
@@ -251,29 +251,29 @@ class Limit:
             yield from blocks
             return
         for block in blocks:
-            wanted = self._wanted(block.documents())
+            count = self._allowed(block.documents())
             if self.reached:
-                if wanted:
-                    yield from block.first(wanted)
+                if count:
+                    yield from block.first(count)
                 return
             yield block
 
-    def _wanted(self, found: BlockDocuments) -> int:
+    def _allowed(self, documents: BlockDocuments) -> int:
         """Count the documents of a block; return how many of its good rows are wanted."""
         assert self._left is not None
         if self._group is None:
-            wanted = min(len(found), self._left)
-            self._left -= wanted
+            count = min(len(documents), self._left)
+            self._left -= count
             self.reached = not self._left
-            return wanted
-        for row, value in enumerate(found.labels[self._group].tolist()):
+            return count
+        for row, value in enumerate(documents.labels[self._group].tolist()):
             if value not in self._begun:
                 if not self._left:
                     self.reached = True
                     return row
                 self._begun.add(value)
                 self._left -= 1
-        return len(found)
+        return len(documents)
 
 
 Bytes = NDArray[np.uint8]

@@ -74,7 +74,7 @@ def read_row_blocks(
         start, row, index = stream.position, 1, 0
         if after is not None:
             _complete(kind, max_row)
-            _, lines = _found(kind, stream, after)
+            _, lines = _extent_lines(kind, stream, after)
             start, row, index = after.stop, after.row + lines.count, after.index + 1
         for data, lines, ended in _pieces(stream, kind, size, max_row):
             is_end = False
@@ -119,7 +119,7 @@ def reread_rows(kind: Format, extents: Iterable[BlockExtent], bad: Indices) -> I
         _learn(kind, stream)
         _complete(kind)
         for extent in extents:
-            data, lines = _found(kind, stream, extent)
+            data, lines = _extent_lines(kind, stream, extent)
             first, last = np.searchsorted(bad, (extent.row, extent.row + lines.count))
             yield kind.block(extent, data, lines, bad[first:last])
 
@@ -152,8 +152,8 @@ def rows_before(kind: Format, position: int) -> int:
     with open_utf8(kind.source) as stream:
         start, row = stream.position, 0
         for _, lines, _ in _pieces(stream, kind, 1 << 22):
-            found = _begun_before(lines, position - start)
-            start, row = start + found.end, row + found.count
+            begun = _begun_before(lines, position - start)
+            start, row = start + begun.end, row + begun.count
             if start >= position:
                 break
         return row
@@ -178,15 +178,15 @@ def _skip_to_row(kind: Format, stream: Stream, position: int) -> None:
         stream.give_back(buffer[-1:].tobytes())  # it may be the first of two that end a row
 
 
-def _found(kind: Format, stream: Stream, extent: BlockExtent) -> tuple[Bytes, Lines]:
+def _extent_lines(kind: Format, stream: Stream, extent: BlockExtent) -> tuple[Bytes, Lines]:
     """Return the bytes and the rows of an extent, if they have not changed."""
     if extent.start < stream.position:
         raise ValueError("extents must be in ascending order")
     data = np.empty(extent.stop - extent.start, np.uint8)
-    found = stream.skip_to(extent.start) and stream.fill(data.data) == len(data)
+    is_read = stream.skip_to(extent.start) and stream.fill(data.data) == len(data)
     if stream.error is not None:
         raise stream.error
-    if not found or checksum(data, kind.head.seed) != extent.check:
+    if not is_read or checksum(data, kind.head.seed) != extent.check:
         raise changed(kind.source)
     return data, kind.split(data, True)
 

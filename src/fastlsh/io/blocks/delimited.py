@@ -27,14 +27,14 @@ from fastlsh.io.blocks.lines import (
 )
 from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.blocks.writing import delimited_tails, fields_as_row, json_tails
-from fastlsh.io.record_texts import joined
+from fastlsh.io.record_texts import joined_texts
 from fastlsh.io.sources import Source
 
 Fields = list[str] | csv.Error
 ADVICE = "; quotes=False takes quotes as text"
 
 
-class Columns:
+class DelimitedColumns:
     """The columns of a file, once they are known.
 
     Parameters
@@ -88,8 +88,8 @@ class Columns:
         ):
             self.id = self._column(row, default_id)
         self.numbers = {name: self._column(row, name) for name in options.counts}
-        there = filter(names.__contains__, self.source.optional)
-        self.labels = {name: self._column(row, name) for name in (*options.labels, *there)}
+        optional = filter(names.__contains__, self.source.optional)
+        self.labels = {name: self._column(row, name) for name in (*options.labels, *optional)}
         if options.priority in names:
             self.priority = self._column(row, options.priority)
         elif options.priority is not None:
@@ -108,7 +108,7 @@ class Columns:
         """Return the text of a row."""
         if len(self.texts) == 1:
             return fields[self.texts[0]]
-        return joined((fields[i] for i in self.texts), self.source.options.join_with)
+        return joined_texts((fields[i] for i in self.texts), self.source.options.join_with)
 
     def number(self, field: str, name: str, row: int | None) -> int | float:
         """Return a field as a number."""
@@ -151,7 +151,7 @@ class Delimited(Format):
         super().__init__(source, (*ENDS, b"\r"))
         options = source.options
         self.begun = False
-        self.columns = Columns(source)
+        self.columns = DelimitedColumns(source)
         self.delimiter = source.delimiter
         self.quoting: Any = csv.QUOTE_MINIMAL if options.quotes else csv.QUOTE_NONE
         self._split = delimited(self.delimiter, options.quotes)
@@ -236,21 +236,27 @@ class DelimitedBlock(RowBlock):
     def _by_kernel(self, rows: Indices) -> Parsed | None:
         """Parse rows without an object for each field; None if one of them is bad or unusual."""
         columns, kind = self._kind.columns, self._kind
-        wanted = (*columns.texts, *columns.numbers.values(), *columns.labels.values())
-        wanted += tuple(at for at in (columns.id, columns.priority) if at is not None)
-        if len(columns.texts) != 1 or len(wanted) > COLUMNS or not "\0" < kind.delimiter < "\x80":
+        positions = (*columns.texts, *columns.numbers.values(), *columns.labels.values())
+        positions += tuple(at for at in (columns.id, columns.priority) if at is not None)
+        if (
+            len(columns.texts) != 1
+            or len(positions) > COLUMNS
+            or not "\0" < kind.delimiter < "\x80"
+        ):
             return None
-        bounds, members = self._lines.bounds, np.zeros((2 * len(wanted), len(rows)), np.int64)
+        bounds, members = self._lines.bounds, np.zeros((2 * len(positions), len(rows)), np.int64)
         out = np.empty(int((bounds[rows + 1] - bounds[rows]).sum()), np.uint8)
         used, is_ascii = delimited_fields(
             self._data, bounds, rows, kind.delimiter.encode(), self.source.options.quotes,
-            columns.width, wanted, out, members,
+            columns.width, positions, out, members,
         )  # fmt: skip
         if used < 0:
             return None
         if 2 * used < len(out):
             out = out[:used].copy()
-        fields = {at: TextColumn(out, *members[2 * i : 2 * i + 2]) for i, at in enumerate(wanted)}
+        fields = {
+            at: TextColumn(out, *members[2 * i : 2 * i + 2]) for i, at in enumerate(positions)
+        }
         try:
             if not is_ascii:
                 str(self._data.data, "utf-8")
@@ -271,29 +277,31 @@ class DelimitedBlock(RowBlock):
         columns = self._kind.columns
         try:
             text = self._text(rows)
-            found = [fields for fields in self._reader(text) if fields]
+            fields_of_rows = [fields for fields in self._reader(text) if fields]
         except (UnicodeDecodeError, csv.Error):
             return None
-        if len(found) != len(rows) or set(map(len, found)) != {columns.width}:
+        if len(fields_of_rows) != len(rows) or set(map(len, fields_of_rows)) != {columns.width}:
             return None
         try:
-            return self._columns_of(found, [])
+            return self._columns_of(fields_of_rows, [])
         except InputError:
             return None
 
-    def _columns_of(self, found: list[list[str]], bad: list[InputError]) -> Parsed:
+    def _columns_of(self, fields_of_rows: list[list[str]], bad: list[InputError]) -> Parsed:
         """Return the columns of good rows, given their fields."""
         columns = self._kind.columns
         return Parsed(
-            [columns.text(fields) for fields in found],
-            None if columns.id is None else [fields[columns.id] for fields in found],
+            [columns.text(fields) for fields in fields_of_rows],
+            None if columns.id is None else [fields[columns.id] for fields in fields_of_rows],
             bad,
             {
-                name: self._numbers((fields[at] for fields in found), name)
+                name: self._numbers((fields[at] for fields in fields_of_rows), name)
                 for name, at in columns.numbers.items()
             },
-            {n: [fields[at] for fields in found] for n, at in columns.labels.items()},
-            None if columns.priority is None else [fields[columns.priority] for fields in found],
+            {n: [fields[at] for fields in fields_of_rows] for n, at in columns.labels.items()},
+            None
+            if columns.priority is None
+            else [fields[columns.priority] for fields in fields_of_rows],
             columns.absent,
         )
 
@@ -316,8 +324,8 @@ class DelimitedBlock(RowBlock):
     ) -> tuple[Indices, list[bytes]]:
         kind, values = self._kind, []
         starts, stops = self._lines.bounds[rows], self._lines.bounds[rows + 1]
-        each = zip(self._records(rows), texts, (stops - ends).tolist(), strict=True)
-        for (_, raw), text, behind in each:
+        records = zip(self._records(rows), texts, (stops - ends).tolist(), strict=True)
+        for (_, raw), text, behind in records:
             fields = self._reader(raw)[0]
             fields[kind.columns.texts[0]] = text
             row = fields_as_row(fields, raw, kind.delimiter, self.source.options.quotes).encode()
@@ -331,15 +339,15 @@ class DelimitedBlock(RowBlock):
         return delimited_tails(added, self.source), ends
 
     def _one_by_one(self, rows: Indices) -> Parsed:
-        found = []
+        fields_of_rows = []
         bad = []
         for number, raw, fields in self.parsed(rows):
             try:
                 self.check(number, raw)
-                found.append(self._kind.columns.check(fields, number))
+                fields_of_rows.append(self._kind.columns.check(fields, number))
             except InputError as error:  # noqa: PERF203
                 bad.append(error)
-        return self._columns_of(found, bad)
+        return self._columns_of(fields_of_rows, bad)
 
     def parsed(self, rows: Indices) -> Iterator[tuple[int, str, Fields]]:
         """Yield the numbers, texts and fields of rows, one by one."""
@@ -403,24 +411,24 @@ class SplitBlock(RowBlock):
         self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
     ) -> memoryview | bytes:
         """Return rows as they came; a blank line ends each paragraph. See `Block`."""
-        found = super().rows(kept, texts)
-        if self.source.format == "lines" or not len(found):
-            return found
-        tail = bytes(found[-4:])
+        written = super().rows(kept, texts)
+        if self.source.format == "lines" or not len(written):
+            return written
+        tail = bytes(written[-4:])
         if tail.endswith((b"\n\n", b"\n\r\n")):
-            return found
+            return written
         end = b"\r\n" if tail.endswith(b"\r\n") else self.head.row_end or b"\n"
-        return bytes(found) + self.head.missing_end(found) + end
+        return bytes(written) + self.head.missing_end(written) + end
 
     def as_json(self, kept: Flags, added: AddedColumns | None = None) -> bytes:
         """Return documents as lines of JSON."""
-        found = self.documents(kept)
-        numbers = found.rows.tolist()
+        documents = self.documents(kept)
+        numbers = documents.rows.tolist()
         tails = [b""] * len(kept) if added is None else json_tails(added, plain=False)
         chosen = compress(tails, kept.tolist())
         return b"".join(
             as_json(f"{self.source.path}:{number}", text, tail)
-            for number, text, tail in zip(numbers, found.texts, chosen, strict=True)
+            for number, text, tail in zip(numbers, documents.texts, chosen, strict=True)
         )
 
     def _not_blank(self) -> Indices:

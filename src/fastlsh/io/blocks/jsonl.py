@@ -195,8 +195,8 @@ class JsonColumns:
 
     def _values(self, which: int) -> list[Any]:
         """Return a column as objects."""
-        each = zip(self._kinds[which].tolist(), *self._members[which].tolist(), strict=True)
-        values = [self._value(kind, start, size) for kind, start, size in each]
+        places = zip(self._kinds[which].tolist(), *self._members[which].tolist(), strict=True)
+        values = [self._value(kind, start, size) for kind, start, size in places]
         if which > 1:
             for number in np.flatnonzero(self._kinds[which] == _rows.ABSENT).tolist():
                 values[number] = ABSENT
@@ -259,8 +259,8 @@ class AbsentKeyError(InputError):
 
 def rows_inside(text: str) -> str | None:
     """Return the key of an array of objects, which may be the rows, in the beginning of a file."""
-    found = _INSIDE.search(text)
-    return found and found[1]
+    match = _INSIDE.search(text)
+    return match and match[1]
 
 
 class JsonRows:
@@ -361,8 +361,8 @@ class JsonRows:
             inner = inner[name]
         return inner
 
-    def _not(self, row: int, key: str, value: Any, wanted: str) -> InputError:
-        return self.source.error(f"{key!r} is {kind_of(value)}, not {wanted}", row)
+    def _not(self, row: int, key: str, value: Any, expected: str) -> InputError:
+        return self.source.error(f"{key!r} is {kind_of(value)}, not {expected}", row)
 
 
 _BRACE, _SPACE = ord("{"), ord(" ")
@@ -458,8 +458,8 @@ class JsonBlock(RowBlock):
             good, bad = self._one_by_one(rows, columns.refused)
             columns.complete(good)
         numbers = {name: columns.numbers(name) for name in options.counts}
-        there = filter(columns.has, self.source.optional)
-        labels = {name: columns.labels(name) for name in (*options.labels, *there)}
+        optional = filter(columns.has, self.source.optional)
+        labels = {name: columns.labels(name) for name in (*options.labels, *optional)}
         priorities, absent = None, ""
         if (name := options.priority) is not None:
             priorities = columns.priorities(name)
@@ -476,18 +476,18 @@ class JsonBlock(RowBlock):
         self, rows: Indices, numbers: Indices
     ) -> tuple[dict[int, JsonRow], list[InputError]]:
         """Read the rows with some numbers by the json module."""
-        each = list(self._each(rows[numbers], JsonRows(self.source).parse))
-        found = dict(zip(numbers.tolist(), each, strict=True))
-        good = {n: JsonRow(*each) for n, each in found.items() if not isinstance(each, InputError)}
-        return good, [each for each in found.values() if isinstance(each, InputError)]
+        parsed = list(self._each(rows[numbers], JsonRows(self.source).parse))
+        by_number = dict(zip(numbers.tolist(), parsed, strict=True))
+        good = {n: JsonRow(*row) for n, row in by_number.items() if not isinstance(row, InputError)}
+        return good, [row for row in by_number.values() if isinstance(row, InputError)]
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the number and the members of each row; raise the error of a bad one."""
-        each = self._each(self.filled, JsonRows(self.source).value)
-        for number, found in zip(self._row_numbers(self.filled).tolist(), each, strict=True):
-            if isinstance(found, InputError):
-                raise found
-            yield number, found
+        parsed = self._each(self.filled, JsonRows(self.source).value)
+        for number, members in zip(self._row_numbers(self.filled).tolist(), parsed, strict=True):
+            if isinstance(members, InputError):
+                raise members
+            yield number, members
 
     def _each(self, rows: Indices, parse: Callable[[int, str], T]) -> Iterator[T | InputError]:
         """Yield what a function makes of each row, or the error that it raises."""
@@ -545,11 +545,11 @@ class JsonBlock(RowBlock):
         tails, others = json_tails(added, plain=plain), np.flatnonzero(doubtful)
         without = {frozenset[str](): tails}  # by which of them a row has itself
         for at, (number, raw) in zip(others.tolist(), self._records(good[others]), strict=True):
-            there = check_new_keys(added, self.source, number, raw)
-            if there not in without:
-                rest = added.beside(there)
-                without[there] = json_tails(rest, plain=plain) if rest else [b""] * len(tails)
-            tails[at] = without[there][at]
+            repeated = check_new_keys(added, self.source, number, raw)
+            if repeated not in without:
+                rest = added.beside(repeated)
+                without[repeated] = json_tails(rest, plain=plain) if rest else [b""] * len(tails)
+            tails[at] = without[repeated][at]
         return tails, ends
 
 

@@ -190,7 +190,7 @@ class TextBlock:
         """The number of the row behind the block; see `Block`."""
         return 2
 
-    def documents(self, wanted: Flags | None = None) -> BlockDocuments:
+    def documents(self, kept: Flags | None = None) -> BlockDocuments:
         """Decode it; see `Block`."""
         data = self.data
         codec = exact_codec(self.source.options.encoding, data[:4])
@@ -201,7 +201,7 @@ class TextBlock:
             reason = f"not {codec}: byte 0x{byte:02x} at offset {error.start}: {error.reason}"
             bad = self.source.error(reason + advice_for(self.source, data[:8]))
             return BlockDocuments([], None, np.empty(0, np.int64), bad=[bad])
-        if wanted is not None and not wanted[0]:
+        if kept is not None and not kept[0]:
             return BlockDocuments([], None, np.empty(0, np.int64))
         return BlockDocuments([text.removeprefix(BOM)], [self.source.path], np.array([1]))
 

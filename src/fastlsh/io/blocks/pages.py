@@ -116,14 +116,14 @@ class PagedFile:
         number = self._column(name)
         if (group, number) not in self._found:
             try:
-                found = self._read_headers(file, group, self._leaves[number][0])
+                pages_of_column = self._read_headers(file, group, self._leaves[number][0])
                 # What pyarrow makes of the column does not depend on its pages.
                 made = self._described(number, group, 0, 0, 4, 4, 4).schema.to_arrow_schema()
             except (IndexError, KeyError, TypeError, ValueError, OSError) as error:
                 raise UnusualPagesError from error
             if made.field(0).type != self.schema.field(number).type:
                 raise UnusualPagesError
-            self._found[group, number] = found
+            self._found[group, number] = pages_of_column
         return self._found[group, number]
 
     def _column(self, name: str) -> int:
@@ -145,14 +145,14 @@ class PagedFile:
         UnusualPagesError
             What the file says contradicts itself.
         """
-        found = []
+        lengths = []
         try:
             for header, _, _, _ in self._headers(file, group, leaf):
                 of_data = header.get(5, header.get(8, (0, {1: (0, 0)})))[1]
-                found.append((of_data[1][1], header[2][1]))
+                lengths.append((of_data[1][1], header[2][1]))
         except (IndexError, KeyError, TypeError, ValueError, OSError) as error:
             raise UnusualPagesError from error
-        return found
+        return lengths
 
     def _headers(self, file: Any, group: int, leaf: int) -> Iterator[tuple[Fields, int, int, int]]:
         """Yield the header of each page, where it begins, its bytes, and where all end."""
@@ -240,13 +240,13 @@ class PagedFile:
                 rows = max((high - low) * _AT_ONCE // max(plain, 1), 1)
                 for batch in part.iter_batches(rows, use_threads=False):
                     array = batch.column(0)
-                    some = array[max(start - low, 0) : max(stop - low, 0)]
+                    rows_of_batch = array[max(start - low, 0) : max(stop - low, 0)]
                     low += len(array)
-                    if not len(some):
+                    if not len(rows_of_batch):
                         continue
-                    if len(some) < len(array):  # rows that are not wanted are not kept
-                        some = pa.concat_arrays([some, some[:0]])
-                    chunks.append(some)
+                    if len(rows_of_batch) < len(array):  # rows that are not wanted are not kept
+                        rows_of_batch = pa.concat_arrays([rows_of_batch, rows_of_batch[:0]])
+                    chunks.append(rows_of_batch)
         except (pa.ArrowException, OSError) as error:
             raise UnusualPagesError from error
         column = pa.chunked_array(chunks, self.schema.field(name).type)
@@ -299,19 +299,19 @@ def _leaves(elements: list[Fields]) -> list[Any]:
 
     None for a column with fields, or with lists.
     """
-    found: list[Any] = []
+    leaves: list[Any] = []
     position, leaf = 1, 0
     while position < len(elements):
         below = 1
-        children, repetition = (elements[position].get(each, (0, 0))[1] for each in (5, 3))
+        children, repetition = (elements[position].get(key, (0, 0))[1] for key in (5, 3))
         start = leaf
         while below and position < len(elements):
             count = elements[position].get(5, (0, 0))[1]
             below += count - 1
             leaf += not count
             position += 1
-        found.append(None if children or repetition == 2 else (start, elements[position - 1]))
-    return found
+        leaves.append(None if children or repetition == 2 else (start, elements[position - 1]))
+    return leaves
 
 
 def _header(file: Any, start: int, end: int) -> tuple[Fields, int]:

@@ -41,7 +41,7 @@ class ParquetPart(TableBlock):
     def _ends(self, stop: int) -> list[int]:
         # A block that is read again is whole row groups, or a part of one.
         end_of_group = int(self._file.ends[self._file.group_at(stop)])
-        return sorted({each for each in (end_of_group, stop) if each > self.extent.start})
+        return sorted({end for end in (end_of_group, stop) if end > self.extent.start})
 
     def _table(self, all_columns: bool) -> Any:
         layout = self._file.head.layout
@@ -49,8 +49,8 @@ class ParquetPart(TableBlock):
         read = self._read
         if read is not None and set(names) <= set(read.schema.names):
             return read
-        there = () if read is None else read.schema.names
-        others = [name for name in names if name not in there]
+        names_read = () if read is None else read.schema.names
+        others = [name for name in names if name not in names_read]
         if self._file.is_whole(self.extent):
             groups = range(*map(self._file.group_at, (self.extent.start, self.extent.stop)))
             columns = None if others == layout.names else others
@@ -60,9 +60,9 @@ class ParquetPart(TableBlock):
             table = self._file.rows(self.extent, others)
         if table is None:
             return next(self._file.in_order([self.extent], names))
-        if not there:
+        if not names_read:
             return table
-        columns = [(read if name in there else table).column(name) for name in names]
+        columns = [(read if name in names_read else table).column(name) for name in names]
         schema = pyarrow("").schema(map(layout.field, names), layout.metadata)
         return pyarrow("").Table.from_arrays(columns, schema=schema)
 
@@ -80,8 +80,8 @@ class ParquetPart(TableBlock):
             schema = pyarrow("").schema([field], layout.metadata)
             self._read = pyarrow("").Table.from_arrays([texts], schema=schema)
         elif field.name not in read.schema.names:
-            there = {field.name, *read.schema.names}
-            in_order = [name for name in layout.names if name in there]
+            names_read = {field.name, *read.schema.names}
+            in_order = [name for name in layout.names if name in names_read]
             self._read = read.append_column(field, texts).select(in_order)
 
 
@@ -110,7 +110,7 @@ class ParquetSource:
         self._check_rows()
         if self.sizes:
             columns = map(self.metadata.row_group(0).column, range(self.metadata.num_columns))
-            self.head.codecs = {each.path_in_schema: each.compression for each in columns}
+            self.head.codecs = {column.path_in_schema: column.compression for column in columns}
 
     @contextmanager
     def open(self, metadata: Any, **more: Any) -> Iterator[Any]:
@@ -176,8 +176,8 @@ class ParquetSource:
             return range(len(self.sizes))
         sizes = np.maximum([size for _, size in self.sizes], 0)
         begin = np.cumsum(sizes) - sizes
-        found = identity(self.source)
-        scale = (0 if found is None else found.size) / max(int(sizes.sum()), 1)
+        file = identity(self.source)
+        scale = (0 if file is None else file.size) / max(int(sizes.sum()), 1)
         edges = (within.start, np.inf if within.stop is None else within.stop)
         return range(*np.searchsorted(begin * scale, edges).tolist())
 
@@ -230,8 +230,12 @@ class ParquetSource:
             edges.append(int(ends[page] if ends[page] > edges[-1] else ends[page + 1]))
         if max(np.diff(edges), default=0) > 2 * rows:
             return []
-        found = [int(self.ends[group]) + edge for edge in edges]
-        return found if first in self._by_pages(group, [*pairwise(found)], [first]) else []
+        rows_of_edges = [int(self.ends[group]) + edge for edge in edges]
+        return (
+            rows_of_edges
+            if first in self._by_pages(group, [*pairwise(rows_of_edges)], [first])
+            else []
+        )
 
     def _by_pages(self, group: int, parts: list[tuple[int, int]], names: list[str]) -> list[str]:
         """Return the columns of parts of a row group that are read by pages.
@@ -239,8 +243,8 @@ class ParquetSource:
         They are the large ones whose pages have rows of few parts, for each part decodes its pages.
         """
         begin = int(self.ends[group])
-        wanted = sum(stop - start for start, stop in parts)
-        found: list[str] = []
+        n_rows = sum(stop - start for start, stop in parts)
+        by_pages: list[str] = []
         with suppress(UnusualPagesError), self._opened_by_pages() as file:
             for name in names:
                 with suppress(UnusualPagesError):
@@ -249,16 +253,16 @@ class ParquetSource:
                     pages = self._paged.scan(file, group, name)
                     edges = [pages.of(start - begin, stop - begin) for start, stop in parts]
                     decoded = sum(int(pages.ends[high] - pages.ends[low]) for low, high in edges)
-                    if decoded <= 2 * wanted:
-                        found.append(name)
-        return found
+                    if decoded <= 2 * n_rows:
+                        by_pages.append(name)
+        return by_pages
 
     def read_parts(
         self, extents: list[BlockExtent], bad: NDArray[np.int64] | None, names: list[str]
     ) -> Iterator[ParquetPart]:
         """Read parts of one row group: large columns by pages, the others from the beginning on."""
         group = self.group_at(extents[0].start)
-        by_pages = self._by_pages(group, [(each.start, each.stop) for each in extents], names)
+        by_pages = self._by_pages(group, [(extent.start, extent.stop) for extent in extents], names)
         others = [name for name in names if name not in by_pages]
         tables = self.in_order(extents, others) if others else repeat(None)
         for extent, table in zip(extents, tables, strict=False):
@@ -372,8 +376,8 @@ def reread_parquet(
     with reading(source.path):
         file = ParquetSource(source)
         names = file.head.layout.names if all_columns else file.columns.names
-        for group, some in groupby(extents, file.group_in_parts):
-            mine = list(some)
+        for group, extents_of_group in groupby(extents, file.group_in_parts):
+            mine = list(extents_of_group)
             if any(extent.check != file.check for extent in mine):
                 raise changed(source)
             if group is not None:

@@ -22,7 +22,7 @@ from fastlsh.io.blocks.contract import (
     Flags,
 )
 from fastlsh.io.blocks.cutting import Format, read_row_blocks, reread_rows, rows_before
-from fastlsh.io.blocks.delimited import Columns, Delimited, SplitText
+from fastlsh.io.blocks.delimited import Delimited, DelimitedColumns, SplitText
 from fastlsh.io.blocks.jsonl import ABSENT, Json
 from fastlsh.io.blocks.lines import read_text_blocks, reread_text
 from fastlsh.io.blocks.parquet import ParquetSource, read_parquet_blocks, reread_parquet
@@ -80,29 +80,29 @@ class KeyedBlock:
         for part in self.inner.first(documents):
             yield KeyedBlock(self.source, part, self._again)
 
-    def documents(self, wanted: Flags | None = None) -> BlockDocuments:
+    def documents(self, kept: Flags | None = None) -> BlockDocuments:
         """Parse the rows; see `Block`."""
-        found, options = self.inner.documents(wanted), self.source.options
+        documents, options = self.inner.documents(kept), self.source.options
         keys = {key.name: key for key in self.source.keys}
         for key in self.source.keys:
-            self._check(key, found)
-        count = len(found)
+            self._check(key, documents)
+        count = len(documents)
         numbers = {n: np.repeat(self._number(keys[n]), count) for n in options.counts if n in keys}
         hashes = {n: np.repeat(_hash(keys[n]), count) for n in options.labels if n in keys}
-        labels = {n: hashes[n] if n in keys else found.labels[n] for n in options.labels}
-        ids = [keys[options.id].value] * count if options.id in keys else found.ids
-        record = found.priorities
+        labels = {n: hashes[n] if n in keys else documents.labels[n] for n in options.labels}
+        ids = [keys[options.id].value] * count if options.id in keys else documents.ids
+        record = documents.priorities
         if options.priority in keys:
             ranked = self._ranked(keys[options.priority])
             numbers[options.priority] = np.repeat(ranked.values, count)
             record = PriorityRecord(count, ranked.missing * count, ranked.kind, "")
-        numbers = {**found.numbers, **numbers}
-        return replace(found, ids=ids, numbers=numbers, labels=labels, priorities=record)
+        numbers = {**documents.numbers, **numbers}
+        return replace(documents, ids=ids, numbers=numbers, labels=labels, priorities=record)
 
     def _number(self, key: Key) -> NDArray[Any]:
         if key.value is None:
             raise self.source.error(f"{key.name!r} is null, not a number")
-        return numbers_of([Columns(self.source).number(str(key.value), key.name, None)])
+        return numbers_of([DelimitedColumns(self.source).number(str(key.value), key.name, None)])
 
     def _ranked(self, key: Key) -> Priorities:
         """Return the priority of all rows."""
@@ -111,18 +111,18 @@ class KeyedBlock:
             raise self.source.error(f"{key.name!r} is {reason}")
         return ranked
 
-    def _check(self, key: Key, found: BlockDocuments) -> None:
+    def _check(self, key: Key, documents: BlockDocuments) -> None:
         """Raise InputError if a row has another value itself."""
-        own = found.labels.get(key.name)
-        wrong = np.flatnonzero([] if own is None else ~np.isin(own, _same(key)))
+        labels = documents.labels.get(key.name)
+        wrong = np.flatnonzero([] if labels is None else ~np.isin(labels, _same(key)))
         if not len(wrong):
             return
         options = replace(
             self.source.options, id=key.name, labels=(key.name,), priority=None, counts=()
         )
         of_column = replace(self.source, options=options, keys=())
-        row = int(found.rows[wrong[0]])
-        others = {error.row for error in found.bad} | {*found.rows.tolist()} - {row}
+        row = int(documents.rows[wrong[0]])
+        others = {error.row for error in documents.bad} | {*documents.rows.tolist()} - {row}
         (block,) = self._again(of_column, [self.extent], others)
         ids = block.documents(np.ones(1, np.bool_)).ids
         value = None if ids is None else as_list(ids)[0]
@@ -206,21 +206,21 @@ def read_blocks(
     InputError
         What is wrong with the file as a whole, after the blocks before it.
     """
-    own = without_keys(source)
-    if own.format in ("txt", *SPLIT):
-        for name in own.options.further:
+    plain = without_keys(source)
+    if plain.format in ("txt", *SPLIT):
+        for name in plain.options.further:
             raise source.error(f"plain text has no column {name!r}")
     blocks: Iterator[Block]
     with _unchanged(source, expected or identity(source)):
-        if own.format in _ROWS:
-            kind: Format = _ROWS[own.format](own)
+        if plain.format in _ROWS:
+            kind: Format = _ROWS[plain.format](plain)
             blocks = read_row_blocks(kind, size, after, max_row, within)
-        elif own.format == "parquet":
-            blocks = read_parquet_blocks(own, size, after, within, max_row, all_columns)
-        elif own.format == "arrow":
-            blocks = read_arrow_blocks(own, size, after)
+        elif plain.format == "parquet":
+            blocks = read_parquet_blocks(plain, size, after, within, max_row, all_columns)
+        elif plain.format == "arrow":
+            blocks = read_arrow_blocks(plain, size, after)
         else:
-            blocks = read_text_blocks(own, after, max_row)
+            blocks = read_text_blocks(plain, after, max_row)
         yield from map(partial(_keyed, source), blocks)
 
 
@@ -247,9 +247,9 @@ def with_row_of_file(source: Source, within: ByteRange, error: InputError) -> In
     if not within.start or error.row is None or source.format not in _ROWS:
         return error
     before = rows_before(_ROWS[source.format](source), within.start)
-    found = InputError(error.path, error.reason, error.row + before)
-    found.__cause__ = error.__cause__
-    return found
+    of_file = InputError(error.path, error.reason, error.row + before)
+    of_file.__cause__ = error.__cause__
+    return of_file
 
 
 def has_long_rows(source: Source, size: int) -> bool:
@@ -304,18 +304,18 @@ def reread_blocks(
     rows = np.sort(np.fromiter(bad, np.int64, len(bad)))
     if expected is not None and identity(source) != expected:
         raise changed(source)
-    own = without_keys(source)
+    plain = without_keys(source)
     blocks: Iterator[Block]
     with _unchanged(source, expected or identity(source)):
-        if own.format in _ROWS:
-            kind: Format = _ROWS[own.format](own)
+        if plain.format in _ROWS:
+            kind: Format = _ROWS[plain.format](plain)
             blocks = reread_rows(kind, extents, rows)
-        elif own.format == "parquet":
-            blocks = reread_parquet(own, extents, rows, all_columns)
-        elif own.format == "arrow":
-            blocks = reread_arrow(own, extents, rows, all_columns)
+        elif plain.format == "parquet":
+            blocks = reread_parquet(plain, extents, rows, all_columns)
+        elif plain.format == "arrow":
+            blocks = reread_arrow(plain, extents, rows, all_columns)
         else:
-            blocks = reread_text(own, extents, rows)
+            blocks = reread_text(plain, extents, rows)
         yield from map(partial(_keyed, source), blocks)
 
 

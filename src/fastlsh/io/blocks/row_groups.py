@@ -133,7 +133,7 @@ def _written(kind: int, value: Any) -> bytes:
             head += _varint(len(values))
         if of in (TRUE, FALSE):
             return head + bytes(values)
-        return head + b"".join(_written(of, each) for each in values)
+        return head + b"".join(_written(of, item) for item in values)
     return bytes(value)
 
 
@@ -284,10 +284,10 @@ def decoded_size(
     likely = most = 0.0
     keywords = {"read_dictionary": list(coded), "pre_buffer": False, "buffer_size": 1 << 14}
     with opened(metadata, **keywords) as file:
-        for name, each in coded.items():  # one at a time: a page of each may be large
+        for name, per_row in coded.items():  # one at a time: a page of each may be large
             lengths = lengths_in_dictionary(file, group, name)
-            likely += each * float((lengths**2).sum() / max(lengths.sum(), 1))
-            most += each * float(lengths.max())
+            likely += per_row * float((lengths**2).sum() / max(lengths.sum(), 1))
+            most += per_row * float(lengths.max())
     return Decoded(rows, plain, likely, most)
 
 
@@ -302,12 +302,12 @@ def lengths_in_dictionary(file: Any, group: int, name: str) -> NDArray[np.float6
 
 def _lengths(batch: Any) -> list[Any]:
     """Return the lengths of the values of all dictionaries in a batch."""
-    waiting, found = [] if batch is None else list(batch.columns), []
+    waiting, lengths = [] if batch is None else list(batch.columns), []
     while waiting:
         array = waiting.pop()
         if hasattr(array, "dictionary"):
             values = array.dictionary
-            found.append(np.broadcast_to(value_sizes(values), len(values)))
+            lengths.append(np.broadcast_to(value_sizes(values), len(values)))
         elif hasattr(array.type, "num_fields") and array.type.num_fields:
             waiting += array.flatten() if hasattr(array, "field") else [array.values]
-    return found
+    return lengths

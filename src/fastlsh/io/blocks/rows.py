@@ -55,19 +55,19 @@ class Parsed(NamedTuple):
         """Return the documents, of these rows; those with an unreadable priority are bad."""
         numbers = {name: numbers_of(values) for name, values in self.numbers.items()}
         labels = {name: label_hashes(values) for name, values in self.labels.items()}
-        found = BlockDocuments(self.texts, self.ids, rows, self.bad, numbers, labels)
+        documents = BlockDocuments(self.texts, self.ids, rows, self.bad, numbers, labels)
         if (name := source.options.priority) is not None:
             values = [None] * len(rows) if self.absent else self.priorities
             ranked = read_priorities(values if isinstance(values, np.ndarray) else as_list(values))
-            wrong, found.numbers = ranked.unreadable, {**numbers, name: ranked.values}
+            wrong, documents.numbers = ranked.unreadable, {**numbers, name: ranked.values}
             if wrong:
                 bad = [source.error(f"{name!r} is {wrong[i]}", int(rows[i])) for i in wrong]
-                found = _chosen(found, ~np.isin(np.arange(len(rows)), [*wrong]))
-                found.bad = sorted([*self.bad, *bad], key=lambda error: error.row or 0)
+                documents = _chosen(documents, ~np.isin(np.arange(len(rows)), [*wrong]))
+                documents.bad = sorted([*self.bad, *bad], key=lambda error: error.row or 0)
             missing = ranked.missing - len(wrong)
-            found.priorities = PriorityRecord(len(found), missing, ranked.kind, self.absent)
-        found.slow = self.slow
-        return found
+            documents.priorities = PriorityRecord(len(documents), missing, ranked.kind, self.absent)
+        documents.slow = self.slow
+        return documents
 
 
 class RowBlock:
@@ -124,11 +124,11 @@ class RowBlock:
         """Those of the rows that are not blank."""
         return self._not_blank()
 
-    def documents(self, wanted: Flags | None = None) -> BlockDocuments:
+    def documents(self, kept: Flags | None = None) -> BlockDocuments:
         """Parse the rows; see `Block`."""
-        if self._bad is None or wanted is None:
-            return _chosen(self._all(), wanted)
-        rows = self._good(wanted)[wanted]
+        if self._bad is None or kept is None:
+            return _chosen(self._all(), kept)
+        rows = self._good(kept)[kept]
         return self._parse(rows).documents(self.source, self._row_numbers(rows))
 
     def rows(
@@ -172,10 +172,12 @@ class RowBlock:
         if added is None:
             tails, ends = [b""] * len(rows), stops
         else:
-            found, positions = self._tails(added, good)
-            tails, ends = [found[n] for n in chosen.tolist()], positions[chosen]
+            all_tails, positions = self._tails(added, good)
+            tails, ends = [all_tails[n] for n in chosen.tolist()], positions[chosen]
         if not len(rows) or not texts:
-            return lines_with_tails(self._written, self._lines.bounds, rows, ends, *_joined(tails))
+            return lines_with_tails(
+                self._written, self._lines.bounds, rows, ends, *_concatenated(tails)
+            )
         changed = np.flatnonzero(np.isin(chosen, list(texts)))
         strings = [texts[n] for n in chosen[changed].tolist()]
         places, values = np.column_stack([ends, ends]), [b""] * len(rows)
@@ -186,7 +188,9 @@ class RowBlock:
         edges = np.column_stack([starts, places, ends, stops]).ravel()
         parts = (5 * np.arange(len(rows))[:, None] + (0, 2, 3)).ravel()
         behind = [part for both in zip(values, tails, strict=True) for part in (*both, b"")]
-        return lines_with_tails(self._written, edges, parts, edges[parts + 1], *_joined(behind))
+        return lines_with_tails(
+            self._written, edges, parts, edges[parts + 1], *_concatenated(behind)
+        )
 
     def _values(
         self, rows: Indices, texts: list[str], ends: Indices
@@ -204,9 +208,9 @@ class RowBlock:
     def _all(self) -> BlockDocuments:
         parsed = self._parse(self.filled)
         self._bad = np.array([error.row for error in parsed.bad], np.int64)
-        found = parsed.documents(self.source, self._row_numbers(self._good(None)))
-        self._bad = np.array([error.row for error in found.bad], np.int64)
-        return found
+        documents = parsed.documents(self.source, self._row_numbers(self._good(None)))
+        self._bad = np.array([error.row for error in documents.bad], np.int64)
+        return documents
 
     def _good(self, flags: Flags | None) -> Indices:
         """Return the rows that are documents; as many as there are flags."""
@@ -250,17 +254,19 @@ class RowBlock:
             raise self.source.error(reason + advice_for(self.source, head), row) from None
 
 
-def _joined(parts: list[bytes]) -> tuple[NDArray[np.uint8], Indices]:
+def _concatenated(parts: list[bytes]) -> tuple[NDArray[np.uint8], Indices]:
     """Return the bytes of all parts, and where each begins and ends."""
     offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
     return np.frombuffer(b"".join(parts), np.uint8), offsets
 
 
-def _chosen(found: BlockDocuments, wanted: Flags | None) -> BlockDocuments:
-    if wanted is None:
-        return found
-    where = np.flatnonzero(wanted)
-    texts, ids, rows = (take(column, where) for column in (found.texts, found.ids, found.rows))
-    numbers = {name: values[where] for name, values in found.numbers.items()}
-    labels = {name: values[where] for name, values in found.labels.items()}
+def _chosen(documents: BlockDocuments, kept: Flags | None) -> BlockDocuments:
+    if kept is None:
+        return documents
+    where = np.flatnonzero(kept)
+    texts, ids, rows = (
+        take(column, where) for column in (documents.texts, documents.ids, documents.rows)
+    )
+    numbers = {name: values[where] for name, values in documents.numbers.items()}
+    labels = {name: values[where] for name, values in documents.labels.items()}
     return BlockDocuments(texts, ids, rows, [], numbers, labels)

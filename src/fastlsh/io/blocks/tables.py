@@ -98,10 +98,10 @@ class TableColumns:
             raise self._error(self.texts[0], "lists of messages with roles")
         if self.id is not None and self._types.is_nested(self._type(self.id)):
             raise self._error(self.id, "an id")
-        there = filter(schema.names.__contains__, source.optional)
-        self.numbers, self.labels = options.counts, (*options.labels, *there)
+        optional = filter(schema.names.__contains__, source.optional)
+        self.numbers, self.labels = options.counts, (*options.labels, *optional)
         self.absent, ranked = "", [options.priority] if options.priority else []
-        if ranked and self._found(ranked[0]) is None:
+        if ranked and self._type_or_none(ranked[0]) is None:
             self.absent = source.missing("column", ranked.pop(), schema.names)
         for name in self.numbers:
             if not self._is_number(self._type(self._column(name))):
@@ -110,8 +110,8 @@ class TableColumns:
             if self._types.is_nested(self._type(self._column(name))):
                 raise self._error(name, LABEL)
         named = (*self.texts, self.id, *self.numbers, *self.labels, *ranked)
-        wanted = {self.path(name)[0] for name in named if name}
-        self.names: list[str] = sorted(wanted, key=schema.get_field_index)
+        columns = {self.path(name)[0] for name in named if name}
+        self.names: list[str] = sorted(columns, key=schema.get_field_index)
 
     def of(self, table: Any, name: str) -> Any:
         """Return a column of a table, or a field inside one."""
@@ -136,11 +136,11 @@ class TableColumns:
         return kind
 
     def _column(self, name: str) -> str:
-        if self._found(name) is None:
+        if self._type_or_none(name) is None:
             raise self.source.error(self.source.missing("column", name, self.schema.names))
         return name
 
-    def _found(self, name: str) -> Any:
+    def _type_or_none(self, name: str) -> Any:
         """Return the type of a column, or of a field inside one; None if it is absent."""
         names = self.schema.names
         first, *inner = self.path(name)
@@ -149,15 +149,15 @@ class TableColumns:
             raise self.source.error(f"{count} columns are named {first!r}")
         kind: Any = self.schema.field(first).type if count else None
         for field in inner if count else ():
-            found = self._types.is_struct(kind) and kind.get_field_index(field) >= 0
-            kind = kind.field(field).type if found else None
+            has_field = self._types.is_struct(kind) and kind.get_field_index(field) >= 0
+            kind = kind.field(field).type if has_field else None
             if kind is None:
                 break
         return kind
 
-    def _error(self, name: str, wanted: str) -> Exception:
+    def _error(self, name: str, expected: str) -> Exception:
         kind = self._type(name)
-        return self.source.error(f"column {name!r} is {kind}, not {wanted}")
+        return self.source.error(f"column {name!r} is {kind}, not {expected}")
 
     def _is_number(self, kind: Any) -> bool:
         types = self._types
@@ -217,10 +217,10 @@ class TableBlock:
         self._read: Any = None
         """The rows, with some columns or all, if they have been read."""
 
-    def documents(self, wanted: Flags | None = None) -> BlockDocuments:
+    def documents(self, kept: Flags | None = None) -> BlockDocuments:
         """Return the texts and ids; see `Block`."""
         with reading(self._columns.source.path):
-            return self._documents(self._table(False), wanted)
+            return self._documents(self._table(False), kept)
 
     def rows(
         self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
@@ -294,23 +294,23 @@ class TableBlock:
         """Whether a table has all columns of the file."""
         return bool(table.num_columns == len(self.head.layout.names))
 
-    def _good(self, wanted: Flags | None) -> Flags:
+    def _good(self, kept: Flags | None) -> Flags:
         """Return flags over the rows: those of documents, or of some of these."""
         flags = np.ones(self.extent.stop - self.extent.start, np.bool_)
         if self._bad is not None:
             flags[self._bad - self.extent.row] = False
-        if wanted is not None:
-            flags[flags] = wanted
+        if kept is not None:
+            flags[flags] = kept
         return flags
 
-    def _documents(self, table: Any, wanted: Flags | None) -> BlockDocuments:
+    def _documents(self, table: Any, kept: Flags | None) -> BlockDocuments:
         if self._bad is not None:
-            flags = self._good(wanted)
+            flags = self._good(kept)
             if not flags.all():
                 table = select(table, flags)
             rows = self.extent.row + np.flatnonzero(flags)
             texts, _ = self._texts(table, are_checked=True)
-            bad_rows = self._reasons if wanted is None else []
+            bad_rows = self._reasons if kept is None else []
             return self._good_documents(table, texts, self._ids(table)[0], rows, bad_rows)
         source, columns = self._columns.source, self._columns
         texts, undecodable = self._texts(table)
@@ -329,8 +329,8 @@ class TableBlock:
         reasons = [source.error(bad[i], self.extent.row + i) for i in sorted(bad)]
         self._bad = np.array([reason.row for reason in reasons], np.int64)
         self._reasons = reasons
-        if bad or wanted is not None:
-            return self._documents(table, wanted)
+        if bad or kept is not None:
+            return self._documents(table, kept)
         rows = self.extent.row + np.arange(len(table))
         return self._good_documents(table, texts, ids, rows, [])
 
@@ -429,8 +429,8 @@ class TableBlock:
         if types.is_integer(kind) and not column.null_count:
             return read_priorities(self._numbers(table, name))
         values, undecodable = self._values(table, name)
-        found = read_priorities(as_list(values))
-        return found._replace(unreadable={**found.unreadable, **undecodable})
+        priorities = read_priorities(as_list(values))
+        return priorities._replace(unreadable={**priorities.unreadable, **undecodable})
 
     def _no_numbers(self, table: Any, name: str) -> dict[int, str]:
         column = self._columns.of(table, name)
@@ -441,7 +441,7 @@ class TableBlock:
         return bad | self._nans(name, column, "a number", bad)
 
     @staticmethod
-    def _nans(name: str, values: Any, wanted: str, nulls: Container[int]) -> dict[int, str]:
+    def _nans(name: str, values: Any, expected: str, nulls: Container[int]) -> dict[int, str]:
         """Return what is wrong with the rows of a column of floats that have NaN and are no nulls.
 
         Nulls are NaN, too, once they are numpy's.
@@ -452,7 +452,7 @@ class TableBlock:
             rows = np.flatnonzero(np.isnan(np.asarray(values))).tolist()
         else:
             return {}
-        return {row: f"{name!r} is NaN, not {wanted}" for row in rows if row not in nulls}
+        return {row: f"{name!r} is NaN, not {expected}" for row in rows if row not in nulls}
 
     def _numbers(self, table: Any, name: str) -> NDArray[Any]:
         """Return the numbers of rows that all have one."""
@@ -468,8 +468,8 @@ class TableBlock:
 def _nulls(column: Any) -> list[int]:
     if not column.null_count:
         return []
-    found: list[int] = np.flatnonzero(column.is_null().to_numpy()).tolist()
-    return found
+    rows: list[int] = np.flatnonzero(column.is_null().to_numpy()).tolist()
+    return rows
 
 
 def _plain(value: Any) -> Any:

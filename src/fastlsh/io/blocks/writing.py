@@ -36,13 +36,13 @@ def head_with(head: Head, added: AddedColumns, source: Source) -> Head:
         A column of this name is there already.
     """
     has_names = hasattr(head.layout, "names")
-    there = head.layout.names if has_names else head.layout or ()
-    new = added.beside(there)
+    names_before = head.layout.names if has_names else head.layout or ()
+    new = added.beside(names_before)
     if head.layout is None or new is None:
         return head
     added = new
     for name in added.types:
-        if name in there:
+        if name in names_before:
             raise source.error(taken(name))
     if not has_names:
         layout, header = (*head.layout, *added.types), head.header
@@ -116,10 +116,10 @@ def _has_surrogate(text: str) -> bool:
 
 def check_new_keys(added: AddedColumns, source: Source, row: int, raw: str) -> frozenset[str]:
     """Return the new keys that a line of JSON has already; InputError if one is not optional."""
-    there = frozenset(added.types.keys() & json_keys(raw))
-    for name in there - added.optional:
+    repeated = frozenset(added.types.keys() & json_keys(raw))
+    for name in repeated - added.optional:
         raise source.error(taken(name), row)
-    return there
+    return repeated
 
 
 def delimited_tails(added: AddedColumns, source: Source) -> list[bytes]:
@@ -179,11 +179,11 @@ def json_keys(raw: str) -> list[str]:
 
 def _member(raw: str, start: int, key: str) -> tuple[int, int] | None:
     """Return where the value of a key stands in an object; of repeated keys, that of the last."""
-    found = None
+    place = None
     for name, begin, end in _members(raw, start):
         if name == key:
-            found = begin, end
-    return found
+            place = begin, end
+    return place
 
 
 def _members(raw: str, start: int) -> Iterator[tuple[str, int, int]]:
@@ -229,12 +229,12 @@ def table_with_texts(table: Any, path: Sequence[str], texts: dict[int, str]) -> 
     chunks = [column] if not hasattr(column, "chunks") else column.chunks
     if len(chunks) != 1:  # an empty table, or more than fits into one array of this type
         chunks = table.column(index).chunks
-    done, found = 0, []
+    done, columns = 0, []
     for chunk in chunks:
         mine = {row - done: text for row, text in texts.items() if 0 <= row - done < len(chunk)}
-        found.append(_with_texts(chunk, path[1:], mine) if mine else chunk)
+        columns.append(_with_texts(chunk, path[1:], mine) if mine else chunk)
         done += len(chunk)
-    column = pyarrow("").chunked_array(found, table.schema.field(index).type)
+    column = pyarrow("").chunked_array(columns, table.schema.field(index).type)
     return table.set_column(index, table.schema.field(index), column)
 
 

@@ -71,9 +71,9 @@ def check_joined(plan: Sequence[Output], sources: Sequence[Source], threads: int
         If they cannot; of JSON, it is known only when the rows have been read.
     """
     for output in plan:
-        own = [sources[number] for number in output.sources]
-        if len(own) > 1 and not _is_as_written(own, output):
-            files = _columns_of(own, output, JsonColumns(output.path, typed=False), threads)
+        inputs = [sources[number] for number in output.sources]
+        if len(inputs) > 1 and not _is_as_written(inputs, output):
+            files = _columns_of(inputs, output, JsonColumns(output.path, typed=False), threads)
             if not _are_alike(files, output):
                 joined_columns(files)
 
@@ -120,7 +120,7 @@ class Conversion:
         if _is_as_written(sources, output):
             return
         learned = JsonColumns(output.path, typed=output.format in COLUMNAR)
-        if output.format != "jsonl" and any(each.format == "jsonl" for each in sources):
+        if output.format != "jsonl" and any(source.format == "jsonl" for source in sources):
             learn(learned)
         files = _columns_of(sources, output, learned, threads)
         if len(files) == len(sources) and _are_alike(files, output):
@@ -131,12 +131,15 @@ class Conversion:
             columns = dict.fromkeys(self._first.options.texts(), "string")
         for name, kind in added.types.items() if added is not None else ():
             if name in columns:
-                raise next(each for each in files if name in each.kinds).source.error(taken(name))
+                raise next(file for file in files if name in file.kinds).source.error(taken(name))
             columns[name] = kind
         self._columns = columns
-        if any(each in COLUMNAR for each in (output.format, *(s.format for s in sources))):
+        if any(
+            kind_of_file in COLUMNAR
+            for kind_of_file in (output.format, *(s.format for s in sources))
+        ):
             self._schema = joined_schema(files, columns)
-        same = [each for each in sources if each.format == output.format]
+        same = [source for source in sources if source.format == output.format]
         self._delimiter = same[0].delimiter if same else "\t" if output.format == "tsv" else ","
         self._quotes = self._first.options.quotes or len(same) < len(sources)
 
@@ -182,8 +185,8 @@ class Conversion:
         if not hasattr(rows, "schema") or self._output.format in COLUMNAR:
             yield rows
             return
-        for some in slices_of_objects(rows):
-            yield self._encoded(*some, lambda start, stop: table_rows(rows, start, stop))
+        for bounds in slices_of_objects(rows):
+            yield self._encoded(*bounds, lambda start, stop: table_rows(rows, start, stop))
 
     def piece_of_json(self, lines: Any) -> Any:
         """Return what lines of JSON give to the output; errors as in `piece`."""
@@ -266,9 +269,11 @@ class Conversion:
                 yield writer
         except NotImplementedError as reason:
             message = f"Parquet cannot hold it: {reason}"
-            for each in head.layout:
-                if "struct<>" in str(each.type):
-                    message = f"all objects of {each.name!r} are empty, which Parquet does not have"
+            for field in head.layout:
+                if "struct<>" in str(field.type):
+                    message = (
+                        f"all objects of {field.name!r} are empty, which Parquet does not have"
+                    )
             raise InputError(output.path, message) from reason
 
 
@@ -282,8 +287,8 @@ def _columns_of(
             return learned.of(source)
         return FileColumns.of(source, output.format)
 
-    found = ordered_map(sources, look, threads)
-    return [each for each in found if each is not None and each.kinds]
+    columns = ordered_map(sources, look, threads)
+    return [file for file in columns if file is not None and file.kinds]
 
 
 def _is_as_written(sources: Sequence[Source], output: Output) -> bool:
@@ -297,7 +302,7 @@ def _is_as_written(sources: Sequence[Source], output: Output) -> bool:
 
 def _are_alike(files: Sequence[FileColumns], output: Output) -> bool:
     """Whether all files have the same columns, and the output is such a file, too."""
-    formats = {output.format, *(each.source.format for each in files)}
+    formats = {output.format, *(file.source.format for file in files)}
     is_same = len(formats) == 1 or formats <= {*COLUMNAR}
     return is_same and all(
         (one.layout, [*one.kinds]) == (other.layout, [*other.kinds])

@@ -74,10 +74,10 @@ class JsonColumns:
             if value is not None:
                 self._inexact[key] = source, first + values.index(value), value
         if key in self._inexact and types.is_floating(kind):
-            there, number, value = self._inexact[key]
-            other = source if there != source else self._firsts.get(key, source)
-            if other != there:
-                raise refusal(key, "int64", there, kind, other, value)
+            inexact, number, value = self._inexact[key]
+            other = source if inexact != source else self._firsts.get(key, source)
+            if other != inexact:
+                raise refusal(key, "int64", inexact, kind, other, value)
             reason = f"Integer value {value} is no {kind}, as other rows need"
             raise self._error(key, number, reason)
         self._kinds[key] = kind
@@ -87,13 +87,13 @@ class JsonColumns:
     def _misfit(self, source: Source, key: str, values: Sequence[Any], number: int) -> InputError:
         """Return the error of a value that does not go with those before it."""
         try:
-            found = array_of(values).type
+            kind = array_of(values).type
         except OverflowError:
             reason = "an integer is beyond int64: write .jsonl or .csv, or make it a text"
             return self._error(key, number, reason)
         except _errors() as error:
             return self._error(key, number, str(error))
-        where, was, now = _innermost(key, self._kinds[key], found)
+        where, was, now = _innermost(key, self._kinds[key], kind)
         first = self._firsts.get(key, source)
         if first != source:
             return refusal(where, now, source, was, first)

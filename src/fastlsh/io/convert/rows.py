@@ -35,8 +35,8 @@ def rows_of(source: Source, block: Block, kept: Flags) -> Iterator[Row]:
     piece, layout = block.rows(kept), plain_block(block).head.layout
     if source.format in COLUMNAR:
         check_names(source, layout.names)
-        for some in slices_of_objects(piece):
-            yield from table_rows(piece, *some)
+        for bounds in slices_of_objects(piece):
+            yield from table_rows(piece, *bounds)
     elif source.format in DELIMITED:
         check_names(source, layout or ())
         yield from delimited_as_rows(piece, source, layout or ())
@@ -53,8 +53,8 @@ def check_names(source: Source, names: Sequence[str], done: str = "read") -> Non
 
 def delimited_as_rows(piece: Any, source: Source, names: Sequence[str]) -> list[Row]:
     """Return rows of CSV and TSV, whose columns have these names."""
-    found = Delimited(source).fields(str(piece, "utf-8"))
-    return [dict(zip(names, fields, strict=True)) for fields in found if fields]
+    rows = Delimited(source).fields(str(piece, "utf-8"))
+    return [dict(zip(names, fields, strict=True)) for fields in rows if fields]
 
 
 def json_as_rows(piece: Any) -> list[Row]:
@@ -111,9 +111,9 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(as_plain(key)): as_plain(each) for key, each in value.items()}
+        return {str(as_plain(key)): as_plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [as_plain(each) for each in value]
+        return [as_plain(item) for item in value]
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, (datetime.date, datetime.time)):

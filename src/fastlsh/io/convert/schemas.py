@@ -90,7 +90,7 @@ class FileColumns:
         if not self._is_table:
             return True
         with reading(self.source.path):
-            return any(each.null_count < len(each) for each in _table(self.source).column(name))
+            return any(chunk.null_count < len(chunk) for chunk in _table(self.source).column(name))
 
     def misfit(self, name: str, wide: Kind) -> Any:
         """Return a value of a column that a wider type does not have, None if it has all."""
@@ -105,8 +105,8 @@ class FileColumns:
 
 
 def _table(source: Source) -> ParquetSource | ArrowSource:
-    own = without_keys(source)
-    return ParquetSource(own) if own.format == "parquet" else ArrowSource(own)
+    plain = without_keys(source)
+    return ParquetSource(plain) if plain.format == "parquet" else ArrowSource(plain)
 
 
 def joined_columns(files: Sequence[FileColumns]) -> dict[str, Kind]:
@@ -129,7 +129,9 @@ def joined_columns(files: Sequence[FileColumns]) -> dict[str, Kind]:
                 f" {len(headless[0].layout)}, and no header names them: -o DIR/ keeps each as it is"
             )
     names = dict.fromkeys(chain.from_iterable(file.kinds for file in files))
-    return {name: _joined(name, [file for file in files if name in file.kinds]) for name in names}
+    return {
+        name: _joined_kind(name, [file for file in files if name in file.kinds]) for name in names
+    }
 
 
 def warn_of_missing(files: Sequence[FileColumns], joined: Iterable[str]) -> None:
@@ -162,18 +164,18 @@ def cast(table: Any, schema: Any) -> Any:
     pa = pyarrow("")
     columns = []
     for field in schema:
-        there = field.name in table.schema.names
-        column = table.column(field.name) if there else pa.nulls(len(table), field.type)
+        is_present = field.name in table.schema.names
+        column = table.column(field.name) if is_present else pa.nulls(len(table), field.type)
         if column.type != field.type and column.null_count == len(column):
             column = pa.nulls(len(table), field.type)
         elif column.type != field.type:
-            chunks = [_cast(each, field.type) for each in column.chunks]
+            chunks = [_cast(chunk, field.type) for chunk in column.chunks]
             column = pa.chunked_array(chunks, field.type)
         columns.append(column)
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _joined(name: str, files: Sequence[FileColumns]) -> Kind:
+def _joined_kind(name: str, files: Sequence[FileColumns]) -> Kind:
     """Return the type of a column in all of these files."""
     files = [file for file in files if file.kinds[name] is not None]
     if len({file.kinds[name] for file in files}) > 1:
@@ -203,13 +205,13 @@ def _joined(name: str, files: Sequence[FileColumns]) -> Kind:
 
 
 def refusal(
-    name: str, kind: Kind, source: Source, other: Kind, there: Source, value: Any = None
+    name: str, kind: Kind, source: Source, other: Kind, other_source: Source, value: Any = None
 ) -> InputError:
     """Return the error of a column with two types; `value` is what one of them does not have."""
     without = "" if value is None else f", which does not have the value {value}"
     return source.error(
-        f"the column {name!r} is {kind}, but {other} in {there.path}{without}: rows of both cannot"
-        " go into one file, and -o DIR/ keeps each as it is"
+        f"the column {name!r} is {kind}, but {other} in {other_source.path}{without}: rows of both"
+        " cannot go into one file, and -o DIR/ keeps each as it is"
     )
 
 
@@ -266,7 +268,9 @@ def _misfit(array: Any, wide: Kind) -> Any:
         array.cast(wide)
     except pa.ArrowInvalid:  # out of its reach
         return str(array[0]) if len(array) == 1 else next(
-            value for each in range(len(array)) if (value := _misfit(array.slice(each, 1), wide))
+            value
+            for position in range(len(array))
+            if (value := _misfit(array.slice(position, 1), wide))
         )  # fmt: skip
     return None
 

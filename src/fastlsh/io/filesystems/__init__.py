@@ -35,11 +35,11 @@ __all__ = [
     "is_piped",
     "is_regular",
     "is_remote",
-    "joined",
     "listing",
     "matches",
     "open_raw",
     "parent",
+    "path_in",
     "real",
     "relative",
     "remove",
@@ -74,14 +74,14 @@ def is_pattern(path: str) -> bool:
 
 def matches(pattern: str) -> list[tuple[str, bool]]:
     """Return what a pattern stands for, in order of the bytes, and which of it are folders."""
-    found: dict[str, bool] = _of(pattern).matches(pattern)
-    return [(path, found[path]) for path in sorted_paths(found)]
+    paths: dict[str, bool] = _of(pattern).matches(pattern)
+    return [(path, paths[path]) for path in sorted_paths(paths)]
 
 
 def listing(folder: str, *, recursive: bool) -> Listing:
     """Return what is in a folder; see `Listing`."""
-    found: Listing = _of(folder).listing(folder, recursive)
-    return found
+    content: Listing = _of(folder).listing(folder, recursive)
+    return content
 
 
 def identity(path: str) -> Identity:
@@ -108,7 +108,7 @@ def parent(path: str) -> str:
     return folder if is_remote(folder) else f"{folder}/"  # what stands before it is a scheme only
 
 
-def joined(folder: str, name: str) -> str:
+def path_in(folder: str, name: str) -> str:
     """Return the path of a file in a folder; `name` has slashes."""
     if is_remote(folder):
         return f"{folder.rstrip('/')}/{name}"

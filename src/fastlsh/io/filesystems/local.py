@@ -52,7 +52,7 @@ def is_left_out(name: str, *, folder: bool = False) -> bool:
     """Whether a file has no rows by its name, or a folder is not entered: ``_temporary``."""
     if folder:
         return name.startswith((".", "_"))
-    return any(fnmatchcase(name, each) for each in _WITHOUT_ROWS)
+    return any(fnmatchcase(name, pattern) for pattern in _WITHOUT_ROWS)
 
 
 def sorted_paths(paths: Iterable[str]) -> list[str]:
@@ -81,8 +81,8 @@ def is_folder(path: str) -> bool:
 
 def identity(path: str) -> Identity:
     """Return the identity of the file."""
-    found = os.stat(real(path))
-    return Identity(found.st_size, found.st_mtime_ns, found.st_ino)
+    status = os.stat(real(path))
+    return Identity(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def matches(pattern: str) -> dict[str, bool]:
@@ -92,12 +92,14 @@ def matches(pattern: str) -> dict[str, bool]:
 
 def listing(folder: str, recursive: bool) -> Listing:
     """Return what is in a directory; links are followed, but not in circles."""
-    found = Listing([], [], [], [])
-    _list(folder, recursive, found, ())
-    return Listing(*map(sorted_paths, found))
+    content = Listing([], [], [], [])
+    _list(folder, recursive, content, ())
+    return Listing(*map(sorted_paths, content))
 
 
-def _list(folder: str, recursive: bool, found: Listing, above: tuple[tuple[int, int], ...]) -> None:
+def _list(
+    folder: str, recursive: bool, content: Listing, above: tuple[tuple[int, int], ...]
+) -> None:
     with reading(folder):
         status = os.stat(folder)
         entries = list(os.scandir(folder))
@@ -107,15 +109,15 @@ def _list(folder: str, recursive: bool, found: Listing, above: tuple[tuple[int, 
     inner: list[str] = []
     for entry in entries:
         if is_left_out(entry.name, folder=entry.is_dir()):
-            found.passed_over.append(entry.path)
+            content.passed_over.append(entry.path)
         elif entry.is_dir():
-            (inner if recursive else found.folders).append(entry.path)
+            (inner if recursive else content.folders).append(entry.path)
         elif entry.is_file() or not os.path.exists(entry.path):  # a broken link is an error
-            found.files.append(entry.path)
+            content.files.append(entry.path)
         else:
-            found.others.append(entry.path)
+            content.others.append(entry.path)
     for path in inner:
-        _list(path, recursive, found, (*above, identity))
+        _list(path, recursive, content, (*above, identity))
 
 
 def open_raw(path: str) -> io.BufferedReader:

@@ -212,9 +212,9 @@ def matches(pattern: str) -> dict[str, bool]:
     with failing(pattern):
         fs.invalidate_cache()
         details = fs.glob(path, detail=True)
-    found = {_url(pattern, name): each["type"] == "directory" for name, each in details.items()}
+    paths = {_url(pattern, name): detail["type"] == "directory" for name, detail in details.items()}
     hidden = "/." in pattern
-    return {url: inner for url, inner in found.items() if hidden or "/." not in url}
+    return {url: inner for url, inner in paths.items() if hidden or "/." not in url}
 
 
 def listing(folder: str, recursive: bool) -> Listing:
@@ -223,13 +223,15 @@ def listing(folder: str, recursive: bool) -> Listing:
     with failing(folder):
         fs.invalidate_cache()
         details = fs.find(path, detail=True).values() if recursive else fs.ls(path, detail=True)
-        found = [(_url(folder, each["name"]), each["type"] == "directory") for each in details]
+        paths = [
+            (_url(folder, detail["name"]), detail["type"] == "directory") for detail in details
+        ]
     start, seen = len(folder.rstrip("/")) + 1, Listing([], [], [], [])
-    for url, inner in found:
+    for url, inner in paths:
         *above, name = url[start:].rstrip("/").split("/")
         if not name or (url.endswith("/") and not inner):
             continue  # an object that stands for a folder ends with a slash, or is this folder
-        hidden = any(is_left_out(each, folder=True) for each in above)
+        hidden = any(is_left_out(folder_name, folder=True) for folder_name in above)
         hidden = hidden or is_left_out(name, folder=inner)
         (seen.passed_over if hidden else seen.folders if inner else seen.files).append(url)
     return Listing(*map(sorted_paths, seen))
