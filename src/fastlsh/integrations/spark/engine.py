@@ -26,6 +26,9 @@ from fastlsh.stages import check_keep
 REPORTED = 1000
 """Problems that are looked at; the worst of them is named."""
 
+PROBLEM = f"earlier BETWEEN {NOT_EMPTY + 1} AND -1"
+"""Which rows of `_links` are no links and no counts."""
+
 
 def family_rows(
     df: Any,
@@ -57,17 +60,14 @@ def family_rows(
     rows = rows_of(df, against, columns)
     all_links = _links(rows, columns, params, partitions).persist()
     try:
-        problems = (
-            all_links.where(f"earlier between {NOT_EMPTY + 1} and -1").limit(REPORTED).collect()
-        )
-        raise_problem(rows, columns, [(row["earlier"], row["later"]) for row in problems])
-        coded = all_links.where(f"earlier <= {NOT_EMPTY}").groupBy("earlier").sum("later").collect()
-        of_code = dict(map(tuple, coded))
-        counts = of_code.get(SHORT, 0), of_code.get(NOT_EMPTY, 0)
-        warn_of_long_shingles([counts], params.shingler)
+        counts = _counts_of(all_links)
+        if counts["problems"]:
+            wrong = all_links.where(PROBLEM).limit(REPORTED).collect()
+            raise_problem(rows, columns, [(row["earlier"], row["later"]) for row in wrong])
+        warn_of_long_shingles([(counts["short"], counts["not_empty"])], params.shingler)
         links = all_links.where("earlier >= 0")
         if families == "auto":
-            families = "driver" if 16 * links.count() <= finding.LINKS else "rounds"
+            families = "driver" if 16 * counts["links"] <= finding.LINKS else "rounds"
         find = finding.on_driver if families == "driver" else finding.by_rounds
         return rows.join(find(links), "number").drop("number", "bad")
     finally:
@@ -84,6 +84,18 @@ def _links(rows: Any, columns: SearchColumns, params: SearchParams, partitions: 
     )
     together = _by(keys, "key", partitions).sortWithinPartitions("key", "number")
     return together.mapInArrow(workers.link, "later long, earlier long")
+
+
+def _counts_of(all_links: Any) -> Any:
+    """Return the numbers of links, problems, and short and other documents, in one job for all."""
+    count = "coalesce(sum(if(earlier = {}, later, 0)), 0) AS {}"
+    (counts,) = all_links.selectExpr(
+        "count_if(earlier >= 0) AS links",
+        f"count_if({PROBLEM}) AS problems",
+        count.format(SHORT, "short"),
+        count.format(NOT_EMPTY, "not_empty"),
+    ).collect()
+    return counts
 
 
 def work(
