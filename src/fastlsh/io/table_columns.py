@@ -37,6 +37,17 @@ def csv_row(cells: Sequence[str], delimiter: str = ",") -> str:
     return "".join(parts)
 
 
+def unquoted_row(cells: Sequence[str], delimiter: str) -> str:
+    """Return a row of a file without quotes; ValueError if a cell would need them."""
+    for cell in cells:
+        if delimiter in cell or "\n" in cell or "\r" in cell:
+            raise ValueError(
+                f"{cell!r} has a delimiter or a line end, which a file without quotes cannot have: "
+                "write another format, such as .jsonl"
+            )
+    return delimiter.join(cells) + "\n"
+
+
 _ROWS, _BYTES = 1 << 17, 1 << 22
 """Rows, and about how many bytes of looked up values, that are made at a time."""
 

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fastlsh
+from fastlsh import InputError
 from fastlsh.io import Options, expand, read_blocks
 from fastlsh.io.blocks.contract import AddedColumns
 from fastlsh.io.blocks.writing import fields_as_row, table_with_texts
@@ -73,6 +75,29 @@ def test_of_csv_the_fields_stay(fields, delimiter, end):
     assert list(csv.reader(io.StringIO(row, newline=""), delimiter=delimiter)) == [fields]
     plain = ["a", 'b "', ""]
     assert fields_as_row(plain, f"x{end}", delimiter, False) == delimiter.join(plain) + end
+
+
+@pytest.mark.parametrize("cell", ["a,b", "a\nb", "a\rb"])
+def test_without_quotes_no_cell_becomes_several(tmp_path, cell):
+    with pytest.raises(ValueError, match=r"has a delimiter or a line end"):
+        fields_as_row(["x", cell], "x\n", ",", quotes=False)
+    (tmp_path / "a.csv").write_text('id,text\n1,"one" two\n2,three\n', "utf-8")
+    for number, order in enumerate(["id,text\n3,x\n", "text,id\nx,3\n"]):
+        (tmp_path / "b.csv").write_text(order, "utf-8")
+        out = tmp_path / f"out{number}.csv"
+        (tmp_path / "c.jsonl").write_text(json.dumps({"id": cell, "text": '"one" two'}), "utf-8")
+        with pytest.raises(InputError, match=r"has a delimiter.*write another format"):
+            fastlsh.deduplicate_files(
+                [tmp_path / "a.csv", tmp_path / "b.csv"], out, against=tmp_path / "c.jsonl",
+                quotes=False, annotate=True,
+            )  # fmt: skip
+        assert not out.exists()
+    repeated = "a passage that occurs in both of the rows"
+    (tmp_path / "a.csv").write_text(f"id,text\n1,{repeated}\n2,before {repeated} behind\n", "utf-8")
+    with pytest.raises(InputError, match=r"a\.csv: row 3: .* has a delimiter or a line end"):
+        fastlsh.deduplicate_span_files(
+            tmp_path / "a.csv", tmp_path / "out.csv", min_length=30, join=cell, quotes=False
+        )
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "latin-1", "utf-16-le"])

@@ -324,12 +324,16 @@ class DelimitedBlock(RowBlock):
     ) -> tuple[Indices, list[bytes]]:
         kind, values = self._kind, []
         starts, stops = self._lines.bounds[rows], self._lines.bounds[rows + 1]
-        records = zip(self._records(rows), texts, (stops - ends).tolist(), strict=True)
-        for (_, raw), text, behind in records:
+        each = zip(self._records(rows), texts, (stops - ends).tolist(), strict=True)
+        for (number, raw), text, behind in each:
             fields = self._reader(raw)[0]
             fields[kind.columns.texts[0]] = text
-            row = fields_as_row(fields, raw, kind.delimiter, self.source.options.quotes).encode()
-            values.append(row[: len(row) - behind])
+            try:
+                row = fields_as_row(fields, raw, kind.delimiter, self.source.options.quotes)
+            except ValueError as error:
+                raise self.source.error(str(error), number) from None
+            encoded = row.encode()
+            values.append(encoded[: len(encoded) - behind])
         return np.column_stack([starts, ends]), values
 
     def _tails(self, added: AddedColumns, good: Indices) -> tuple[list[bytes], Indices]:

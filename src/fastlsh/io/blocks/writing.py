@@ -15,7 +15,7 @@ from fastlsh.io.errors import pyarrow
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import BOM
-from fastlsh.io.table_columns import csv_row
+from fastlsh.io.table_columns import csv_row, unquoted_row
 
 
 def head_with(head: Head, added: AddedColumns, source: Source) -> Head:
@@ -130,14 +130,11 @@ def delimited_tails(added: AddedColumns, source: Source) -> list[bytes]:
 
 def delimited_tail(cells: list[str], source: Source) -> bytes:
     """Return further fields of a row, with the delimiter before them."""
-    delimiter = source.delimiter
-    if source.options.quotes:
-        text = csv_row(cells, delimiter).removesuffix("\n")
-    else:
-        text = delimiter.join(cells)
-        if text.count(delimiter) >= len(cells) or "\n" in text or "\r" in text:
-            raise source.error(f"{cells} cannot be added to a row without quotes")
-    return (delimiter + text).encode("utf-8", "backslashreplace")
+    try:
+        row = fields_as_row(cells, "", source.delimiter, source.options.quotes)
+    except ValueError as error:
+        raise source.error(str(error)) from None
+    return (source.delimiter + row).encode("utf-8", "backslashreplace")
 
 
 def taken(name: str) -> str:
@@ -205,11 +202,15 @@ def _past_space(raw: str, at: int) -> int:
 
 
 def fields_as_row(fields: Sequence[str], raw: str, delimiter: str, quotes: bool) -> str:
-    """Return a row of CSV, with the line end of another one; quoted where it must be."""
-    end = raw[len(raw.rstrip("\r\n")) :]
-    if not quotes:  # then no field has what would need them
-        return delimiter.join(fields) + end
-    return csv_row(fields, delimiter).removesuffix("\n") + end
+    """Return a row of CSV, with the line end of another one; quoted where it must be.
+
+    Raises
+    ------
+    ValueError
+        If it must be, and there are no quotes.
+    """
+    row = csv_row(fields, delimiter) if quotes else unquoted_row(fields, delimiter)
+    return row.removesuffix("\n") + raw[len(raw.rstrip("\r\n")) :]
 
 
 def table_with_texts(table: Any, path: Sequence[str], texts: dict[int, str]) -> Any:

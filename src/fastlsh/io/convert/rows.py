@@ -16,7 +16,7 @@ from fastlsh.io.arrays import table_as_objects
 from fastlsh.io.blocks import Block, Delimited, Flags, plain_block
 from fastlsh.io.folders import COLUMNAR, DELIMITED
 from fastlsh.io.sources import Source
-from fastlsh.io.table_columns import csv_row
+from fastlsh.io.table_columns import csv_row, unquoted_row
 
 Row = dict[str, Any]
 
@@ -86,12 +86,12 @@ def json_lines(rows: Sequence[Row]) -> bytes:
 
 
 def delimited_rows(rows: Sequence[Row], delimiter: str, *, quotes: bool = True) -> bytes:
-    """Return rows, which have the same keys, as CSV: null is empty, and nested values are JSON."""
-    lines = []
-    for row in rows:
-        cells = [cell(value) for value in row.values()]
-        lines.append(csv_row(cells, delimiter) if quotes else delimiter.join(cells) + "\n")
-    return "".join(lines).encode()
+    """Return rows, which have the same keys, as CSV: null is empty, and nested values are JSON.
+
+    ValueError if a cell needs quotes, and there are none.
+    """
+    line = csv_row if quotes else unquoted_row
+    return "".join([line([*map(cell, row.values())], delimiter) for row in rows]).encode()
 
 
 def fault_of(row: Mapping[str, Any], error: Exception) -> str:
