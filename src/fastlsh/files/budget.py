@@ -140,7 +140,7 @@ def parse_memory(text: str) -> int:
 def check_least(memory: int) -> None:
     """Raise ValueError if it is less memory than any run on disk takes."""
     if memory < LEAST:
-        text = str(getattr(memory, "given", memory))
+        text = str(getattr(memory, "text", memory))
         raise ValueError(
             f"the memory must be at least {LEAST >> 20}M, got"
             f" {f'{text} bytes' if text.isdigit() else text}: it includes what Python and the"
