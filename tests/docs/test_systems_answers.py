@@ -8,14 +8,6 @@ import pages
 from fastlsh import MinHasher, Shingler, estimate_jaccard, textbook
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("answers")
-    page = pages.run_here("docs/systems/answers.md", folder)
-    page.names["folder"] = folder
-    return page
-
-
 def test_the_page_on_a_few_answers(tmp_path, monkeypatch):
     """In each run of the tests; the whole page is left to the exhaustive ones."""
     monkeypatch.setattr(pages, "_is_there", lambda name: False)  # matplotlib takes most of the time

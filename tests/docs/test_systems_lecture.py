@@ -6,14 +6,8 @@ from itertools import permutations
 import pytest
 
 from fastlsh import textbook
-from pages import run_here
 
 SETS = [{0, 3}, {2}, {1, 3, 4}, {0, 2, 3}]
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    return run_here("docs/systems/lecture.md", tmp_path_factory.mktemp("lecture"))
 
 
 def test_page_runs(page):

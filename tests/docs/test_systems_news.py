@@ -7,15 +7,9 @@ import pytest
 
 from fastlsh import LSHParams, MinHasher, Shingler, candidate_pairs, estimate_jaccard, jaccard
 from fastlsh.compat.lsh import minhash
-from pages import run_here
 
 TEXTS = ["Lorem Ipsum dolor sit amet", "Lorem Ipsum dolor sit amet is how dummy text starts"]
 FIVE = Shingler(size=5)
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    return run_here("docs/systems/news.md", tmp_path_factory.mktemp("news"))
 
 
 def test_page_runs(page):

@@ -2,15 +2,7 @@
 
 from collections import Counter
 
-import pytest
-
 from fastlsh import LSHParams, Shingler, candidate_pairs, jaccard, textbook
-from pages import run_here
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    return run_here("docs/systems/pages.md", tmp_path_factory.mktemp("pages"))
 
 
 def test_page_runs(page):

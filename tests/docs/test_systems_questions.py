@@ -3,15 +3,8 @@
 import random
 
 import numpy as np
-import pytest
 
 from fastlsh import MinHasher, estimate_jaccard, textbook
-from pages import run_here
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    return run_here("docs/systems/questions.md", tmp_path_factory.mktemp("questions"))
 
 
 def test_page_runs(page):
