@@ -185,7 +185,6 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     cdef Source source
     cdef Sums found, right
     cdef uint64_t block[BLOCK]
-    cdef char* memory
     cdef uint64_t* window
     cdef uint64_t* units
     cdef Py_ssize_t i, n
@@ -196,9 +195,9 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     memset(&found, 0, sizeof(found))
     memset(&right, 0, sizeof(right))
     if plan.unit == TOKEN_IDS:
-        memory = make_ids(&given, kind, &span)
+        make_ids(&given, kind, &span)
     else:
-        memory = make_text(&given, kind, &span, LONGEST)
+        make_text(&given, kind, &span, LONGEST)
     window = <uint64_t*> room(
         8 * room_for_window(plan.size, span.length if plan.unit != CHARACTERS else 0)
     )
@@ -217,7 +216,7 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     return 0
 
 
-cdef char* make_ids(Given* given, int width, Span* span) noexcept nogil:
+cdef void make_ids(Given* given, int width, Span* span) noexcept nogil:
     # Ids of up to as many bytes as a byte says, repeated now and then.
     cdef uint64_t ids[512]
     cdef Py_ssize_t times = max(number(given, 256) - 240, 1)
@@ -239,4 +238,3 @@ cdef char* make_ids(Given* given, int width, Span* span) noexcept nogil:
     span.length = times * n
     span.kind = width
     span.before = 0
-    return memory

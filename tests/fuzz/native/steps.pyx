@@ -95,11 +95,11 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     cdef int kind = 1 << number(&given, 3)
     cdef int way = <int> number(&given, 3)
     cdef Span span, wide
-    cdef char* memory = make_text(&given, kind, &span, 700)
-    cdef Made made = normalise(plan, &span, False)
-    cdef Made other
+    cdef Made made, other
     cdef uint64_t most = 0
     cdef Py_ssize_t i
+    make_text(&given, kind, &span, 700)
+    made = normalise(plan, &span, False)
     for i in range(made.span.length):
         most = max(most, unit_of(&made.span, i))
     must(most < 0x110000, "no code point")

@@ -80,8 +80,8 @@ cdef inline uint64_t unit_of(const Span* span, Py_ssize_t i) noexcept nogil:
     return (<const uint64_t*> span.text)[i]
 
 
-cdef char* make_text(Given* given, int kind, Span* span, Py_ssize_t most) noexcept nogil:
-    # All that is left, as often as a byte says, at most so many. What it returns is to be freed.
+cdef void make_text(Given* given, int kind, Span* span, Py_ssize_t most) noexcept nogil:
+    # All that is left, as often as a byte says, at most so many.
     cdef Py_ssize_t before = ROOM * number(given, 2)
     cdef uint8_t how_often = byte(given)
     cdef Py_ssize_t times = 1 if how_often < 240 else 2 << (how_often & 7)
@@ -102,7 +102,6 @@ cdef char* make_text(Given* given, int kind, Span* span, Py_ssize_t most) noexce
     span.length = times * n
     span.kind = kind
     span.before = <int> before
-    return memory
 
 
 cdef Py_ssize_t write_pieces(
