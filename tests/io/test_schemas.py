@@ -233,6 +233,24 @@ def test_rows_of_csv_keep_their_bytes_unless_another_order_is_needed(here):
     assert (here / "out.csv").read_bytes() == b'n,text,id\ny,"""b,c""",2\n,e,5\n'
 
 
+def test_how_the_items_of_lists_are_called_does_not_matter(here):
+    for number, name in enumerate(["item", "element"]):
+        kind = pa.list_(pa.field(name, pa.int64()))
+        columns = {"text": ["ab"[number]], "l": pa.array([[number]], kind)}
+        columns["n"] = pa.array([{"l": [number]}], pa.struct([("l", kind)]))
+        save(pa.table(columns | ({"more": ["x"]} if number else {})), f"{name}.parquet")
+    for out in ("out.jsonl", "out.csv", "out.parquet"):
+        with pytest.warns(UserWarning, match="columns are missing in 1 of 2 files"):
+            join(["item.parquet", "element.parquet"], out)
+    table = parquet.read_table("out.parquet").to_pylist()
+    assert [(row["l"], row["n"], row["more"]) for row in table] == [
+        ([0], {"l": [0]}, None),
+        ([1], {"l": [1]}, "x"),
+    ]
+    assert [*map(json.loads, (here / "out.jsonl").read_text("utf-8").splitlines())] == table
+    assert (here / "out.csv").read_text("utf-8").splitlines()[2] == 'b,[1],"{""l"": [1]}",x'
+
+
 def test_csv_without_a_header_is_joined_by_position(here):
     (here / "a.csv").write_text("1,a\n", "utf-8")
     (here / "b.csv").write_text("", "utf-8")

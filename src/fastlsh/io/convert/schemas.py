@@ -221,7 +221,8 @@ def _common(kinds: Sequence[Kind]) -> Kind:
     types = pa.types
     kinds = [kind.value_type if types.is_dictionary(kind) else kind for kind in kinds]
 
-    mixed = len(set(kinds)) > 1
+    # Not a set: lists whose items have another name are equal, but not of one hash.
+    mixed = any(kind != kinds[0] for kind in kinds)
 
     def are(*tests: Callable[[Any], bool]) -> bool:
         return all(any(test(kind) for test in tests) for kind in kinds)
