@@ -4,6 +4,29 @@ import random
 
 import fastlsh
 
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options for a JVM that ends before a better compiler would pay."""
+
+IN_PLAN = "spark.sql.execution.arrow.localRelationThreshold"
+
+
+def divided(spark, columns, seed=0, pieces=2):
+    """Return a DataFrame with the rows of Arrow columns in any order, in so many partitions.
+
+    Spark makes a partition of each Arrow batch that it does not take into the plan. After
+    `repartition`, rows are shuffled anew each time that a search reads them.
+    """
+    import pyarrow as pa
+
+    table = pa.table(columns)
+    order = random.Random(seed).sample(range(len(table)), len(table))
+    table = pa.concat_tables([table.take(order[piece::pieces]) for piece in range(pieces)])
+    spark.conf.set(IN_PLAN, 0)
+    try:
+        return spark.createDataFrame(table)
+    finally:
+        spark.conf.unset(IN_PLAN)
+
 
 def made(n, seed=0, families=None):
     """Return n texts: variants of some, the same ones, empty ones and None."""

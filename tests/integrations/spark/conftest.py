@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from required import missing
+from spark_collections import SHORT_LIVED
 
 QUIET = ["ignore::FutureWarning:pyspark", "ignore::ResourceWarning"]
 
@@ -39,13 +40,17 @@ def spark(installed, tmp_path_factory):
         session = (
             SparkSession.builder.master("local[2]")
             .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "3")
+            .config("spark.sql.shuffle.partitions", "2")
             .config("spark.driver.memory", "1g")
             .config("spark.checkpoint.dir", str(tmp_path_factory.mktemp("checkpoints")))
-            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+            .config("spark.driver.extraJavaOptions", SHORT_LIVED)
             .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
             .config("spark.sql.session.timeZone", "UTC")
             .config("spark.log.level", "ERROR")
+            # To compile each plan takes longer than to interpret it for so few rows. The jobs in
+            # processes of their own compile, as Spark does by default.
+            .config("spark.sql.codegen.wholeStage", "false")
+            .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
             .getOrCreate()
         )
         yield session

@@ -12,7 +12,7 @@ import pytest
 import fastlsh
 from contaminated_files import WORDS, collection
 from pages import run_here
-from spark_collections import made
+from spark_collections import SHORT_LIVED, divided, made
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +26,9 @@ def test_the_page_runs(page):
     assert not page.left_out
 
 
-def frame(spark, rows, columns):
-    return spark.createDataFrame(random.Random(1).sample(rows, len(rows)), columns).repartition(5)
+def frame(spark, rows, *columns):
+    """Return a DataFrame with the rows in any order."""
+    return divided(spark, dict(zip(columns, zip(*rows, strict=True), strict=True)), pieces=3)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_its_decontamination_is_that_of_memory(page, spark, rules):
     expected = fastlsh.decontaminate([text for _, text in rows], items, **rules)
     assert bool(expected.boilerplate) == ("sample" in rules)
     assert 0 < expected.kept.sum() < len(rows)
-    df = frame(spark, rows, "id bigint, text string")
+    df = frame(spark, rows, "id", "text")
     left = sorted(map(tuple, page.names["without_items"](df, items, **rules).collect()))
     assert left == [row for row, kept in zip(rows, expected.kept, strict=True) if kept]
 
@@ -71,7 +72,7 @@ def test_its_counts_of_data_sets_are_those_of_memory(page, spark, search):
         if row["shared_documents"]
     }  # fmt: skip
     assert len(expected) > 10
-    df = frame(spark, rows, "id bigint, text string, crawl string")
+    df = frame(spark, rows, "id", "text", "crawl")
     counts = page.names["shared_documents"](df, "crawl", **search)
     assert {tuple(row) for row in counts.collect()} == expected
 
@@ -90,7 +91,7 @@ def test_the_job_runs(installed, examples, tmp_path):
     settings = [
         "spark.ui.enabled=false",
         "spark.sql.shuffle.partitions=2",
-        "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        f"spark.driver.extraJavaOptions={SHORT_LIVED}",
     ]
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     job = subprocess.run(

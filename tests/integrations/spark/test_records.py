@@ -9,7 +9,7 @@ import fastlsh
 from fastlsh.integrations.spark import annotate, deduplicate, near_duplicates, proofs
 from fastlsh.io import Options
 from fastlsh.io.record_texts import text_of_members
-from spark_collections import made, memory_proofs
+from spark_collections import divided, made, memory_proofs
 
 N = 150
 TEXTS = made(N, 5)
@@ -25,11 +25,7 @@ MORE = {
 
 def frame(spark, texts=TEXTS, **more):
     """Return a DataFrame with the rows in any order, and ids in theirs."""
-    import pyarrow as pa
-
-    table = pa.table({"id": range(len(texts)), "text": texts, **more})
-    order = random.Random(1).sample(range(len(texts)), len(texts))
-    return spark.createDataFrame(table.take(order)).repartition(3)
+    return divided(spark, {"id": range(len(texts)), "text": texts, **more})
 
 
 def rows_of(df):
@@ -160,9 +156,9 @@ def test_texts(spark, parts, roles):
     for names in (["title", "messages"], ["messages"]):
         columns = SearchColumns(names, "id", join_with=" | ", roles=roles)
         check_frame(df, columns)
-        texts = shaped(df, None, columns).orderBy("id").select("text", "bad").collect()
+        found = shaped(df, None, columns).select("id", "text", "bad").collect()
         read = Options(text=names, join_with=" | ", roles=roles)
-        for (text, bad), title, messages in zip(texts, titles, chat, strict=True):
+        for (_, text, bad), title, messages in zip(sorted(found), titles, chat, strict=True):
             members = {"title": title, "messages": messages}
             expected = text_of_members({name: members[name] for name in names}, read)
             assert ((text or ""), bad) == ((expected or ""), False)
