@@ -17,6 +17,7 @@ from fastlsh.integrations.spark import (
     near_duplicates,
     proofs,
 )
+from fastlsh.integrations.spark import families as parts
 from spark_collections import divided, expected_proofs, made, memory_proofs
 
 TEXTS = made(150)
@@ -245,8 +246,8 @@ def test_documents_that_share_their_number(spark, driver, monkeypatch):
 
     monkeypatch.setattr(columns, "MAX_NUMBER", 15)  # hashes of ids that collide
     if driver == "spared":
-        monkeypatch.setattr(families, "on_driver", None)
-        monkeypatch.setattr(families, "LINKS", 16)
+        monkeypatch.setattr(parts, "on_driver", None)
+        monkeypatch.setattr(parts, "LINKS", 16)
     df = frame(spark, IDS, TEXTS)
     expected = memory_proofs(TEXTS, IDS, 0.6, **EASY)
     assert rows_of(proofs(df, threshold=0.6, **EASY)) == expected
