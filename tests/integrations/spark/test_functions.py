@@ -242,7 +242,6 @@ def test_parts_of_any_size(spark, part, spill, monkeypatch):
 
 @pytest.mark.parametrize("driver", ["united", "spared"])
 def test_documents_that_share_their_number(spark, driver, monkeypatch):
-    from fastlsh.integrations.spark import families
 
     monkeypatch.setattr(columns, "MAX_NUMBER", 15)  # hashes of ids that collide
     if driver == "spared":
