@@ -6,7 +6,7 @@ import os
 import pytest
 
 from fastlsh.io import replacing_together
-from fastlsh.io.journal import link_identity
+from fastlsh.io.journal import inode_of
 from fastlsh.io.recovery import recover
 from files import get, put
 
@@ -54,7 +54,7 @@ def exact(source, target):
     """The best guess of an attacker who knows everything."""
     folder = f"{os.getcwd()}/clone"
     source, target = (os.path.join(folder, each) for each in (source, target))
-    return link_identity(source), link_identity(target)
+    return inode_of(source), inode_of(target)
 
 
 PLANTED = {
@@ -87,7 +87,7 @@ PLANTED = {
         for target in ("../.bashrc", "../new", "/tmp/new", "..", ".", "", "empty/../victim")
     },
     "an absent file elsewhere": lambda home: [
-        HEAD, {"absent": [["../thesis.txt", link_identity("thesis.txt")]]}, {"decided": True}
+        HEAD, {"absent": [["../thesis.txt", inode_of("thesis.txt")]]}, {"decided": True}
     ],
 }  # fmt: skip
 
@@ -123,7 +123,7 @@ def test_what_names_a_folder_has_no_effect_there(home):
 def test_one_wrong_move_keeps_all_from_being_made(home):
     other = f".fastlsh-{RUN}-2.tmp"
     put(f"clone/{other}", "other")
-    right = moves(HIDDEN, "new", link_identity(f"clone/{HIDDEN}"))
+    right = moves(HIDDEN, "new", inode_of(f"clone/{HIDDEN}"))
     plant("clone", HEAD, right, moves(other, "newer"), {"decided": True})
     before = state(home)
     with pytest.warns(UserWarning, match="is not the file that the journal has recorded"):

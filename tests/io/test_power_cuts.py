@@ -145,7 +145,7 @@ def test_all_or_none_appear_after_a_power_cut(here, monkeypatch, many, seeds):
         inodes = disk.restore(cut, random.Random(f"{number} {seed}"), root)
         with monkeypatch.context() as patch, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            patch.setattr("fastlsh.io.recovery.link_identity", recorded(inodes, cut))
+            patch.setattr("fastlsh.io.recovery.inode_of", recorded(inodes, cut))
             folders = [folder for folder, _, _ in os.walk(root)]
             recover(folders)
             recover([folder for folder in folders if os.path.isdir(folder)])

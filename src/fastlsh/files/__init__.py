@@ -12,7 +12,7 @@ from fastlsh.files.indexed import deduplicate_with_index
 from fastlsh.files.lines import deduplicate_line_files
 from fastlsh.files.overlap import overlap_files
 from fastlsh.files.pairs import near_duplicate_files
-from fastlsh.files.plan import Removal as Removal
+from fastlsh.files.plan import RemovalRules as RemovalRules
 from fastlsh.files.requests import tokens_as_words, work_directory
 from fastlsh.files.results import (
     FileDecontamination,

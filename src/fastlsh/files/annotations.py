@@ -258,15 +258,12 @@ class SpanColumns:
         """Return the column of the documents of the inputs from `start` to `stop` - 1."""
         start, stop = start + self._first, stop + self._first
         of_documents = sorted_range(self._removed[:, 0], start, stop)
-        spans_of_documents: list[list[list[int]]] = [[] for _ in range(start, stop)]
+        by_row: list[list[list[int]]] = [[] for _ in range(start, stop)]
         for number, begin, end in self._removed[of_documents].tolist():
-            spans = spans_of_documents[number - start]
+            spans = by_row[number - start]
             if spans and spans[-1][1] == begin:
                 spans[-1][1] = end
             else:
                 spans.append([begin, end])
-        values = [
-            json.dumps(spans, separators=(",", ":")) if spans else None
-            for spans in spans_of_documents
-        ]
+        values = [json.dumps(spans, separators=(",", ":")) if spans else None for spans in by_row]
         return AddedColumns({SPANS: "string"}, {SPANS: values})

@@ -128,23 +128,16 @@ class Audit:
         >>> whole.removed, whole.judged, whole.precision, round(whole.low, 2), round(whole.high, 2)
         (10, 2, 0.5, 0.09, 0.91)
         """
-        judgements = list(duplicate)
-        if len(judgements) != len(self.pairs):
-            raise ValueError(f"{len(judgements)} judgements for {len(self.pairs)} pairs")
-        for number, judgement in enumerate(judgements):
-            if judgement is not None and not isinstance(judgement, (bool, np.bool_)):
-                raise TypeError(
-                    f"judgement {number} must be True, False or None, got {judgement!r}"
-                )
-        judged = [
-            (pair.row, bool(judgement))
-            for pair, judgement in zip(self.pairs, judgements, strict=True)
-            if judgement is not None
-        ]
+        answers = list(duplicate)
+        if len(answers) != len(self.pairs):
+            raise ValueError(f"{len(answers)} judgements for {len(self.pairs)} pairs")
+        for number, answer in enumerate(answers):
+            if answer is not None and not isinstance(answer, (bool, np.bool_)):
+                raise TypeError(f"judgement {number} must be True, False or None, got {answer!r}")
+        judged = [(pair.row, bool(answer)) for pair, answer in zip(self.pairs, answers, strict=True)
+                  if answer is not None]  # fmt: skip
         rows = np.array([row for row, _ in judged], np.int64)
-        return self.removals.precisions(
-            rows, np.array([judgement for _, judgement in judged], np.bool_)
-        )
+        return self.removals.precisions(rows, np.array([answer for _, answer in judged], np.bool_))
 
 
 def answers_of(pairs: Sequence[AuditPair], path: Path) -> tuple[list[bool | None], int]:
@@ -243,17 +236,13 @@ def audit_files(
     removals = _removals(table, files, read, source)
     rows = removals.sample(count, number)
     places = {row: place for place, row in enumerate(rows.tolist())}
-    removals_drawn: list[Any] = [None] * len(rows)
+    draws: list[Any] = [None] * len(rows)
     for row, values in enumerate(table_rows(table, COLUMNS)):
         if row in places:
-            removals_drawn[places[row]] = row, *values
-    input_ids = {str(name) for _, name, *_ in removals_drawn}
-    against_ids = {
-        str(kept) for _, _, kept, _, is_against, _ in removals_drawn if _true(is_against)
-    }
-    input_ids |= {
-        str(kept) for _, _, kept, _, is_against, _ in removals_drawn if not _true(is_against)
-    }
+            draws[places[row]] = row, *values
+    input_ids = {str(name) for _, name, *_ in draws}
+    against_ids = {str(kept) for _, _, kept, _, is_against, _ in draws if _true(is_against)}
+    input_ids |= {str(kept) for _, _, kept, _, is_against, _ in draws if not _true(is_against)}
     if against_ids and not others:
         raise InputError(
             table, "names documents of a reference collection: give it, too (against=)"
@@ -265,7 +254,7 @@ def audit_files(
             row, str(name), str(kept), _number(value), _text(table, texts[0], name),
             _text(table, texts[_true(is_against)], kept),
         )
-        for row, name, kept, value, is_against, _ in removals_drawn
+        for row, name, kept, value, is_against, _ in draws
     ]  # fmt: skip
     return Audit(pairs, removals)
 

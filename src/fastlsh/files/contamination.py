@@ -137,26 +137,23 @@ class Findings:
         """Return those of consecutive files, or ranges of files, as one."""
         parts: list[InputFile] = []
         every: list[Findings] = []
-        for findings in ranges:
-            if every and findings.first < every[0].first + len(parts):  # the next range of the file
-                if findings.parts[0].source.format not in COLUMNAR:
-                    findings = findings.behind(every[-1].next_row - 1)
-                parts[-1] = parts[-1].followed_by(findings.parts[0])
+        for piece in ranges:
+            if every and piece.first < every[0].first + len(parts):  # the next range of the file
+                if piece.parts[0].source.format not in COLUMNAR:
+                    piece = piece.behind(every[-1].next_row - 1)
+                parts[-1] = parts[-1].followed_by(piece.parts[0])
             else:
-                parts += findings.parts
-            every.append(findings)
-        starts = np.cumsum([0, *(findings.documents for findings in every)]).tolist()
+                parts += piece.parts
+            every.append(piece)
+        starts = np.cumsum([0, *(piece.documents for piece in every)]).tolist()
         return cls(
             every[0].first,
             parts,
             BlockFindings.of_blocks(
-                [
-                    findings.contents.behind(start)
-                    for findings, start in zip(every, starts, strict=False)
-                ]
+                [piece.contents.behind(start) for piece, start in zip(every, starts, strict=False)]
             ),
-            sum(findings.skipped for findings in every),
-            [reason for findings in every for reason in findings.reasons][:REASONS],
+            sum(piece.skipped for piece in every),
+            [reason for piece in every for reason in piece.reasons][:REASONS],
             every[-1].next_row,
         )
 
@@ -387,12 +384,10 @@ def write_what_is_left(
         start, stop = key
         kept = np.ones(stop - start, np.bool_)
         kept[dropped[sorted_range(dropped, start, stop)] - start] = False
-        cuts_of_block = cuts[sorted_range(cuts[:, 0], start, stop)] - (start, 0, 0)
+        spans = cuts[sorted_range(cuts[:, 0], start, stop)] - (start, 0, 0)
         changed: Mapping[int, str] = {}
-        if len(cuts_of_block):
-            changed = texts_without_spans(
-                as_texts(block.documents().texts), cuts_of_block, params.join
-            )
+        if len(spans):
+            changed = texts_without_spans(as_texts(block.documents().texts), spans, params.join)
         return Rest(kept, changed, None if added is None else added(start, stop))
 
     outputs = []

@@ -247,7 +247,7 @@ class ContaminationJob:
         """Return what tells how many bytes of some files a stage has done."""
         return ByteProgress(stage, sources, self.options.progress.function)
 
-    def own(self, every: list[T]) -> list[T]:
+    def share(self, every: list[T]) -> list[T]:
         """Return those of this process's part."""
         return every if self.place is None else list(self.place.part.share(every))
 
@@ -421,7 +421,7 @@ def _sampled(job: ContaminationJob, grams: ItemGrams) -> tuple[Tally, int]:
 
 def _find(job: ContaminationJob, grams: ItemGrams) -> list[Findings]:
     """Find items in the units of this process's part."""
-    units = job.own(list(enumerate(job.units())))
+    units = job.share(list(enumerate(job.units())))
     numbers = dict.fromkeys(number for _, unit in units for number in unit.files)
     files = [job.sources[number] for number in numbers]
     tell = job.byte_progress("decontaminating", files)
@@ -444,7 +444,7 @@ def _find(job: ContaminationJob, grams: ItemGrams) -> list[Findings]:
 
 def _write_units(job: ContaminationJob, grams: ItemGrams) -> None:
     """Write the rows of the units of this process's part; those of a unit appear together."""
-    groups = [numbers for numbers in job.own(job.units_written()) if not job.is_written(numbers)]
+    groups = [numbers for numbers in job.share(job.units_written()) if not job.is_written(numbers)]
     units = job.units()
     files = [job.sources[i] for group in groups for i in units[group[0]].files]
     tell = job.byte_progress("writing", files)
@@ -485,14 +485,13 @@ def _check_searchable(grams: ItemGrams, items: ItemFiles) -> None:
 
 
 def _hits(findings: Findings, grams: ItemGrams, items: ItemFiles) -> dict[str, Any]:
-    containments = findings.contents.containments
-    row = containments.spans[:, 0]
-    item = containments.item[row]
+    pairs = findings.contents.containments
+    row = pairs.spans[:, 0]
+    item = pairs.item[row]
     return contamination_columns(
         Lookup(findings.ids(), row), Lookup(items.files, item), Lookup(items.ids, item),
-        (containments.grams / grams.sizes[containments.item])[row], containments.run[row],
-        Lookup(items.items.names, containments.spans[:, 1]),
-        containments.spans[:, 2], containments.spans[:, 3],
+        (pairs.grams / grams.sizes[pairs.item])[row], pairs.run[row],
+        Lookup(items.items.names, pairs.spans[:, 1]), pairs.spans[:, 2], pairs.spans[:, 3],
     )  # fmt: skip
 
 

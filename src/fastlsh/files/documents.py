@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastlsh.arguments import check_choice
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
-from fastlsh.files.plan import OutputPlan, Removal, changing_over, plan_removal
+from fastlsh.files.plan import OutputPlan, RemovalRules, changing_over, plan_removal
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     SHARED,
@@ -180,7 +180,7 @@ def deduplicate_files(
             'keep="longest" counts characters, which token ids do not have: give a column of'
             " numbers as the priority"
         )
-    removal = Removal.of(
+    removal = RemovalRules.of(
         keep, max_candidates, annotate, max_copies, copies_per, source, count,
         has_clusters=clusters is not None or save_index is not None,
     )  # fmt: skip
@@ -217,7 +217,7 @@ def _deduplicated(
     output: Path | None,
     tables: Sequence[Any],
     index: IndexOutput | None,
-    removal: Removal,
+    removal: RemovalRules,
 ) -> FileDeduplication:
     targets, choice = plan_removal(request, output, tables, index)
     if removal.annotate:
@@ -247,7 +247,7 @@ def run_in_memory(
     reason: str,
     budget: ReadBudget,
     targets: OutputPlan,
-    removal: Removal,
+    removal: RemovalRules,
     notes: Mapping[str, str],
     index: Index | None = None,
 ) -> FileDeduplication:

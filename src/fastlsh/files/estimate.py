@@ -229,21 +229,17 @@ def _size(source: Source) -> int:
 
 def _measured(sources: list[Source]) -> dict[str, float]:
     """Return how many times as large samples are without compression, by its kind."""
-    stored_sizes: dict[str, int] = {}
-    expanded_sizes: dict[str, int] = {}
+    stored: dict[str, int] = {}
+    plain: dict[str, int] = {}
     for source in sources:
         kind = source.compression
         if not kind or identity(source) is None:
             continue
         with suppress(InputError):
             before, after = expanded(source, SAMPLE)
-            stored_sizes[kind] = stored_sizes.get(kind, 0) + before
-            expanded_sizes[kind] = expanded_sizes.get(kind, 0) + after
-    return {
-        kind: expanded_sizes[kind] / stored_sizes[kind]
-        for kind in stored_sizes
-        if stored_sizes[kind]
-    }
+            stored[kind] = stored.get(kind, 0) + before
+            plain[kind] = plain.get(kind, 0) + after
+    return {kind: plain[kind] / stored[kind] for kind in stored if stored[kind]}
 
 
 def _expansion(source: Source, measured: dict[str, float]) -> float:

@@ -10,7 +10,7 @@ from fastlsh.errors import InputError, RoomError
 from fastlsh.files.documents import run_in_memory
 from fastlsh.files.estimate import choose_for_index
 from fastlsh.files.memory.documents import notes
-from fastlsh.files.plan import OutputPlan, Removal, changing_over
+from fastlsh.files.plan import OutputPlan, RemovalRules, changing_over
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     Engine,
@@ -104,13 +104,11 @@ def deduplicate_with_index(
     """
     check_keep(keep, with_priority=priority is not None)
     search = index.search_params
-    targets = [
-        os.fspath(target) for target in (output, removed, clusters, report) if target is not None
-    ]
-    for path in targets:
+    written = [os.fspath(path) for path in (output, removed, clusters, report) if path is not None]
+    for path in written:
         if is_remote(path) or (is_written_in_place(path) and not is_folder_output(path)):
             raise ValueError(f"{path}: with an index, an output must be a plain file")
-    removal = Removal.of(
+    removal = RemovalRules.of(
         keep, max_candidates, annotate, None, None, source, count, has_clusters=True
     )
     request = Request.of(
@@ -134,7 +132,7 @@ def deduplicate_with_index(
 
 
 def _deduplicated(
-    request: Request, index: Index, output: Path, tables: Sequence[Any], removal: Removal
+    request: Request, index: Index, output: Path, tables: Sequence[Any], removal: RemovalRules
 ) -> FileDeduplication:
     sources = request.input_files()
     paths = request.run_paths(sources, [])

@@ -45,10 +45,7 @@ def line_run_on_disk(
     left, right = proofs["left"], proofs["right"]
     before = len(pieces) - n_documents
     ends = np.cumsum(pieces, dtype=np.int64)
-    documents, kept = (
-        np.searchsorted(ends, numbers_of_pieces, "right") - before
-        for numbers_of_pieces in (left, right)
-    )
+    documents, kept = (np.searchsorted(ends, side, "right") - before for side in (left, right))
     pieces_of_inputs = pieces[before:].astype(np.int64)
 
     def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:

@@ -124,9 +124,9 @@ def overlap_files(
     if source is None:
         check_data_sets(request.inputs)
     target, page = (None if path is None else paths(path)[0] for path in (output, report))
-    overlap_search = OverlapSearch(request.inputs, source, target, page, max_pairs)
+    search = OverlapSearch(request.inputs, source, target, page, max_pairs)
     return changing_over(
-        lambda request: _overlap(request, overlap_search), request, target or STANDARD,
+        lambda request: _overlap(request, search), request, target or STANDARD,
         twice=request.engine.engine is Engine.DISK or source is not None,
     )  # fmt: skip
 
@@ -142,55 +142,49 @@ class OverlapSearch:
     page: str | None
     max_pairs: int
 
-    def write(self, overlap: Overlap, request: Request, skipped: int, clock: Stopwatch) -> None:
+    def write(self, table: Overlap, request: Request, skipped: int, clock: Stopwatch) -> None:
         """Write the files that were asked for."""
         with replacing_together() as together:
             if self.output is not None:
-                write_table(self.output, overlap.columns(), together)
+                write_table(self.output, table.columns(), together)
             if self.page is not None:
                 outputs = {} if self.output is None else {"table": self.output}
                 notes = {**left_out(skipped), **named_files(request, "", outputs)}
                 notes |= short_documents(
-                    overlap.short,
-                    int(overlap.documents.sum()) - overlap.empty,
-                    request.search.shingler,
+                    table.short, int(table.documents.sum()) - table.empty, request.search.shingler
                 )
                 threshold = request.search.threshold
-                page = overlap_page(overlap, threshold, notes, clock)
+                page = overlap_page(table, threshold, notes, clock)
                 write_text(self.page, page, together)
 
 
-def _overlap(request: Request, overlap_search: OverlapSearch) -> FileOverlap:
+def _overlap(request: Request, search: OverlapSearch) -> FileOverlap:
     files_of_inputs = [request.files_of([path]) for path in request.inputs]
     data_sets = None
-    if overlap_search.source is None:
-        _check_different_files(overlap_search.names, files_of_inputs)
-        data_sets = DataSets.of_inputs(overlap_search.names, files_of_inputs)
+    if search.source is None:
+        _check_different_files(search.names, files_of_inputs)
+        data_sets = DataSets.of_inputs(search.names, files_of_inputs)
     sources = request.input_files()
-    _check_paths(request, overlap_search, sources)
+    _check_paths(request, search, sources)
     request.check_used(sources)
-    target = overlap_search.output or STANDARD
+    target = search.output or STANDARD
     choice = select_engine(request, sources, 0, target, rows_written=False)
     clock = Stopwatch()
-    more = {"max_pairs": overlap_search.max_pairs, "source": overlap_search.source}
+    more = {"max_pairs": search.max_pairs, "source": search.source}
     shared = shared_fields(request, choice.reason, clock, **more)
     if choice.job is None:
         engine = "memory"
         if data_sets is None:
-            data_sets = _of_column(request, overlap_search)
-        overlap, collection = _in_memory(
-            request, choice.read_budget, overlap_search, data_sets, clock
-        )
+            data_sets = _of_column(request, search)
+        overlap, collection = _in_memory(request, choice.read_budget, search, data_sets, clock)
         counts = counts_of(collection)
         with clock("writing"):
-            overlap_search.write(overlap, request, collection.skipped, clock)
+            search.write(overlap, request, collection.skipped, clock)
     else:
         engine = "disk"
         overlap, summary = run_overlap(
-            choice.job, data_sets, overlap_search.max_pairs, overlap_search.output,
-            overlap_search.page,
-            lambda overlap, skipped: overlap_search.write(overlap, request, skipped, clock),
-            clock,
+            choice.job, data_sets, search.max_pairs, search.output, search.page,
+            lambda overlap, skipped: search.write(overlap, request, skipped, clock), clock,
         )  # fmt: skip
         counts = counts_of_summary(summary)
     return FileOverlap(
@@ -199,12 +193,10 @@ def _overlap(request: Request, overlap_search: OverlapSearch) -> FileOverlap:
     )  # fmt: skip
 
 
-def _of_column(request: Request, overlap_search: OverlapSearch) -> DataSets:
+def _of_column(request: Request, search: OverlapSearch) -> DataSets:
     """Return the values of the column as data sets."""
-    assert overlap_search.source is not None
-    data_sets = DataSets.of_column(
-        request.inputs, request.read, overlap_search.source, MOST_DATA_SETS
-    )
+    assert search.source is not None
+    data_sets = DataSets.of_column(request.inputs, request.read, search.source, MOST_DATA_SETS)
     check_data_sets(data_sets.names)
     return data_sets
 
@@ -222,26 +214,26 @@ def _check_different_files(names: list[str], files: list[list[Source]]) -> None:
                 )
 
 
-def _check_paths(request: Request, overlap_search: OverlapSearch, sources: list[Source]) -> None:
+def _check_paths(request: Request, search: OverlapSearch, sources: list[Source]) -> None:
     """Raise InputError unless everything can be written, and nothing is written over."""
     run_paths = request.run_paths(sources, [])
-    run_paths.writes("output", overlap_search.output)
-    run_paths.writes("report", overlap_search.page)
-    run_paths.deletes("work", request.engine.work_of(overlap_search.output))
+    run_paths.writes("output", search.output)
+    run_paths.writes("report", search.page)
+    run_paths.deletes("work", request.engine.work_of(search.output))
     run_paths.check()
     if request.engine.recovers_outputs:
-        recover_outputs([overlap_search.output, overlap_search.page])
-    if overlap_search.output is not None:
-        table_format(overlap_search.output)
-        check_target(overlap_search.output)
-    if overlap_search.page is not None:
-        check_report(overlap_search.page)
+        recover_outputs([search.output, search.page])
+    if search.output is not None:
+        table_format(search.output)
+        check_target(search.output)
+    if search.page is not None:
+        check_report(search.page)
 
 
 def _in_memory(
     request: Request,
     budget: ReadBudget,
-    overlap_search: OverlapSearch,
+    search: OverlapSearch,
     data_sets: DataSets,
     clock: Stopwatch,
 ) -> tuple[Overlap, Collection]:
@@ -249,15 +241,15 @@ def _in_memory(
         how = threads_and_progress(request.run)
         collection = budget.read(request.inputs, request.read, mixed=True, **how)
     with clock("search"):
-        search, texts = request.search, as_texts(collection.texts)
+        params, texts = request.search, as_texts(collection.texts)
         if data_sets.column is None:
             documents = [part.documents for part in collection.parts]
             data_set = np.repeat(data_sets.of_file, documents)
         else:
             data_set = data_sets.of_labels(collection.labels[data_sets.column])
-        characters = characters_of(texts, search.shingler, request.run)
+        characters = characters_of(texts, params.shingler, request.run)
         overlap = overlap_of_texts(
-            search.shingler.prepared(texts), data_set, characters, data_sets.names, search,
-            request.run, max_pairs=overlap_search.max_pairs,
+            params.shingler.prepared(texts), data_set, characters, data_sets.names, params,
+            request.run, max_pairs=search.max_pairs,
         )  # fmt: skip
     return overlap, collection

@@ -142,42 +142,42 @@ def near_duplicate_files(
     names = (columns,) if isinstance(columns, str) else tuple(dict.fromkeys(columns))
     written = [None if path is None else paths(path)[0] for path in (output, components, report)]
     shown = MOST if most is None else check_integer(most, "most")
-    pair_search = PairSearch(
+    search = PairSearch(
         check_integer(max_pairs, "max_pairs"), estimates, best, exact, one_to_one, names, shown,
         *written,
     )  # fmt: skip
     request = Request.of(
         inputs, against, params, keywords, within=within, group=group, tokens=tokens
     )
-    _check_search(pair_search, request)
+    _check_search(search, request)
     return changing_over(
-        lambda request: _pairs(request, pair_search), request, pair_search.output or STANDARD,
+        lambda request: _pairs(request, search), request, search.output or STANDARD,
         twice=request.engine.engine is Engine.DISK or bool(names),
     )  # fmt: skip
 
 
-def _check_search(pair_search: PairSearch, request: Request) -> None:
+def _check_search(search: PairSearch, request: Request) -> None:
     """Raise ValueError if what is asked for contradicts itself."""
     check_pair_stage(request.engine.stage, "a search for pairs")
-    check_best(pair_search.best, pair_search.one_to_one, request.search)
-    if (pair_search.best or pair_search.one_to_one) and not request.against:
-        name = "best" if pair_search.best else "one_to_one"
+    check_best(search.best, search.one_to_one, request.search)
+    if (search.best or search.one_to_one) and not request.against:
+        name = "best" if search.best else "one_to_one"
         raise ValueError(f"{name}=True chooses pairs with another collection: give against=")
-    if pair_search.components is not None and request.against:
+    if search.components is not None and request.against:
         raise ValueError("components= divides one collection: leave out against=")
-    if pair_search.columns and request.group is not None:
+    if search.columns and request.group is not None:
         raise ValueError("group= makes documents of several rows, which have no columns=")
-    if "id" in pair_search.columns:
+    if "id" in search.columns:
         raise ValueError("columns= need not have 'id': the table has id_a and id_b")
-    if pair_search.page is not None:
+    if search.page is not None:
         _check_in_memory("report=", request.engine)
-    if not pair_search.exact:
+    if not search.exact:
         return
     if request.against:
         raise ValueError("exact=True finds the pairs of one collection, not those with against=")
     if request.within is not None:
         raise ValueError("exact=True compares all documents, and has no groups: leave out within=")
-    if pair_search.estimates:
+    if search.estimates:
         raise ValueError("exact=True makes no signatures, which estimates=True needs")
     _check_in_memory("exact=True", request.engine)
 
@@ -191,18 +191,18 @@ def _check_in_memory(what: str, engine: EngineOptions) -> None:
             raise ValueError(f"{name}= has no effect with {what}, which works in memory only")
 
 
-def _pairs(request: Request, pair_search: PairSearch) -> FilePairs:
-    page = pair_search.page
+def _pairs(request: Request, search: PairSearch) -> FilePairs:
+    page = search.page
     sources, before = request.input_files(), request.against_files()
     run_paths = request.run_paths(sources, before)
-    run_paths.writes("output", STANDARD if pair_search.output is None else pair_search.output)
-    run_paths.writes("components", pair_search.components)
+    run_paths.writes("output", STANDARD if search.output is None else search.output)
+    run_paths.writes("components", search.components)
     run_paths.writes("report", page)
-    run_paths.deletes("work", request.engine.work_of(pair_search.output))
+    run_paths.deletes("work", request.engine.work_of(search.output))
     run_paths.check()
     if request.engine.recovers_outputs:
-        recover_outputs(pair_search.tables)
-    for table in pair_search.tables:
+        recover_outputs(search.tables)
+    for table in search.tables:
         table_format(table)
         check_target(table)
     if page is not None:
@@ -210,33 +210,29 @@ def _pairs(request: Request, pair_search: PairSearch) -> FilePairs:
         check_report(page)
     request.check_used(sources, before)
     sources = [*before, *sources]
-    for source in sources if pair_search.columns else ():
-        absent = [name for name in pair_search.columns if name not in values_in_path(source)]
+    for source in sources if search.columns else ():
+        absent = [name for name in search.columns if name not in values_in_path(source)]
         if source.format in ("txt", *SPLIT) and absent:
             raise source.error(f"plain text has no column {absent[0]!r}")
-    if pair_search.exact or page is not None:
-        what = "an exact search works" if pair_search.exact else "a report on pairs is written"
+    if search.exact or page is not None:
+        what = "an exact search works" if search.exact else "a report on pairs is written"
         reason = f"memory ({what} there only)"
-        if pair_search.exact:
+        if search.exact:
             check_exact_fits(request, sources)
         choice = EngineChoice(
             reason,
             None,
-            ReadBudget.of(request.engine.memory, None, rows_written=bool(pair_search.columns)),
+            ReadBudget.of(request.engine.memory, None, rows_written=bool(search.columns)),
         )
     else:
         choice = select_engine(
-            request, sources, len(before), pair_search.output or STANDARD,
-            rows_written=bool(pair_search.columns),
+            request, sources, len(before), search.output or STANDARD,
+            rows_written=bool(search.columns),
         )  # fmt: skip
     clock = Stopwatch()
-    more = {
-        "max_pairs": pair_search.max_pairs,
-        "best": pair_search.best,
-        "one_to_one": pair_search.one_to_one,
-    }
+    more = {"max_pairs": search.max_pairs, "best": search.best, "one_to_one": search.one_to_one}
     shared = shared_fields(request, choice.reason, clock, **more)
-    if pair_search.exact:
+    if search.exact:
         kept = {name: shared["parameters"][name] for name in ("threshold", "shingler", *more)}
         shared |= {
             "params": None,
@@ -244,11 +240,11 @@ def _pairs(request: Request, pair_search: PairSearch) -> FilePairs:
             "parameters": {**kept, "exact": True},
         }
     if choice.job is None:
-        search = in_memory.run_matches if request.against else in_memory.run_pairs
+        run_search = in_memory.run_matches if request.against else in_memory.run_pairs
         with replacing_together() as together:
-            pairs, *read = search(request, choice.read_budget, pair_search, together, clock)
+            pairs, *read = run_search(request, choice.read_budget, search, together, clock)
             if page is not None:
-                shown = in_memory.page_of_pairs(request, pair_search, clock, pairs, *read)
+                shown = in_memory.page_of_pairs(request, search, clock, pairs, *read)
                 write_text(page, shown, together)
         sides = (pairs.left, pairs.right) if isinstance(pairs, Pairs) else (pairs.document,) * 2
         return FilePairs(
@@ -256,7 +252,7 @@ def _pairs(request: Request, pair_search: PairSearch) -> FilePairs:
             documents_in_pairs=count_in_pairs(*sides, range(pairs.documents)),
             **counts_of(*read), **shared,
         )  # fmt: skip
-    summary, count, inside = on_disk.run_pairs(choice.job, pair_search=pair_search, clock=clock)
+    summary, count, inside = on_disk.run_pairs(choice.job, search=search, clock=clock)
     return FilePairs(
         documents=summary.documents - summary.n_against, n_pairs=count, documents_in_pairs=inside,
         empty=summary.empty, engine="disk", **counts_of_summary(summary), **shared,

@@ -45,7 +45,7 @@ from fastlsh.results import ClusterCounts, RemovedDocuments, stays
 
 
 @dataclass(frozen=True)
-class Removal:
+class RemovalRules:
     """Which documents of a cluster are written, and with which columns."""
 
     keep: str
@@ -73,7 +73,7 @@ class Removal:
         count: str | Sequence[str],
         *,
         has_clusters: bool,
-    ) -> "Removal":
+    ) -> "RemovalRules":
         """Check the arguments of `deduplicate_files`."""
         if annotate and (max_copies not in (None, 1) or copies_per is not None):
             name = "max_copies" if copies_per is None else "copies_per"
@@ -191,7 +191,7 @@ class OutputPlan:
         return [*self.outputs(files), *(path for path in more if path is not None)]
 
     @property
-    def given(self) -> dict[str, str | None]:
+    def all_paths(self) -> dict[str, str | None]:
         """Where everything is written, as it was given: alike for all processes of one run."""
         index = (None, None) if self.index is None else self.index
         return {
@@ -442,6 +442,4 @@ def _tell_of_wide_rows(job: Job) -> None:
 
 def _nearest_existing(path: pathlib.Path) -> pathlib.Path:
     """Return a folder, or the first one above it that exists."""
-    return next(
-        candidate for candidate in (path.absolute(), *path.absolute().parents) if candidate.exists()
-    )
+    return next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())

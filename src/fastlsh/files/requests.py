@@ -108,12 +108,10 @@ def is_all_read(read: ReadOptions, memory: int, path: str, group: str | None = N
         for block in () if is_table else read_blocks(source, max_row=longest_row(memory)):
             if read.limit is None:  # only the lengths of the rows matter
                 continue
-            block_documents = block.documents()
-            documents.update(
-                (block_documents.rows if group is None else block_documents.labels[group]).tolist()
-            )
+            parsed = block.documents()
+            documents.update((parsed.rows if group is None else parsed.labels[group]).tolist())
             if read.on_error == "fail":
-                documents.update(error.row or 0 for error in block_documents.bad)
+                documents.update(error.row or 0 for error in parsed.bad)
             if len(documents) > read.limit + (group is not None):
                 return True
     except LongRowError:

@@ -18,16 +18,14 @@ from fastlsh.results import Boilerplate, CountedResult, NotSearched, Overlap
 def counts_of(*collections: Collection) -> dict[str, Any]:
     """Return what results tell of the rows in memory, of the inputs and then of `against`."""
     # As documents are numbered: those of `against` are the first ones.
-    reasons = [
-        str(reason) for collection in collections[::-1] for reason in collection.skipped_reasons
-    ]
-    examples = (collection.repeated_example for collection in collections[::-1])
+    reasons = [str(reason) for side in collections[::-1] for reason in side.skipped_reasons]
+    examples = (side.repeated_example for side in collections[::-1])
     return {
-        "skipped": sum(collection.skipped for collection in collections),
+        "skipped": sum(side.skipped for side in collections),
         "skipped_reasons": reasons[:10],
-        "repeated_ids": sum(collection.repeated_ids for collection in collections),
+        "repeated_ids": sum(side.repeated_ids for side in collections),
         "repeated_example": next(filter(None, examples), ""),
-        "slow_rows": sum(collection.slow_rows for collection in collections),
+        "slow_rows": sum(side.slow_rows for side in collections),
         "against_documents": sum(map(len, collections[1:])),
     }
 
@@ -369,9 +367,7 @@ def record_of(result: FileResult | FileDecontamination) -> dict[str, Any]:
 
     All fields of the result are there, so that a new one is, too.
     """
-    names = [
-        result_field.name for result_field in fields(result) if result_field.name not in LEFT_OUT
-    ]
+    names = [entry.name for entry in fields(result) if entry.name not in LEFT_OUT]
     names += [name for name in COUNTED if name not in names and hasattr(result, name)]
     return {name.removeprefix("n_"): _plain(getattr(result, name)) for name in names}
 

@@ -86,24 +86,21 @@ def stage_jobs(
     """
     cutting = None if by is None else Cutting(by, 1)
     of_documents = 0
-    per_document = {**PER_ANSWERED, "write": PER_ANNOTATED if annotate else 0}
+    costs = {**PER_ANSWERED, "write": PER_ANNOTATED if annotate else 0}
     if by == "span":
         cutting = SpanCutting(by, min_length, shingler or Shingler())
         of_documents = PER_DOCUMENT
         # Of each context, about one passage is removed at most, unless a text has a period.
-        per_document = {
-            "unite": PER_UNITED,
-            **per_passage(rules or CutRules.of(), cutting.shingler),
-        }
+        costs = {"unite": PER_UNITED, **per_passage(rules or CutRules.of(), cutting.shingler)}
     estimated = estimate(sources, params, cutting)
     signed, documents = int(estimated.signed * SURPLUS), int(estimated.documents * SURPLUS)
     if counted:
-        per_document |= dict.fromkeys(("merge", "write", "finish"), PER_COUNTED)
+        costs |= dict.fromkeys(("merge", "write", "finish"), PER_COUNTED)
     jobs = []
     for stage in (*(OF_ROWS if group else ()), *(OF_PAIRS if pairs else STAGES)):
         least = BASE
-        if stage in per_document:
-            least += per_document[stage] * signed + of_documents * documents
+        if stage in costs:
+            least += costs[stage] * signed + of_documents * documents
         jobs.append(StageJob(stage, 1 if stage in WHOLE else parts, max(memory, least)))
     return jobs
 

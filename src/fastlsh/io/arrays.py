@@ -128,7 +128,7 @@ MOST_BYTES = 1 << 25
 """A batch ends with the row with which it has so many bytes."""
 
 
-ChunkedColumns = Iterable[list[Any]]
+Chunks = Iterable[list[Any]]
 """The chunks of each column of a batch, pyarrow.Array; at least one for each. They can be iterated
 over once: so the memory of a column is free before the next one is made."""
 
@@ -142,10 +142,10 @@ class BatchWriter:
     Parameters
     ----------
     write : callable
-        Takes the `ChunkedColumns` of a batch.
+        Takes the `Chunks` of a batch.
     """
 
-    def __init__(self, write: Callable[[ChunkedColumns], object]) -> None:
+    def __init__(self, write: Callable[[Chunks], object]) -> None:
         self._write = write
         self._columns: list[list[Any]] = []
         self._rows = 0
@@ -354,9 +354,7 @@ def memory_as_objects(data: NDArray[np.uint8], delimiter: str | None, copies: in
     marks = _JSON_MARKS if delimiter is None else {delimiter: PER_VALUE}
     widest = int(data.max(initial=0))
     wide = 4 if widest >= 0xF0 or _WIDE_ESCAPE.search(data.data) else 2 if widest >= 0xC4 else 1
-    objects = sum(
-        size_of_mark * np.count_nonzero(data == ord(mark)) for mark, size_of_mark in marks.items()
-    )
+    objects = sum(size * np.count_nonzero(data == ord(mark)) for mark, size in marks.items())
     return len(data) * (2 * wide + 3) + copies * int(objects)
 
 
@@ -365,7 +363,7 @@ def table_as_objects(table: Any) -> Sizes:
     return 4 * row_sizes(table) + row_sizes(table, PER_VALUE)
 
 
-def row_sizes(table: Any, per_value: int = 0) -> Sizes:
+def row_sizes(table: Any, extra: int = 0) -> Sizes:
     """Return the bytes of each row of a table, with a dictionary's value counted in every row.
 
     Parameters
@@ -385,37 +383,35 @@ def row_sizes(table: Any, per_value: int = 0) -> Sizes:
     for column in table.columns:
         start = 0
         for chunk in getattr(column, "chunks", [column]):
-            total[start : start + len(chunk)] += value_sizes(chunk, per_value)
+            total[start : start + len(chunk)] += value_sizes(chunk, extra)
             start += len(chunk)
     return total
 
 
-def value_sizes(array: Any, per_value: int = 0) -> Any:
+def value_sizes(array: Any, extra: int = 0) -> Any:
     """Return the bytes of each value of an array: int64 (n,), or one number for all."""
     pa = pyarrow("")
     if isinstance(array.type, pa.BaseExtensionType):
-        return value_sizes(array.storage, per_value)
-    return _sizes(array, per_value) + (
-        4 * per_value if pa.types.is_struct(array.type) else per_value
-    )
+        return value_sizes(array.storage, extra)
+    return _sizes(array, extra) + (4 * extra if pa.types.is_struct(array.type) else extra)
 
 
-def _sizes(array: Any, per_value: int) -> Any:
+def _sizes(array: Any, extra: int) -> Any:
     pa = pyarrow("")
     types, kind = pa.types, array.type
     if types.is_null(kind):
         return 0
     if types.is_dictionary(kind):
         codes = _dense(array.indices).astype(np.int64)
-        values = np.broadcast_to(value_sizes(array.dictionary, per_value), len(array.dictionary))
+        values = np.broadcast_to(value_sizes(array.dictionary, extra), len(array.dictionary))
         return _valid(array, np.append(values, 0)[np.where(_are_null(array), -1, codes)])
     if types.is_struct(kind):
-        parts = (value_sizes(array.field(number), per_value) for number in range(kind.num_fields))
+        parts = (value_sizes(array.field(number), extra) for number in range(kind.num_fields))
         return _valid(array, sum(parts))
     if types.is_fixed_size_list(kind):
         # Values begin where the array does.
         values = array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size)
-        sizes = value_sizes(values, per_value)
+        sizes = value_sizes(values, extra)
         if np.ndim(sizes):
             sizes = sizes.reshape(len(array), kind.list_size).sum(axis=1, dtype=np.int64)
         else:
@@ -424,7 +420,7 @@ def _sizes(array: Any, per_value: int) -> Any:
     if any(getattr(types, name)(kind) for name in _LISTS):
         offsets = np.asarray(array.offsets).astype(np.int64)
         values = array.values.slice(offsets[0], offsets[-1] - offsets[0])
-        sizes = value_sizes(values, per_value)
+        sizes = value_sizes(values, extra)
         if not np.ndim(sizes):  # for each of very many values, a number would take more memory
             return 4 + _valid(array, np.diff(offsets) * sizes)
         ends = np.append(0, np.cumsum(sizes, dtype=np.int64))[offsets - offsets[0]]

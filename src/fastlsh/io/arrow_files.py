@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh.io.arrays import BatchWriter, ChunkedColumns, Dictionary, remade
+from fastlsh.io.arrays import BatchWriter, Chunks, Dictionary, remade
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.outputs import nameless_file, open_output
 
@@ -31,7 +31,7 @@ def arrow_writer(path: str, schema: Any) -> Iterator[BatchWriter]:
     for number in dictionaries:
         plain = plain.set(number, schema.field(number).with_type(pa.int64()))
 
-    def batch(columns: ChunkedColumns) -> Any:
+    def batch(columns: Chunks) -> Any:
         arrays = [
             dictionaries[number].codes(chunks)
             if number in dictionaries

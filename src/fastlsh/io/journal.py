@@ -98,13 +98,11 @@ class Journal:
         for order, (temporary, target) in enumerate(files):
             folder, name = os.path.split(target)
             written = os.path.basename(temporary)
-            move = [order, written, name, link_identity(temporary), link_identity(target)]
+            move = [order, written, name, inode_of(temporary), inode_of(target)]
             entries.setdefault(folder, {}).setdefault("files", []).append(move)
         for path in absent:
             folder, name = os.path.split(path)
-            entries.setdefault(folder, {}).setdefault("absent", []).append(
-                [name, link_identity(path)]
-            )
+            entries.setdefault(folder, {}).setdefault("absent", []).append([name, inode_of(path)])
         if index is not None:
             entries.setdefault(self.lead, {})["index"] = index
         for folder, entry in entries.items():
@@ -176,7 +174,7 @@ def remove_journals(run: str, folders: dict[str, bool], number: int) -> None:
                 os.rmdir(folder)
 
 
-def link_identity(path: str) -> list[int] | None:
+def inode_of(path: str) -> list[int] | None:
     """Return the identity of a file or of a link; None if there is none.
 
     Nobody who sends files in an archive can know the number or the time beforehand.
@@ -312,12 +310,10 @@ def parsed(folder: str, number: int) -> JournalPart:
     return JournalPart(folder, head["lead"], bool(head["made"]), entries, os.fstat(number).st_dev)
 
 
-def checked_folder(folder: Any, folder_of_journal: str) -> str:
+def checked_folder(folder: Any, location: str) -> str:
     """Return a folder that a journal names, if looking there does no harm."""
     drive = os.path.splitdrive(folder)[0]
-    if not os.path.isabs(folder) or (
-        len(drive) > 2 and drive != os.path.splitdrive(folder_of_journal)[0]
-    ):
+    if not os.path.isabs(folder) or (len(drive) > 2 and drive != os.path.splitdrive(location)[0]):
         raise Refused(f"it names the folder {folder!r}")  # a share, for one, gets to see passwords
     return str(folder)
 

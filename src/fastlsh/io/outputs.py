@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from fastlsh.io.arrays import BatchWriter, ChunkedColumns, remade
+from fastlsh.io.arrays import BatchWriter, Chunks, remade
 from fastlsh.io.errors import codec, pyarrow
 from fastlsh.io.parquet_groups import row_group_writer
 from fastlsh.io.replacement import Replacements, replacing
@@ -115,19 +115,17 @@ def parquet_writer(
     """
     parquet = pyarrow(path, "pyarrow.parquet")
     usual = "zstd" if _is_available(path, "zstd") else "snappy"
-    compression: Any = usual
+    names: Any = usual
     if codecs:
         codecs_of = {column: _CODECS.get(codec, codec).lower() for column, codec in codecs.items()}
-        compression = {
-            column: c if _is_available(path, c) else usual for column, c in codecs_of.items()
-        }
+        names = {column: c if _is_available(path, c) else usual for column, c in codecs_of.items()}
 
-    def table(columns: ChunkedColumns) -> Any:
+    def table(columns: Chunks) -> Any:
         arrays = [remade(chunks, fill=False) for chunks in columns]
         return pyarrow(path).Table.from_arrays(arrays, schema=schema)
 
-    def encode(sink: Any, columns: ChunkedColumns | None) -> None:
-        with parquet.ParquetWriter(sink, schema, compression=compression) as writer:
+    def encode(sink: Any, columns: Chunks | None) -> None:
+        with parquet.ParquetWriter(sink, schema, compression=names) as writer:
             if columns is not None:
                 rows = table(columns)
                 writer.write_table(rows, row_group_size=len(rows))
@@ -139,9 +137,9 @@ def parquet_writer(
                 yield batches
                 batches.flush()
             return
-        with parquet.ParquetWriter(file, schema, compression=compression) as writer:
+        with parquet.ParquetWriter(file, schema, compression=names) as writer:
 
-            def write_one(columns: ChunkedColumns) -> None:
+            def write_one(columns: Chunks) -> None:
                 rows = table(columns)
                 writer.write_table(rows, row_group_size=len(rows))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh.io.arrays import ChunkedColumns
+from fastlsh.io.arrays import Chunks
 from fastlsh.io.blocks import row_groups
 from fastlsh.io.blocks.row_groups import (
     I64,
@@ -25,8 +25,8 @@ _OFFSETS = (9, 10, 11)  # of the pages of a column, by their kind
 
 @contextmanager
 def row_group_writer(
-    stream: Any, encode: Callable[[Any, ChunkedColumns | None], None], threads: int
-) -> Iterator[Callable[[ChunkedColumns], None]]:
+    stream: Any, encode: Callable[[Any, Chunks | None], None], threads: int
+) -> Iterator[Callable[[Chunks], None]]:
     """Give a function that adds a row group to a file.
 
     Each is encoded as a file of its own, whose pages are copied, and what its footer says of the
@@ -64,9 +64,7 @@ def row_group_writer(
     stream.write(tail + len(tail).to_bytes(4, "little") + _MAGIC)
 
 
-def _encoded(
-    encode: Callable[[Any, ChunkedColumns | None], None], columns: ChunkedColumns | None
-) -> Any:
+def _encoded(encode: Callable[[Any, Chunks | None], None], columns: Chunks | None) -> Any:
     sink = pyarrow("").BufferOutputStream()
     encode(sink, columns)
     return sink.getvalue()

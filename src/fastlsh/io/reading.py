@@ -217,25 +217,23 @@ class _Reader:
 
     def take(self, part: InputFile, blocks: ParsedBlocks) -> None:
         """Append the documents of some blocks of a file."""
-        for extent, head, documents in blocks:
+        for extent, head, parsed in blocks:
             part.head = head
             part.extents.append(extent)
-            part.counts.append(len(documents))
+            part.counts.append(len(parsed))
             if self._room is not None:
                 in_arrow = part.source.format in COLUMNAR
-                self._room.take(
-                    part.source, documents.texts.nbytes if in_arrow else 0, len(documents)
-                )
-            documents.check(skip=not self._strict)
-            for error in documents.bad:
+                self._room.take(part.source, parsed.texts.nbytes if in_arrow else 0, len(parsed))
+            parsed.check(skip=not self._strict)
+            for error in parsed.bad:
                 self._leave_out(part, error)
-            self._collection.slow_rows += documents.slow
-            self._texts.append(documents.texts)
-            self._collection.ids.add(part.source.path, documents.ids, documents.rows)
-            self._numbers.append(documents.numbers)
-            if documents.priorities is not None:
-                self._priorities.append((part.source.path, documents.priorities))
-            self._labels.append(documents.labels)
+            self._collection.slow_rows += parsed.slow
+            self._texts.append(parsed.texts)
+            self._collection.ids.add(part.source.path, parsed.ids, parsed.rows)
+            self._numbers.append(parsed.numbers)
+            if parsed.priorities is not None:
+                self._priorities.append((part.source.path, parsed.priorities))
+            self._labels.append(parsed.labels)
             self._tell(part.source, extent)
 
     def _leave_out(self, part: InputFile, error: InputError) -> None:

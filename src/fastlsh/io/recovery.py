@@ -18,9 +18,9 @@ from fastlsh.io.journal import (
     JournalPart,
     Refused,
     checked_folder,
+    inode_of,
     inside,
     journal_path,
-    link_identity,
     lock_journal,
     parsed,
     read_journal,
@@ -156,10 +156,10 @@ def _complete(parts: dict[str, JournalPart], run: str) -> None:
                 if not (match := TEMPORARY.fullmatch(written)) or match[1] != run:
                     raise Refused(f"{written!r} is no temporary file of this run")
                 if written in names:
-                    if recorded != link_identity(temporary):
+                    if recorded != inode_of(temporary):
                         raise Refused(f"{written} is not the file that the journal has recorded")
                     moves.append((int(index), temporary, path))
-                    changed |= before != link_identity(path)
+                    changed |= before != inode_of(path)
                 elif os.path.lexists(temporary):
                     raise Refused(f"{written} is no file that this run can have made")
             for name, recorded in entry.get("absent", ()):
@@ -176,7 +176,7 @@ def _complete(parts: dict[str, JournalPart], run: str) -> None:
                 f"is complete since a run that was killed, and cannot be renamed: {error.strerror}",
             ) from error
     for path, recorded in absent:
-        if recorded is not None and recorded == link_identity(path):
+        if recorded is not None and recorded == inode_of(path):
             with suppress(OSError):
                 os.unlink(path)
     if moves:

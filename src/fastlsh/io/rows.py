@@ -176,24 +176,20 @@ def _without_keys(rewriting: Rewriting) -> Rewriting:
 
 
 def _written(
-    rewriting: Rewriting, temporary: str, threads: int, compressing: int
+    task: Rewriting, temporary: str, threads: int, compressing: int
 ) -> Generator[tuple[Source, BlockExtent], None, None]:
     """Write an output, and yield each block that is done; so many threads compress it."""
     conversion = Conversion(
-        rewriting.output,
-        rewriting.sources,
-        rewriting.added,
-        partial(_learn, rewriting, threads=threads),
-        threads,
+        task.output, task.sources, task.added, partial(_learn, task, threads=threads), threads
     )
 
     def piece(item: Reread) -> tuple[Source, BlockExtent, Head, Any, int]:
         source, block, _ = item
-        rest = rewriting.rest_of(*item)
+        rest = task.rest_of(*item)
         rows = conversion.piece(source, block, rest)
         return source, block.extent, block.head, rows, int(rest.kept.sum())
 
-    with closing(ordered_map(rewriting.blocks(), piece, threads, rewriting.is_large)) as pieces:
+    with closing(ordered_map(task.blocks(), piece, threads, task.is_large)) as pieces:
         written = 0
         try:
             first = [*islice(pieces, 1)]
@@ -202,7 +198,7 @@ def _written(
                 conversion.open(temporary, head, compressing) as writer,
                 background_calls(min(threads - 1, 1)) as soon,
             ):
-                for line in rewriting.lines:
+                for line in task.lines:
                     writer.write(conversion.piece_of_json(line))
                     written += 1
                 behind = head.missing_end(head.header)
@@ -215,17 +211,17 @@ def _written(
                     written += count
                     yield source, extent
         except InputError as error:
-            if error.path != rewriting.output.path or error.row is None:
+            if error.path != task.output.path or error.row is None:
                 raise
             raise InputError(error.path, error.reason, error.row + written) from error.__cause__
 
 
-def _learn(rewriting: Rewriting, columns: JsonColumns, threads: int) -> None:
+def _learn(task: Rewriting, columns: JsonColumns, threads: int) -> None:
     """Learn the columns of the rows that are JSON, from all of them."""
 
     def rows_of(item: Reread) -> tuple[Source, list[Any], int]:
         source, block, _ = item
-        rest = rewriting.rest_of(*item)
+        rest = task.rest_of(*item)
         rows = []
         if source.format == "jsonl":
             is_keyed = isinstance(block, KeyedBlock)
@@ -234,10 +230,8 @@ def _learn(rewriting: Rewriting, columns: JsonColumns, threads: int) -> None:
         return source, rows, int(rest.kept.sum())
 
     written = 0
-    with closing(
-        ordered_map(rewriting.blocks(), rows_of, threads, rewriting.is_large)
-    ) as rows_of_blocks:
-        for source, rows, count in rows_of_blocks:
+    with closing(ordered_map(task.blocks(), rows_of, threads, task.is_large)) as results:
+        for source, rows, count in results:
             columns.learn(source, rows, written + 1)
             written += count
 

@@ -257,23 +257,19 @@ class Source:
         """What divides the columns of CSV and TSV."""
         return self.options.delimiter or ("\t" if self.format == "tsv" else ",")
 
-    def missing(self, kind: str, name: str, present: Collection[str]) -> str:
+    def missing(self, kind: str, name: str, known: Collection[str]) -> str:
         """Return the reason why a column (or key) cannot be read, and which ones there are."""
         options, advice = self.options, ""
-        names = listed([repr(name) for name in dict.fromkeys((*present, *self.optional))])
+        names = listed([repr(name) for name in dict.fromkeys((*known, *self.optional))])
         if options.reference and name in (*options.texts(), options.id):
             option = "against_id=" if name == options.id else "against_text="
             advice = f"; {option} names the column of the files of against="
-        elif (
-            kind == "column"
-            and len(present) == 1
-            and (match := _DELIMITER.search("".join(present)))
-        ):
+        elif kind == "column" and len(known) == 1 and (match := _DELIMITER.search("".join(known))):
             advice = f"; if columns end at {match[0]!r}, say so with delimiter="
         elif kind == "key" and name in options.labels:
             advice = "; a row without a value must have null there"
         elif options.text is None and name in options.texts():
-            chat = next((column for column in _CHATS if column in present), None)
+            chat = next((column for column in _CHATS if column in known), None)
             advice = f'; text="{chat}" reads a chat' if chat else f"; text= names another {kind}"
         return f"no {kind} {name!r} (there is: {names}){advice}"
 

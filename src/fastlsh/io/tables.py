@@ -262,11 +262,9 @@ def _of_parquet(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[li
     with open_arrow(source) as file:
         table = parquet.ParquetFile(file)
         chosen = _chosen_names(source, table.schema_arrow.names, columns)
-        chosen_names = [name for name in chosen if name]
-        for batch in table.iter_batches(columns=chosen_names):
-            values = dict(
-                zip(chosen_names, (batch[name].to_pylist() for name in chosen_names), strict=True)
-            )
+        used = [name for name in chosen if name]
+        for batch in table.iter_batches(columns=used):
+            values = dict(zip(used, (batch[name].to_pylist() for name in used), strict=True))
             missing = [None] * len(batch)
             yield from map(
                 list, zip(*(values.get(name, missing) for name in chosen), strict=True)

@@ -103,14 +103,14 @@ def find_pairs(
     job: Job,
     linked: Linked,
     texts: GatheredTexts,
-    pair_search: PairSearch,
+    search: PairSearch,
     n_against: int,
 ) -> None:
     """Find the pairs of each part that has not been worked on yet.
 
     Parameters
     ----------
-    pair_search
+    search
         Which pairs.
     n_against
         How many documents `against` has; if it is given, only pairs with these are wanted.
@@ -126,25 +126,21 @@ def find_pairs(
         nonlocal n_pairs
         numbers = np.ascontiguousarray(part.rows["number"])
         how: dict[str, Any] = {
-            "max_pairs": pair_search.max_pairs, "estimates": pair_search.estimates,
+            "max_pairs": search.max_pairs, "estimates": search.estimates,
             "threads": job.options.threads, "scratch": part.scratch, "within": _groups(job, part),
         }  # fmt: skip
-        positional = (prepared_texts(job, part), numbers, job.params)
+        inputs = (prepared_texts(job, part), numbers, job.params)
         pairs = (
             find_crossing_of_part(
-                *positional,
-                n_against=n_against,
-                best=pair_search.best,
-                one_to_one=pair_search.one_to_one,
-                **how,
+                *inputs, n_against=n_against, best=search.best, one_to_one=search.one_to_one, **how
             )
             if job.first_input
-            else find_pairs_of_part(*positional, **how)
+            else find_pairs_of_part(*inputs, **how)
         )
         n_pairs += len(pairs.left)
-        check_pairs(n_pairs, pair_search.max_pairs)
-        kind = EstimatedPair if pair_search.estimates else FoundPair
-        return _rows(kind, *pairs[: 4 if pair_search.estimates else 3]), np.empty(0, np.int64)
+        check_pairs(n_pairs, search.max_pairs)
+        kind = EstimatedPair if search.estimates else FoundPair
+        return _rows(kind, *pairs[: 4 if search.estimates else 3]), np.empty(0, np.int64)
 
     each_part(job, linked, texts, find, "comparing")
 

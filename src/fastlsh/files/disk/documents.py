@@ -52,7 +52,7 @@ from fastlsh.files.disk.staged import (
 )
 from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.memory.documents import short_documents
-from fastlsh.files.plan import OutputPlan, Removal
+from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described
@@ -179,7 +179,7 @@ class PairsFound(NamedTuple):
 def run_deduplication(
     job: Job,
     targets: OutputPlan,
-    removal: Removal,
+    removal: RemovalRules,
     *,
     notes: Mapping[str, str],
     clock: Stopwatch,
@@ -203,7 +203,7 @@ def run_deduplication(
         "keep": keep or "priority",
         "against_files": job.first_input,
     }
-    with begun(job, "dedup", more, targets.given, clock) as job:
+    with begun(job, "dedup", more, targets.all_paths, clock) as job:
         summary, linked, texts = prepared(job, clock, different_ids=targets.index is not None)
         with clock("decisions"):
             decide_parts(job, summary, linked, texts, keep, removal.max_candidates)
@@ -271,20 +271,20 @@ def run_deduplication(
 
 
 @staged_run(PairsFound)
-def run_pairs(job: Job, *, pair_search: PairSearch, clock: Stopwatch) -> PairsFound:
+def run_pairs(job: Job, *, search: PairSearch, clock: Stopwatch) -> PairsFound:
     """Find all pairs and write them, or go on where a run before was ended."""
-    estimates = pair_search.estimates
-    more: dict[str, Any] = {"max_pairs": pair_search.max_pairs, "estimates": estimates}
+    estimates = search.estimates
+    more: dict[str, Any] = {"max_pairs": search.max_pairs, "estimates": estimates}
     if job.first_input:
-        more |= {"against_files": job.first_input, "best": pair_search.best}
-        more |= {"one_to_one": pair_search.one_to_one}
-    targets = {OUTPUT_PATH: pair_search.output, "components": pair_search.components}
+        more |= {"against_files": job.first_input, "best": search.best}
+        more |= {"one_to_one": search.one_to_one}
+    targets = {OUTPUT_PATH: search.output, "components": search.components}
     with begun(job, "pairs", more, targets, clock) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
-            find_pairs(job, linked, texts, pair_search, summary.n_against)
+            find_pairs(job, linked, texts, search, summary.n_against)
             end_of_stage(job, "decide")
-            check_pairs(answer_rows(job, linked), pair_search.max_pairs)
+            check_pairs(answer_rows(job, linked), search.max_pairs)
             pairs = answer_of_all_parts(job, linked, EstimatedPair if estimates else FoundPair)
         with clock("writing"):
             estimate = pairs["estimate"] if estimates else None
@@ -292,17 +292,17 @@ def run_pairs(job: Job, *, pair_search: PairSearch, clock: Stopwatch) -> PairsFo
             measure = job.params.pair_measure
             columns = pair_columns(texts, left, right, similarity, estimate, measure=measure)
             again = partial(_reread, job)
-            columns |= columns_of_both(pair_search.columns, left, right, job.budget.row, again)
+            columns |= columns_of_both(search.columns, left, right, job.budget.row, again)
             with replacing_together() as together:
-                if pair_search.components is not None:
+                if search.components is not None:
                     numbers = np.arange(summary.documents)
                     ids = Cells(numbers, _ids(job), integers=summary.integers)
                     component = components_of(left, right, summary.documents)
                     table = {"id": Lookup(ids, numbers), "component": Lookup(ids, component)}
-                    write_table(pair_search.components, table, together)
-                write_table(pair_search.output, columns, together)
+                    write_table(search.components, table, together)
+                write_table(search.output, columns, together)
             inside = count_in_pairs(left, right, range(summary.n_against, summary.documents))
-        return ended(job, PairsFound(summary, len(pairs), inside), pair_search.tables)
+        return ended(job, PairsFound(summary, len(pairs), inside), search.tables)
 
 
 def _reread(job: Job, numbers: NDArray[np.int64]) -> Iterator[Reread]:

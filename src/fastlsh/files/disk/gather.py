@@ -66,20 +66,16 @@ def gather_inputs(job: Job) -> None:
 
 def gather_runs(job: Job) -> None:
     """Gather the runs of this process's part that have not been gathered; several at a time."""
-    runs = [
-        signed_run
-        for signed_run in job.part.share(finished_runs(job))
-        if not is_gathered(job, signed_run)
-    ]
+    runs = [signed for signed in job.part.share(finished_runs(job)) if not is_gathered(job, signed)]
     tell = job.byte_progress("gathering")
     parts = job.work.load(PARTS)
     wide = _width(job, runs)
 
     def gather(start: int, stop: int) -> Iterator[None]:
-        for signed_run in runs[start:stop]:
+        for signed in runs[start:stop]:
             with (
-                job.work.replacing(texts_name(signed_run), unsealed=(ROWS, TEXTS)) as folder,
-                closing(_of_run(job, parts, signed_run, job.options.threads // wide)) as blocks,
+                job.work.replacing(texts_name(signed), unsealed=(ROWS, TEXTS)) as folder,
+                closing(_of_run(job, parts, signed, job.options.threads // wide)) as blocks,
             ):
                 folder.mkdir()
                 with _run_writer(folder, job, wide) as writer:
@@ -107,7 +103,7 @@ def bytes_gathered(job: Job) -> int:
 
 def _width(job: Job, runs: Sequence[SignedRun]) -> int:
     """Return how many runs are read at a time: one, if a row must be in memory alone."""
-    records = (record for signed_run in runs for record in signed_run.blocks)
+    records = (record for signed in runs for record in signed.blocks)
     if any(job.is_large(record.source, record.extent) for record in records):
         return 1
     return max(min(job.options.threads, len(runs)), 1)

@@ -119,16 +119,11 @@ def number_groups(job: Job) -> None:
             of_row = new_array(of_rows, np.int64, (rows,))
             part_of_row = new_array(parts, np.int32, (rows,))
         for of_inputs in (False, True):
-            chosen_runs = [
-                run for run in runs if (run.blocks[0].source >= job.first_input) == of_inputs
-            ]
-            if any(run.documents for run in chosen_runs):
-                first, stop = (
-                    chosen_runs[0].first,
-                    chosen_runs[-1].first + chosen_runs[-1].documents,
-                )
+            chosen = [run for run in runs if (run.blocks[0].source >= job.first_input) == of_inputs]
+            if any(run.documents for run in chosen):
+                first, stop = chosen[0].first, chosen[-1].first + chosen[-1].documents
                 numbers = of_row[first:stop]
-                sizes = _numbered(job, chosen_runs, numbers)
+                sizes = _numbered(job, chosen, numbers)
                 _check_lengths(job, first, numbers, sizes)
                 part = _parts(sizes, job.budget.pending // 2)
                 for start in range(0, len(numbers), _STEP):

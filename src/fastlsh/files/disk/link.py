@@ -238,10 +238,8 @@ def _divided(
     sizes = empty(n, np.int32)
     sizes.fill(1)
     for start, stop in batches(n, BATCH):
-        roots_of_batch = roots[start:stop]
-        np.add.at(
-            sizes, roots_of_batch[roots_of_batch != np.arange(start, stop, dtype=np.int32)], 1
-        )
+        batch = roots[start:stop]
+        np.add.at(sizes, batch[batch != np.arange(start, stop, dtype=np.int32)], 1)
     n_linked = families = largest = parts = 0
     last = -1
     for start, stop in batches(n, BATCH):

@@ -164,11 +164,7 @@ def _of_column(job: Job, column: str) -> DataSets:
 
 def _value(job: Job, column: str, number: int) -> str:
     """Return the value that a column has in a document."""
-    first, record = next(
-        record_of_block
-        for record_of_block in records_of(job)
-        if number < record_of_block[0] + record_of_block[1].documents
-    )
+    first, record = next(item for item in records_of(job) if number < item[0] + item[1].documents)
     source = job.sources[record.source]
     of_column = replace(source, options=replace(source.options, id=column))
     (block,) = reread_blocks(of_column, [record.extent], set(record.bad))

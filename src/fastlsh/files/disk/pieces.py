@@ -102,7 +102,7 @@ def run_lines_on_disk(
     assert cutting is not None
     more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
     more |= {"drop_empty": drop_empty, "against_files": job.first_input}
-    with begun(job, "lines", more, targets.given) as job:
+    with begun(job, "lines", more, targets.all_paths) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, texts, "first", max_candidates)
@@ -201,7 +201,7 @@ def run_spans_on_disk(
     cutting = job.cutting
     assert isinstance(cutting, SpanCutting)
     more = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
-    with begun(job, "spans", {**more, "against_files": job.first_input}, targets.given) as job:
+    with begun(job, "spans", {**more, "against_files": job.first_input}, targets.all_paths) as job:
         summary, linked, texts = prepared(job, clock)
         warn_of_short_passages(cutting.min_length, summary.text, cutting.shingler.unit)
         numbering = _numbering(job)
@@ -463,9 +463,7 @@ def _page_run(
     of_files = np.zeros(len(job.sources), np.int64)
     for run in finished_runs(job):
         counted = job.work.load(f"{run.name}/texts.npy")
-        np.add.at(
-            of_files, np.fromiter((record.source for record in run.blocks), np.int64), counted
-        )
+        np.add.at(of_files, np.fromiter((block.source for block in run.blocks), np.int64), counted)
     return PassageRun(
         rows - (before, 0, 0, before, 0, 0),
         [(source.path, int(n)) for source, n in zip(job.sources, of_files, strict=True)][

@@ -423,9 +423,7 @@ def _limit(job: Job) -> Limit:
         return Limit(None)
     runs, group = runs_of_inputs(job), job.request.group
     if group is not None:
-        begun = {
-            group_hash for run in runs for group_hash in groups_and_sizes(job, run)[0].tolist()
-        }
+        begun = {group_id for run in runs for group_id in groups_and_sizes(job, run)[0].tolist()}
         return Limit(job.limit - len(begun), group, begun)
     if job.cutting is None:
         done = sum(run.documents for run in runs)
@@ -539,9 +537,7 @@ def _repeated_example(
     job: Job, runs: Sequence[SignedRun], identities: Sequence[NDArray[np.uint64]]
 ) -> str:
     """Return what `Ids.repeated_example` does; few of the runs that have the id are read again."""
-    lowest = next(
-        values[:1] for values in repeated_values([*identities], job.budget.rows) if len(values)
-    )
+    lowest = next(keys[:1] for keys in repeated_values([*identities], job.budget.rows) if len(keys))
     have = [
         run
         for run, hashes in zip(runs, identities, strict=True)
@@ -559,14 +555,12 @@ def _repeated_example(
 def _check_whole(job: Job, files: range, runs: list[SignedRun]) -> None:
     """Raise InputError unless the runs of a unit have all blocks of its files, each once."""
     expected = files.start, 0
-    for signed_run in runs:
-        for record in signed_run.blocks:
+    for entry in runs:
+        for record in entry.blocks:
             position = record.source, record.extent.index
             begins = expected[1] and position == (expected[0] + 1, 0)  # with the next file
             if position != expected and not begins:
-                raise InputError(
-                    job.work / signed_run.name, f"does not continue: {job.work.start_over}"
-                )
+                raise InputError(job.work / entry.name, f"does not continue: {job.work.start_over}")
             expected = record.source, record.extent.index + 1
     if expected[0] != files.stop - 1:
         advice = job.work.start_over

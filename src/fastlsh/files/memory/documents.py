@@ -13,7 +13,7 @@ from fastlsh._kernels.text._texts import TextColumn
 from fastlsh._version import __version__
 from fastlsh.arrays import offsets_of
 from fastlsh.files.annotations import Annotations, RowAnnotations
-from fastlsh.files.plan import OutputPlan, Removal
+from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import ReadBudget, Request
 from fastlsh.files.saved_index import DIFFERENT, DIFFERENT_ADDED, count_run, kept_of, save_index
 from fastlsh.index import (
@@ -58,7 +58,7 @@ def run_deduplication(
     request: Request,
     budget: ReadBudget,
     targets: OutputPlan,
-    removal: Removal,
+    removal: RemovalRules,
     notes: Mapping[str, str],
     clock: Stopwatch,
     index: Index | None = None,

@@ -24,7 +24,7 @@ from fastlsh.texts import as_texts
 def run_pairs(
     request: Request,
     budget: ReadBudget,
-    pair_search: PairSearch,
+    search: PairSearch,
     together: Replacements,
     clock: Stopwatch,
 ) -> tuple[Pairs, Collection]:
@@ -36,40 +36,38 @@ def run_pairs(
         )
         if request.group is not None:
             collection, _ = grouped(collection, request.group, request.read.join_with)
-    search = request.search
+    params = request.search
     with clock("search"):
-        if pair_search.exact:
+        if search.exact:
             pairs = exact_pairs(
-                collection.texts, search.threshold, shingler=search.shingler,
-                max_pairs=pair_search.max_pairs, **how,
+                collection.texts, params.threshold, shingler=params.shingler,
+                max_pairs=search.max_pairs, **how,
             )  # fmt: skip
         else:
             pairs = pairs_of_texts(
-                collection.texts, search, request.run, max_pairs=pair_search.max_pairs,
-                estimates=pair_search.estimates, within=request.groups(collection.labels),
+                collection.texts, params, request.run, max_pairs=search.max_pairs,
+                estimates=search.estimates, within=request.groups(collection.labels),
             )  # fmt: skip
     with clock("writing"):
-        if pair_search.components is not None:
+        if search.components is not None:
             numbers = {"id": np.arange(len(collection)), "component": pairs.components()}
             table = {name: Lookup(collection.ids, which) for name, which in numbers.items()}
-            write_table(pair_search.components, table, together)
+            write_table(search.components, table, together)
         sides = pairs.left, pairs.right
-        measure = search.pair_measure
+        measure = params.pair_measure
         columns = pair_columns(
             collection.ids, *sides, pairs.similarity, pairs.estimate, measure=measure
         )
         max_row = longest_row(budget.memory)
-        columns |= columns_of_both(
-            pair_search.columns, *sides, max_row, lambda _: blocks_of(collection)
-        )
-        write_table(pair_search.output, columns, together)
+        columns |= columns_of_both(search.columns, *sides, max_row, lambda _: blocks_of(collection))
+        write_table(search.output, columns, together)
     return pairs, collection
 
 
 def run_matches(
     request: Request,
     budget: ReadBudget,
-    pair_search: PairSearch,
+    search: PairSearch,
     together: Replacements,
     clock: Stopwatch,
 ) -> tuple[Matches, Collection, Collection]:
@@ -85,10 +83,9 @@ def run_matches(
             others, _ = grouped(others, request.group, request.read.join_with)
     with clock("search"):
         matches = matches_of_texts(
-            collection.texts, others.texts, request.search, request.run, best=pair_search.best,
-            one_to_one=pair_search.one_to_one, max_pairs=pair_search.max_pairs,
-            estimates=pair_search.estimates, within=request.groups(collection.labels),
-            against_within=request.groups(others.labels),
+            collection.texts, others.texts, request.search, request.run, best=search.best,
+            one_to_one=search.one_to_one, max_pairs=search.max_pairs, estimates=search.estimates,
+            within=request.groups(collection.labels), against_within=request.groups(others.labels),
         )  # fmt: skip
     with clock("writing"):
         ids, of_against = with_against(collection, others, matches.against, matches.against)
@@ -96,14 +93,14 @@ def run_matches(
         measure = request.search.pair_measure
         columns = pair_columns(ids, *sides, matches.similarity, matches.estimate, measure=measure)
         max_row, both = longest_row(budget.memory), (collection, others)
-        columns |= columns_of_both(pair_search.columns, *sides, max_row, lambda _: blocks_of(*both))
-        write_table(pair_search.output, columns, together)
+        columns |= columns_of_both(search.columns, *sides, max_row, lambda _: blocks_of(*both))
+        write_table(search.output, columns, together)
     return matches, collection, others
 
 
 def page_of_pairs(
     request: Request,
-    pair_search: PairSearch,
+    search: PairSearch,
     clock: Stopwatch,
     pairs: Pairs | Matches,
     collection: Collection,
@@ -113,9 +110,9 @@ def page_of_pairs(
     texts, ids, skipped = None, None, collection.skipped
     if others is not None:
         texts, ids, skipped = others.texts, others.ids, skipped + others.skipped
-    search = request.search
-    documents = ReportedDocuments(collection.texts, texts, collection.ids, ids, search.shingler)
-    outputs = {} if pair_search.output is None else {"pairs": pair_search.output}
+    params = request.search
+    documents = ReportedDocuments(collection.texts, texts, collection.ids, ids, params.shingler)
+    outputs = {} if search.output is None else {"pairs": search.output}
     notes = {**left_out(skipped), **named_files(request, "other collection", outputs)}
     title = f"Pairs of {plural(len(collection), 'document')}"
     files = None
@@ -126,10 +123,10 @@ def page_of_pairs(
             [part.source.path for part in parts],
             np.repeat(np.arange(len(parts)), [part.documents for part in parts]),
             np.concatenate([
-                characters_of(as_texts(side.texts), search.shingler, request.run) for side in both
+                characters_of(as_texts(side.texts), params.shingler, request.run) for side in both
             ]),
         )  # fmt: skip
-    table = pair_search.output or "the standard output"
+    table = search.output or "the standard output"
     return pairs_page(
-        pairs, documents, search.threshold, title, notes, clock, pair_search.most, table, files
+        pairs, documents, params.threshold, title, notes, clock, search.most, table, files
     )

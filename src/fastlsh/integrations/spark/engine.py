@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastlsh.arguments import check_choice, check_integer
-from fastlsh.files import Removal
+from fastlsh.files import RemovalRules
 from fastlsh.integrations.spark import families as finding
 from fastlsh.integrations.spark import families as parts
 from fastlsh.integrations.spark import workers
@@ -145,7 +145,7 @@ class Search:
     rows: Any
     params: SearchParams
     keep: str | None
-    removal: Removal
+    removal: RemovalRules
     columns: SearchColumns
     partitions: int | None
 
@@ -169,7 +169,7 @@ def search(
     df: Any,
     threshold: float,
     *,
-    removal: Removal,
+    removal: RemovalRules,
     text: str | Sequence[str] = "text",
     join_with: str = "\n",
     roles: Sequence[str] | None = None,

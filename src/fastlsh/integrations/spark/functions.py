@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_integer
-from fastlsh.files import Removal
+from fastlsh.files import RemovalRules
 from fastlsh.integrations.spark import workers
 from fastlsh.integrations.spark.columns import FRACTIONS, SearchColumns, check_frame, quoted
 from fastlsh.integrations.spark.engine import family_rows, search, work
@@ -255,7 +255,7 @@ def annotate(
 
     measure = "containment" if options.get("rule") == "contained" else "similarity"
     max_copies, copies_per = options.pop("max_copies", None), options.pop("copies_per", None)
-    removal = Removal.of(
+    removal = RemovalRules.of(
         "first", options.get("max_candidates", 1000), True, max_copies, copies_per, source, count,
         has_clusters=False,
     )  # fmt: skip
@@ -290,7 +290,7 @@ def _decided(
     **options: Any,
 ) -> Any:
     """Return (id, kept_id, similarity, against, limited) of removed or limited documents."""
-    removal = Removal.of(
+    removal = RemovalRules.of(
         "first", max_candidates, False, max_copies, copies_per, None, (), has_clusters=False
     )
     schema = {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastlsh import stages
 from fastlsh.candidates import keys_apart
 from fastlsh.errors import TooManyPairsError
-from fastlsh.files import Removal
+from fastlsh.files import RemovalRules
 from fastlsh.integrations.spark.columns import (
     BAD_PRIORITY,
     BAD_TEXT,
@@ -187,7 +187,7 @@ class Decider:
 
     params: SearchParams
     keep: str | None
-    removal: Removal
+    removal: RemovalRules
     columns: SearchColumns
     part: int
     spill: int

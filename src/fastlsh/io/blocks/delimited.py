@@ -236,27 +236,21 @@ class DelimitedBlock(RowBlock):
     def _by_kernel(self, rows: Indices) -> Parsed | None:
         """Parse rows without an object for each field; None if one of them is bad or unusual."""
         columns, kind = self._kind.columns, self._kind
-        positions = (*columns.texts, *columns.numbers.values(), *columns.labels.values())
-        positions += tuple(at for at in (columns.id, columns.priority) if at is not None)
-        if (
-            len(columns.texts) != 1
-            or len(positions) > COLUMNS
-            or not "\0" < kind.delimiter < "\x80"
-        ):
+        places = (*columns.texts, *columns.numbers.values(), *columns.labels.values())
+        places += tuple(at for at in (columns.id, columns.priority) if at is not None)
+        if len(columns.texts) != 1 or len(places) > COLUMNS or not "\0" < kind.delimiter < "\x80":
             return None
-        bounds, members = self._lines.bounds, np.zeros((2 * len(positions), len(rows)), np.int64)
+        bounds, members = self._lines.bounds, np.zeros((2 * len(places), len(rows)), np.int64)
         out = np.empty(int((bounds[rows + 1] - bounds[rows]).sum()), np.uint8)
         used, is_ascii = delimited_fields(
             self._data, bounds, rows, kind.delimiter.encode(), self.source.options.quotes,
-            columns.width, positions, out, members,
+            columns.width, places, out, members,
         )  # fmt: skip
         if used < 0:
             return None
         if 2 * used < len(out):
             out = out[:used].copy()
-        fields = {
-            at: TextColumn(out, *members[2 * i : 2 * i + 2]) for i, at in enumerate(positions)
-        }
+        fields = {at: TextColumn(out, *members[2 * i : 2 * i + 2]) for i, at in enumerate(places)}
         try:
             if not is_ascii:
                 str(self._data.data, "utf-8")
@@ -287,21 +281,19 @@ class DelimitedBlock(RowBlock):
         except InputError:
             return None
 
-    def _columns_of(self, fields_of_rows: list[list[str]], bad: list[InputError]) -> Parsed:
+    def _columns_of(self, rows: list[list[str]], bad: list[InputError]) -> Parsed:
         """Return the columns of good rows, given their fields."""
         columns = self._kind.columns
         return Parsed(
-            [columns.text(fields) for fields in fields_of_rows],
-            None if columns.id is None else [fields[columns.id] for fields in fields_of_rows],
+            [columns.text(fields) for fields in rows],
+            None if columns.id is None else [fields[columns.id] for fields in rows],
             bad,
             {
-                name: self._numbers((fields[at] for fields in fields_of_rows), name)
+                name: self._numbers((fields[at] for fields in rows), name)
                 for name, at in columns.numbers.items()
             },
-            {n: [fields[at] for fields in fields_of_rows] for n, at in columns.labels.items()},
-            None
-            if columns.priority is None
-            else [fields[columns.priority] for fields in fields_of_rows],
+            {n: [fields[at] for fields in rows] for n, at in columns.labels.items()},
+            None if columns.priority is None else [fields[columns.priority] for fields in rows],
             columns.absent,
         )
 

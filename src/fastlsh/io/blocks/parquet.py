@@ -230,12 +230,8 @@ class ParquetSource:
             edges.append(int(ends[page] if ends[page] > edges[-1] else ends[page + 1]))
         if max(np.diff(edges), default=0) > 2 * rows:
             return []
-        rows_of_edges = [int(self.ends[group]) + edge for edge in edges]
-        return (
-            rows_of_edges
-            if first in self._by_pages(group, [*pairwise(rows_of_edges)], [first])
-            else []
-        )
+        starts = [int(self.ends[group]) + edge for edge in edges]
+        return starts if first in self._by_pages(group, [*pairwise(starts)], [first]) else []
 
     def _by_pages(self, group: int, parts: list[tuple[int, int]], names: list[str]) -> list[str]:
         """Return the columns of parts of a row group that are read by pages.

@@ -175,9 +175,7 @@ class RowBlock:
             all_tails, positions = self._tails(added, good)
             tails, ends = [all_tails[n] for n in chosen.tolist()], positions[chosen]
         if not len(rows) or not texts:
-            return lines_with_tails(
-                self._written, self._lines.bounds, rows, ends, *_concatenated(tails)
-            )
+            return lines_with_tails(self._written, self._lines.bounds, rows, ends, *_concat(tails))
         changed = np.flatnonzero(np.isin(chosen, list(texts)))
         strings = [texts[n] for n in chosen[changed].tolist()]
         places, values = np.column_stack([ends, ends]), [b""] * len(rows)
@@ -188,9 +186,7 @@ class RowBlock:
         edges = np.column_stack([starts, places, ends, stops]).ravel()
         parts = (5 * np.arange(len(rows))[:, None] + (0, 2, 3)).ravel()
         behind = [part for both in zip(values, tails, strict=True) for part in (*both, b"")]
-        return lines_with_tails(
-            self._written, edges, parts, edges[parts + 1], *_concatenated(behind)
-        )
+        return lines_with_tails(self._written, edges, parts, edges[parts + 1], *_concat(behind))
 
     def _values(
         self, rows: Indices, texts: list[str], ends: Indices
@@ -254,19 +250,17 @@ class RowBlock:
             raise self.source.error(reason + advice_for(self.source, head), row) from None
 
 
-def _concatenated(parts: list[bytes]) -> tuple[NDArray[np.uint8], Indices]:
+def _concat(parts: list[bytes]) -> tuple[NDArray[np.uint8], Indices]:
     """Return the bytes of all parts, and where each begins and ends."""
     offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
     return np.frombuffer(b"".join(parts), np.uint8), offsets
 
 
-def _chosen(documents: BlockDocuments, kept: Flags | None) -> BlockDocuments:
+def _chosen(parsed: BlockDocuments, kept: Flags | None) -> BlockDocuments:
     if kept is None:
-        return documents
+        return parsed
     where = np.flatnonzero(kept)
-    texts, ids, rows = (
-        take(column, where) for column in (documents.texts, documents.ids, documents.rows)
-    )
-    numbers = {name: values[where] for name, values in documents.numbers.items()}
-    labels = {name: values[where] for name, values in documents.labels.items()}
+    texts, ids, rows = (take(column, where) for column in (parsed.texts, parsed.ids, parsed.rows))
+    numbers = {name: values[where] for name, values in parsed.numbers.items()}
+    labels = {name: values[where] for name, values in parsed.labels.items()}
     return BlockDocuments(texts, ids, rows, [], numbers, labels)

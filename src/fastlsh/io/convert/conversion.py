@@ -134,10 +134,7 @@ class Conversion:
                 raise next(file for file in files if name in file.kinds).source.error(taken(name))
             columns[name] = kind
         self._columns = columns
-        if any(
-            kind_of_file in COLUMNAR
-            for kind_of_file in (output.format, *(s.format for s in sources))
-        ):
+        if any(kind in COLUMNAR for kind in (output.format, *(s.format for s in sources))):
             self._schema = joined_schema(files, columns)
         same = [source for source in sources if source.format == output.format]
         self._delimiter = same[0].delimiter if same else "\t" if output.format == "tsv" else ","
@@ -269,11 +266,9 @@ class Conversion:
                 yield writer
         except NotImplementedError as reason:
             message = f"Parquet cannot hold it: {reason}"
-            for field in head.layout:
-                if "struct<>" in str(field.type):
-                    message = (
-                        f"all objects of {field.name!r} are empty, which Parquet does not have"
-                    )
+            for item in head.layout:
+                if "struct<>" in str(item.type):
+                    message = f"all objects of {item.name!r} are empty, which Parquet does not have"
             raise InputError(output.path, message) from reason
 
 

@@ -129,9 +129,7 @@ def joined_columns(files: Sequence[FileColumns]) -> dict[str, Kind]:
                 f" {len(headless[0].layout)}, and no header names them: -o DIR/ keeps each as it is"
             )
     names = dict.fromkeys(chain.from_iterable(file.kinds for file in files))
-    return {
-        name: _joined_kind(name, [file for file in files if name in file.kinds]) for name in names
-    }
+    return {name: _united(name, [file for file in files if name in file.kinds]) for name in names}
 
 
 def warn_of_missing(files: Sequence[FileColumns], joined: Iterable[str]) -> None:
@@ -175,7 +173,7 @@ def cast(table: Any, schema: Any) -> Any:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _joined_kind(name: str, files: Sequence[FileColumns]) -> Kind:
+def _united(name: str, files: Sequence[FileColumns]) -> Kind:
     """Return the type of a column in all of these files."""
     files = [file for file in files if file.kinds[name] is not None]
     if len({file.kinds[name] for file in files}) > 1:
@@ -269,9 +267,7 @@ def _misfit(array: Any, wide: Kind) -> Any:
         array.cast(wide)
     except pa.ArrowInvalid:  # out of its reach
         return str(array[0]) if len(array) == 1 else next(
-            value
-            for position in range(len(array))
-            if (value := _misfit(array.slice(position, 1), wide))
+            value for row in range(len(array)) if (value := _misfit(array.slice(row, 1), wide))
         )  # fmt: skip
     return None
 

@@ -97,9 +97,7 @@ def listing(folder: str, recursive: bool) -> Listing:
     return Listing(*map(sorted_paths, content))
 
 
-def _list(
-    folder: str, recursive: bool, content: Listing, above: tuple[tuple[int, int], ...]
-) -> None:
+def _list(folder: str, recursive: bool, seen: Listing, above: tuple[tuple[int, int], ...]) -> None:
     with reading(folder):
         status = os.stat(folder)
         entries = list(os.scandir(folder))
@@ -109,15 +107,15 @@ def _list(
     inner: list[str] = []
     for entry in entries:
         if is_left_out(entry.name, folder=entry.is_dir()):
-            content.passed_over.append(entry.path)
+            seen.passed_over.append(entry.path)
         elif entry.is_dir():
-            (inner if recursive else content.folders).append(entry.path)
+            (inner if recursive else seen.folders).append(entry.path)
         elif entry.is_file() or not os.path.exists(entry.path):  # a broken link is an error
-            content.files.append(entry.path)
+            seen.files.append(entry.path)
         else:
-            content.others.append(entry.path)
+            seen.others.append(entry.path)
     for path in inner:
-        _list(path, recursive, content, (*above, identity))
+        _list(path, recursive, seen, (*above, identity))
 
 
 def open_raw(path: str) -> io.BufferedReader:

@@ -223,9 +223,7 @@ def listing(folder: str, recursive: bool) -> Listing:
     with failing(folder):
         fs.invalidate_cache()
         details = fs.find(path, detail=True).values() if recursive else fs.ls(path, detail=True)
-        paths = [
-            (_url(folder, detail["name"]), detail["type"] == "directory") for detail in details
-        ]
+        paths = [(_url(folder, entry["name"]), entry["type"] == "directory") for entry in details]
     start, seen = len(folder.rstrip("/")) + 1, Listing([], [], [], [])
     for url, inner in paths:
         *above, name = url[start:].rstrip("/").split("/")
