@@ -209,6 +209,7 @@ WORST = {
     "id": (["jsonl", "csv", "parquet", "arrow"], lambda: {"id": "x" * ROW}),
     "objects": (["jsonl"], lambda: {"v": [{}] * (ROW // 3)}),
     "bytes": (["arrow"], lambda: {"v": list_of_bytes()}),
+    "numbers": (["parquet", "arrow"], lambda: {"v": pa.array(np.arange(ROW // 8))}),
     "lists": (["parquet", "arrow"], lambda: {"v": list_of_lists()}),
 }
 """The worst rows that are accepted: the formats that can have them, and what they have."""
@@ -241,6 +242,17 @@ def write_worst_row(path, values):
         else:
             with pa.ipc.new_file(path, table.schema) as writer:
                 writer.write_table(table)
+
+
+def test_rows_with_lists_of_numbers(tmp_path):
+    """Each value of a list takes room when Parquet is written, however few bytes it has."""
+    table = pa.table({
+        "text": [f"text {number}" for number in range(2_400)],
+        "v": pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(24_000_000, np.int8)), 10_000),
+    })  # fmt: skip
+    path = tmp_path / "in.parquet"
+    pq.write_table(table.cast(pa.schema({"text": pa.string(), "v": pa.list_(pa.int8())})), path)
+    fits("dedup", path, "-o", tmp_path / "k.parquet", *ON_DISK, most=LIMIT + 30)
 
 
 @pytest.mark.parametrize("job", JOBS)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fastlsh.io import arrays
 from fastlsh.io.arrays import row_sizes
 from fastlsh.io.arrow_files import arrow_writer
-from fastlsh.io.outputs import parquet_writer
+from fastlsh.io.outputs import PER_VALUE_OF_LISTS, parquet_writer
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -76,11 +76,11 @@ def row_size(table, row):
     return 1 + sum(size_of(values[f.name], f.type) for f in table.schema)
 
 
-def edges_of(table):
+def edges_of(table, sizes=None):
     """Return the rows behind which a batch ends."""
     edges, rows, size = [], 0, 0
     for row in range(len(table)):
-        rows, size = rows + 1, size + row_size(table, row)
+        rows, size = rows + 1, size + (row_size(table, row) if sizes is None else sizes[row])
         if rows == arrays.MOST_ROWS or size >= arrays.MOST_BYTES or row == len(table) - 1:
             edges.append(row + 1)
             rows = size = 0
@@ -158,7 +158,21 @@ def test_row_groups_depend_on_the_rows_alone(folder, table, seed):
     with pq.ParquetFile(folder / "a.parquet") as file:
         groups = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
         assert file.read().to_pylist() == table.to_pylist()
-    assert np.cumsum(groups).tolist() == edges_of(table)
+        columns = [file.metadata.schema.column(i) for i in range(file.metadata.num_columns)]
+    in_lists = any(column.max_repetition_level for column in columns)
+    sizes = row_sizes(table, PER_VALUE_OF_LISTS) if in_lists else None
+    assert np.cumsum(groups).tolist() == edges_of(table, sizes)
+
+
+def test_numbers_in_lists_have_no_dictionary(folder):
+    """Texts in lists have one, and so have numbers of their own."""
+    table = pa.table({
+        "number": [1, 1, 2], "numbers": [[1, 1], [], None], "texts": [["a", "a"], ["b"], []],
+    })  # fmt: skip
+    written(folder / "d.parquet", parquet_writer, [table], table.schema)
+    group = pq.read_metadata(folder / "d.parquet").row_group(0)
+    columns = [group.column(i) for i in range(3)]
+    assert [column.has_dictionary_page for column in columns] == [True, False, True]
 
 
 @pytest.mark.usefixtures("small")

@@ -143,17 +143,20 @@ class BatchWriter:
     ----------
     write : callable
         Takes the `Chunks` of a batch.
+    per_value : int
+        Further bytes of each value, as `row_sizes` counts them.
     """
 
-    def __init__(self, write: Callable[[Chunks], object]) -> None:
+    def __init__(self, write: Callable[[Chunks], object], per_value: int = 0) -> None:
         self._write = write
+        self._per_value = per_value
         self._columns: list[list[Any]] = []
         self._rows = 0
         self._bytes = 0
 
     def write(self, table: Any) -> None:
         """Take some rows."""
-        ends = np.cumsum(row_sizes(table))
+        ends = np.cumsum(row_sizes(table, self._per_value))
         start = 0
         while start < len(table):
             before = int(ends[start - 1]) if start else 0

@@ -120,12 +120,23 @@ def parquet_writer(
         codecs_of = {column: _CODECS.get(codec, codec).lower() for column, codec in codecs.items()}
         names = {column: c if _is_available(path, c) else usual for column, c in codecs_of.items()}
 
+    leaves = _leaves(path, schema)
+    in_lists = any(leaf.max_repetition_level for leaf in leaves)
+    per_value = PER_VALUE_OF_LISTS if in_lists else 0
+    # To look for a dictionary takes 180 bytes for each value, of which a list may have millions.
+    indexed: Any = not in_lists or [
+        leaf.path for leaf in leaves
+        if not leaf.max_repetition_level or leaf.physical_type == "BYTE_ARRAY"
+    ] or False  # fmt: skip
+
+    options = {"compression": names, "use_dictionary": indexed}
+
     def table(columns: Chunks) -> Any:
         arrays = [remade(chunks, fill=False) for chunks in columns]
         return pyarrow(path).Table.from_arrays(arrays, schema=schema)
 
     def encode(sink: Any, columns: Chunks | None) -> None:
-        with parquet.ParquetWriter(sink, schema, compression=names) as writer:
+        with parquet.ParquetWriter(sink, schema, **options) as writer:
             if columns is not None:
                 rows = table(columns)
                 writer.write_table(rows, row_group_size=len(rows))
@@ -133,20 +144,31 @@ def parquet_writer(
     with open_output(path, None) as file:
         if threads > 1:
             with row_group_writer(file, encode, threads) as write:
-                batches = BatchWriter(write)
+                batches = BatchWriter(write, per_value)
                 yield batches
                 batches.flush()
             return
-        with parquet.ParquetWriter(file, schema, compression=names) as writer:
+        with parquet.ParquetWriter(file, schema, **options) as writer:
 
             def write_one(columns: Chunks) -> None:
                 rows = table(columns)
                 writer.write_table(rows, row_group_size=len(rows))
 
-            batches = BatchWriter(write_one)
+            batches = BatchWriter(write_one, per_value)
             yield batches
             batches.flush()
 
+
+def _leaves(path: str, schema: Any) -> list[Any]:
+    """Return the columns of numbers and texts that Parquet makes of a schema, as it calls them."""
+    parquet, sink = pyarrow(path, "pyarrow.parquet"), pyarrow(path).BufferOutputStream()
+    parquet.ParquetWriter(sink, schema).close()
+    described = parquet.read_metadata(pyarrow(path).BufferReader(sink.getvalue())).schema
+    return [described.column(number) for number in range(len(described))]
+
+
+PER_VALUE_OF_LISTS = 16
+"""Bytes that Parquet takes to write each value of a list, besides its own."""
 
 _CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"}
 
