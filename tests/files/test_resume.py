@@ -160,21 +160,23 @@ def test_threads_and_memory_may_change(stopped, tmp_path, monkeypatch):
 @pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
 @pytest.mark.parametrize(
-    ("before", "after", "links"),
+    ("rows_before", "rows_after", "links"),
     [(16, 1000, 3), (16, 1000, 9), (16, 1000, 20), (16, 40, 12), (40, 16, 8), (40, 16, 15)],
 )
-def test_memory_may_change_while_documents_are_linked(tmp_path, monkeypatch, before, after, links):
+def test_memory_may_change_while_documents_are_linked(
+    tmp_path, monkeypatch, rows_before, rows_after, links
+):
     """Each link is found once only, and none may be forgotten."""
     monkeypatch.setattr(link, "EVERY", 0)
     monkeypatch.setattr(link, "BATCH", 7)
     keywords, expected = prepared(tmp_path, n=150, bands=1, rows=2)
     with monkeypatch.context() as patch:
-        small_budget(patch, rows=before)
+        small_budget(patch, rows=rows_before)
         patch.setattr(link, "_unite", after(links, link._unite))
         with pytest.raises(StoppedError):  # in one thread, the ranges are linked one by one
             deduplicate_files(**{**keywords, "threads": 1})
     assert (tmp_path / "work" / link.STATE).exists()
-    small_budget(monkeypatch, rows=after)
+    small_budget(monkeypatch, rows=rows_after)
     deduplicate_files(**keywords)
     assert written(tmp_path) == expected
 
