@@ -455,17 +455,3 @@ def test_a_bad_row_ends_the_reading_of_a_pipe(tmp_path):
     with pytest.raises(fastlsh.InputError, match=r"in\.jsonl: row 2: not JSON"):
         fastlsh.deduplicate_files(tmp_path / "in.jsonl", tmp_path / "k.jsonl", limit=5)
     assert pipe.end() < len(data) / 2
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
-def test_a_pipe_of_reference_documents_is_read_to_its_end(tmp_path):
-    paths = write(tmp_path / "in", "jsonl")
-    data = texts_of_pipe("jsonl", 2_000).replace(b"bad\n", b"", 1) + paths[0].read_bytes()
-    pipe = Pipe(tmp_path / "known.jsonl", data)
-    with pytest.warns(UserWarning, match="every document of the inputs is removed"):
-        result = fastlsh.deduplicate_files(
-            paths[0], tmp_path / "k.jsonl", against=tmp_path / "known.jsonl", limit=5
-        )
-    texts = [row["text"] for row in ROWS]
-    assert result.n_kept == fastlsh.deduplicate(texts[:5], against=texts[:10]).n_kept < 5
-    assert pipe.end() == len(data)
