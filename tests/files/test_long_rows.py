@@ -228,16 +228,6 @@ def test_a_row_of_too_many_lines_is_named(tmp_path, monkeypatch):
     fastlsh.deduplicate_line_files(inputs, tmp_path / "k.jsonl", **keywords)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "txt"])
-def test_an_endless_row_that_is_not_copied(tmp_path, suffix):
-    with endless_pipe(tmp_path / "in") as path:
-        with pytest.raises(LongRowError, match=r"row has at least .* bytes") as caught:
-            list(read_blocks(Source(str(path), suffix, None, Options()), 1000, max_row=30_000))
-        assert caught.value.goes_on
-        assert caught.value.size > 30_000
-
-
 def test_several_long_rows_are_worked_on_one_after_the_other(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     texts = [text_of(20_000, seed) for seed in (0, 1, 1, 2)]
