@@ -141,18 +141,6 @@ def test_keys_are_not_found_again_to_gather_texts(tmp_path, monkeypatch, shingle
     assert sum(searched) == 2 * 30  # for the estimate, and to sign them; not to gather them
 
 
-@pytest.mark.parametrize("shingler", every(2, [None, Shingler(lowercase=True)]))
-def test_against_files(tmp_path, monkeypatch, shingler):
-    small_budget(monkeypatch, **OF_PASSAGES)
-    known = write_shards(tmp_path, rows_of(1, 12), 2, "known")
-    inputs = write_shards(tmp_path, rows_of(1, 24), 2)
-    result, written = both(tmp_path, inputs, against=known, shingler=shingler)
-    assert result.documents == 24
-    header, *removed = written["removed.tsv"].decode().splitlines()
-    assert header.split("\t") == ["id", "start", "end", "kept_id", "kept_start", "against"]
-    assert {row.split("\t")[-1] for row in removed} == {"true", "false"}
-
-
 @pytest.mark.exhaustive
 def test_documents_of_against_files_count_for_max_share(tmp_path, monkeypatch):
     small_budget(monkeypatch, **OF_PASSAGES)
@@ -311,14 +299,6 @@ def test_overlapping_contexts_are_gathered_once(tmp_path, monkeypatch):
     assert 2 * len(same) <= gathered < 2 * len(same) + 4 * 2 * 400
 
 
-def test_a_document_that_repeats_itself_alone(tmp_path, monkeypatch):
-    small_budget(monkeypatch, **OF_PASSAGES)
-    inputs = write_shards(tmp_path, [{"id": "a", "text": "xyz" * 100}, {"id": "b", "text": ""}], 1)
-    _, written = both(tmp_path, inputs)
-    rows = written["removed.tsv"].decode().splitlines()[1:]
-    assert {tuple(row.split("\t")[::3]) for row in rows} == {("a", "a")}
-
-
 def interrupted(*_, **__):
     raise KeyboardInterrupt
 
@@ -335,28 +315,6 @@ def test_a_kill_in_every_stage_changes_nothing(tmp_path, times, unit, length):
     keywords, expected = prepared(deduplicate_span_files, tmp_path, **how)
     keywords["shingler"] = {"unit": unit}
     ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
-
-
-def test_annotated_rows_are_as_they_came(tmp_path):
-    rows = rows_of(4, 40)
-    inputs = write_shards(tmp_path, rows, 2)
-    _, written = both(tmp_path, inputs, annotate=True)
-    expected = fastlsh.deduplicate_spans([row["text"] for row in rows], 40)
-    spans = {}
-    for number, begin, end, *_ in expected:
-        cuts = spans.setdefault(number, [])
-        if cuts and cuts[-1][1] == begin:
-            cuts[-1][1] = end
-        else:
-            cuts.append([begin, end])
-    assert spans
-    for number, (row, line) in enumerate(
-        zip(rows, written["kept.jsonl"].decode().splitlines(), strict=True)
-    ):
-        found = json.loads(line)
-        column = found.pop("repeated_spans")
-        assert found == row
-        assert json.loads(column or "[]") == spans.get(number, [])
 
 
 def test_bad_arguments(tmp_path):
