@@ -230,21 +230,6 @@ def fails_in_each(rooms, monkeypatch, capfd, folder, command):
 
 
 @pytest.mark.exhaustive
-def test_pairs_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
-    small_budget(monkeypatch)
-    inputs = write_shards(tmp_path, rows_of(1, 60), 3)
-    folder = small_disk(4_000)
-    assert main(["pairs", *inputs, "-o", f"{tmp_path}/m.tsv", "-q"]) == 0
-    for room in ((link, "_divided"), (decide, "find_pairs_of_part"), (on_disk, "write_table")):
-        command = ["pairs", *inputs, "-o", f"{folder}/p.tsv", "--engine", "disk", "-q"]
-        fails_in_each([room], monkeypatch, capfd, folder, command)
-        assert main(command) == 0
-        assert os.listdir(folder) == ["p.tsv"]
-        assert (tmp_path / "m.tsv").read_bytes() == (folder / "p.tsv").read_bytes()
-        (folder / "p.tsv").unlink()
-
-
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(("by", "more"), [("line", []), ("span", [(passages, "cut_rows")])])
 def test_pieces_go_on_too(tmp_path, small_disk, monkeypatch, capfd, by, more):
     small_budget(monkeypatch)
