@@ -49,34 +49,6 @@ def test_rows_end_as_those_of_their_file(tmp_path, monkeypatch, sizes, threads):
         assert line.endswith("\r\n") == (json.loads(line)["id"][0] in "14")
 
 
-CONTAINED = {"rule": "contained", "search": "containment", "num_perm": 32}
-SEARCHES = [
-    {"keep": "last"},
-    {"keep": "longest"},
-    {"priority": "score"},
-    {"scheme": "fss", "num_perm": 64},
-    {"shingler": Shingler("word", 2), "threshold": 0.5},
-    {"shingler": Shingler("byte", 5), "threshold": 0.4, "max_candidates": 2},
-    {"verify": "signature"},
-    {"verify": "none"},
-    {"bands": 60, "rows": 1, "threshold": 0.3},
-    {"rule": "contained", "containment": 0.9, "threshold": 0.5, "keep": "longest"},
-    {**CONTAINED, "keep": "longest"},
-    {**CONTAINED, "containment": 0.7, "max_candidates": 2},
-    {"rule": "equal", "shingler": Shingler(lowercase=True), "keep": "last"},
-    {"rule": "equal", "priority": "score"},
-]
-
-
-@pytest.mark.parametrize("search", every(5, SEARCHES, 2), ids=str)
-@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
-def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
-    small_budget(monkeypatch)
-    inputs = write_shards(tmp_path, rows_of(5, 40), 2)
-    result, _ = both(tmp_path, inputs, **{"threshold": 0.7, **search})
-    assert result.n_removed
-
-
 @pytest.mark.parametrize("fractions", every(2, [3, 1]), ids=["by row", "by shard"])
 def test_priorities_are_integers_here_and_fractions_there(tmp_path, monkeypatch, fractions):
     small_budget(monkeypatch)
@@ -150,16 +122,6 @@ def test_same_answer_against_another_collection(tmp_path, monkeypatch, keep):
     assert outside == [kept for _, kept, _, against in proofs if against == "true"]
     assert outside
     assert len(outside) < len(proofs)
-
-
-def test_one_output_for_each_input(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
-    inputs = write_shards(tmp_path, rows_of(7, 30), 4)
-    result, written = both(tmp_path, inputs, output="kept/")
-    assert sorted(name for name in written if name.startswith("kept/")) == [
-        f"kept/in{shard}.jsonl" for shard in range(4)
-    ]
-    assert [Path(path).name for path in result.outputs] == [f"in{n}.jsonl" for n in range(4)]
 
 
 def test_ids_of_every_kind_and_repeated_ones(tmp_path, monkeypatch):
