@@ -329,17 +329,3 @@ def test_compressed_records_keep_every_text(texts, dictionary):
     assert found.signatures.tolist() == documents.signatures.tolist()
     assert found.contents.tolist() == words.tolist()
     assert found.offsets.tolist() == offsets.tolist()
-
-
-def test_the_command(run):
-    put_rows("a.jsonl", *rows_of(1))
-    put_rows("b.jsonl", *rows_of(2))
-    assert run("dedup", "a.jsonl", "-o", "k.jsonl", "--save-index", "seen.ix")[0] == 0
-    status, _, err = run("dedup", "b.jsonl", "-o", "k2.jsonl", "--index", "seen.ix")
-    assert status == 0
-    count = len(table_rows("k.jsonl")) + len(table_rows("k2.jsonl"))
-    assert f"; seen.ix has {count} documents; " in err[-1]
-    for more in (["--by", "line"], ["--by", "span"], ["--index", "seen.ix"]):
-        assert "--save-index" in run.refused(
-            "dedup", "b.jsonl", "-o", "k3.jsonl", "--save-index", "n.ix", *more
-        )
