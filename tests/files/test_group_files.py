@@ -108,38 +108,6 @@ def test_pairs_of_repositories(tmp_path, monkeypatch, engine):
     assert (tmp_path / "pairs.tsv").read_text() == (tmp_path / "plain.tsv").read_text()
 
 
-@pytest.mark.parametrize("suffix", every(2, ["jsonl", "parquet"], 1))
-@pytest.mark.parametrize("engine", every(3, ENGINES, 1))
-def test_rows_get_the_columns_of_their_document(tmp_path, monkeypatch, suffix, engine):
-    small_budget(monkeypatch)
-    rows = files_of_repositories(1)
-    others = rows[:8]
-    inputs = [put_table(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
-    against = put_table(tmp_path / f"against.{suffix}", others)
-    plain = put_table(tmp_path / "plain.jsonl", joined(rows[0::2] + rows[1::2], "\n"))
-    plain_against = put_table(tmp_path / "plain-against.jsonl", joined(others, "\n"))
-    how = {"threshold": 0.7, "annotate": True}
-    deduplicate_files(plain, tmp_path / "k.jsonl", against=plain_against, **how)
-    added = ("duplicate_of", "similarity", "cluster_size")
-    found = table_rows(tmp_path / "k.jsonl")
-    expected = {row["id"]: {name: row[name] for name in added} for row in found}
-    assert sum(row["duplicate_of"] is not None for row in expected.values()) > 3
-    run(
-        engine,
-        tmp_path,
-        deduplicate_files,
-        inputs,
-        f"{tmp_path}/kept/",
-        against=against,
-        group="repo",
-        **how,
-    )
-    for n, path in enumerate(inputs):
-        assert table_rows(tmp_path / "kept" / path.name) == [
-            {**row, **expected[row["repo"]]} for row in rows[n::2]
-        ]
-
-
 def test_rows_of_csv_are_joined_too(tmp_path):
     path = tmp_path / "in.csv"
     path.write_text("repo,text\na,some words\nb,some wordsmore words\na,more words\n")
@@ -311,16 +279,6 @@ def test_a_stage_says_what_is_missing(tmp_path, monkeypatch):
         if following:
             deduplicate_files(**keywords, stage=stage, part=(of, of) if of > 1 else None)
         done.append(stage)
-
-
-def test_a_plan_has_the_stages_of_rows(tmp_path, capsys):
-    keywords, _ = prepared(tmp_path)
-    words = ["--group", "repo", "--work", "w", "--memory", "300M", "--threads", "1"]
-    more = ["--plan", "sh", "--parts", "2", "-o", f"{tmp_path}/k/", *words]
-    assert main(["dedup", *keywords["inputs"], *more]) == 0
-    script = capsys.readouterr().out
-    found = [script.index(f"--stage {stage} ") for stage in (*OF_ROWS, *STAGES)]
-    assert found == sorted(found)
 
 
 def test_another_output_from_the_same_work(tmp_path, monkeypatch):
