@@ -264,13 +264,6 @@ def test_text_files_are_copied_without_what_repeats(tmp_path, monkeypatch):
     assert rows == ["menü\r\none\r\n", "two\n", "", ""]
 
 
-def test_rows_are_converted(tmp_path, monkeypatch):
-    small_budget(monkeypatch, **OF_LINES)
-    inputs = write_shards(tmp_path, rows_of(3, 40), 2)
-    result, _ = both(tmp_path, inputs, output="kept.csv.gz", convert_to="csv.gz")
-    assert result.n_removed
-
-
 def test_an_estimate_counts_lines(tmp_path, monkeypatch):
     rows = [{"text": "a\n" * 2000} for _ in range(10)]
     inputs = write_shards(tmp_path, rows, 1)
