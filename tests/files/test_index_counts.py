@@ -178,25 +178,6 @@ def test_an_index_in_memory_counts_nothing():
         Index().counts()
 
 
-def test_the_command(run):
-    put_rows("a.jsonl", *rows_of(1))
-    put_rows("b.jsonl", *rows_of(2))
-    more = ["--source", "source", "--count", "pages"]
-    assert run("dedup", "a.jsonl", "-o", "k.jsonl", "--save-index", "seen.ix", *more)[0] == 0
-    assert run("dedup", "b.jsonl", "-o", "k2.jsonl", "--index", "seen.ix", *more)[0] == 0
-    out, _ = run.done("index", "export", "seen.ix")
-    assert out.splitlines()[0].split("\t") == ["id", "documents", "sources", "sum_pages"]
-    assert run("index", "export", "seen.ix", "-o", "counts.jsonl")[0] == 0
-    rows = table_rows("counts.jsonl")
-    assert sum(row["documents"] for row in rows) == 48
-    assert sum(row["sum_pages"] for row in rows) == sum(
-        row["pages"] for row in [*rows_of(1), *rows_of(2)]
-    )
-    assert "the index counts other columns, or in another order: give --source" in run.refused(
-        "dedup", "b.jsonl", "-o", "k3.jsonl", "--index", "seen.ix"
-    )
-
-
 DAMAGES = [
     "UPDATE counts SET json = '[1]'", "UPDATE counts SET json = 'x'", "DELETE FROM counted",
     "UPDATE counted SET json = '7'", "UPDATE counts SET json = '[1, [], []]'",
