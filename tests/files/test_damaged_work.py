@@ -269,12 +269,3 @@ def test_an_answer_whose_rows_are_not_sorted(tmp_path, monkeypatch, job, window,
             break
     with pytest.raises(InputError, match=rf"{path.name}: its rows are not sorted: remove the dir"):
         function(**keywords, stage="merge")
-
-
-@pytest.mark.exhaustive
-def test_a_file_of_a_run_with_the_same_parameters_does_not_fit(tmp_path, monkeypatch):
-    stopped(tmp_path / "other", monkeypatch, "deciding")
-    keywords, _ = stopped(tmp_path, monkeypatch, "deciding")
-    shutil.copy(tmp_path / "other" / "work" / "linked.json", keywords["work"] / "linked.json")
-    with pytest.raises(InputError, match=r"linked\.json: the file is damaged"):
-        deduplicate_files(**keywords)
