@@ -56,23 +56,6 @@ def test_the_answer_of_the_function_in_memory(files, tmp_path, monkeypatch, thre
     assert done.outputs == [str(clean)]
 
 
-def test_a_folder_gets_a_file_for_each_input(files, tmp_path):
-    inputs, evals, rows, items = files
-    kept = in_memory(rows, items).kept
-    done = decontaminate_files(tmp_path / "train", evals, f"{tmp_path}/clean/")
-    found = [table_rows(tmp_path / "clean" / path.name) for path in inputs]
-    assert [*found[0], *found[1]] == [row for row, stays in zip(rows, kept, strict=True) if stays]
-    assert len(done.outputs) == 2
-
-
-def test_only_a_table_of_hits(files, tmp_path):
-    inputs, evals, rows, items = files
-    hits = tmp_path / "hits.tsv"
-    done = decontaminate_files(inputs, evals, None, hits=hits)
-    assert len(hits.read_text().splitlines()) == 1 + done.n_hits == 1 + len(in_memory(rows, items))
-    assert (done.outputs, done.written) == ([], 0)
-
-
 def test_annotated_rows(files, tmp_path):
     pytest.importorskip("pyarrow")
     inputs, evals, rows, items = files
