@@ -175,27 +175,6 @@ def test_sources_that_cannot_be_compared(tmp_path):
         assert (found.names, found.documents.tolist()) == (["a", "null", "b"], [1, 2, 1])
 
 
-@pytest.mark.parametrize("of", every(2, [2, 1]))
-def test_in_stages(tmp_path, monkeypatch, of):
-    small_budget(monkeypatch, run=8, rows=50, part=3)
-    inputs = write_shards(tmp_path, rows_of(46, 28), 3)
-    one = overlap_files(inputs, tmp_path / "one.jsonl", 0.6, engine="disk")
-    keywords = {
-        "inputs": inputs, "output": tmp_path / "two.jsonl", "threshold": 0.6,
-        "work": tmp_path / "work", "report": tmp_path / "two.html", "memory": "300M",
-    }  # fmt: skip
-    result = in_parts(overlap_files, keywords, of, stages=OF_PAIRS)
-    assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
-    assert (tmp_path / "two.html").exists()
-    assert numbers_of(result.overlap) == numbers_of(one.overlap)
-    again = overlap_files(**keywords, stage="finish")
-    assert again.overlap.shared_characters.tolist() == one.overlap.shared_characters.tolist()
-    assert (again.documents, again.empty) == (28, one.empty)
-    assert os.listdir(tmp_path / "work") == ["finished.json"]
-    nothing = overlap_files(**keywords, stage="decide", part=(1, of))
-    assert (nothing.documents, nothing.overlap.shared_documents.sum()) == (0, 0)
-
-
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("of", every(2, [2, 1]))
 @pytest.mark.parametrize("kind", every(2, ["jsonl", "parquet"]))
