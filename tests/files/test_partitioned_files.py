@@ -79,18 +79,6 @@ def test_a_missing_column_names_those_of_the_path(tmp_path, made, suffix):
             fastlsh.deduplicate_files(inputs, output, within="language")
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_the_keys_stay_in_the_path(tmp_path, made, suffix):
-    inputs = made(suffix)
-    for engine in ("memory", "disk"):
-        output = tmp_path / engine
-        output.mkdir()
-        fastlsh.deduplicate_files(inputs, output, engine=engine, within="lang")
-        for place, kept in zip(PLACES, ([1], [2, 3], []), strict=True):
-            found = rows_in(output / place / f"part.{suffix}")
-            assert [(row["id"], len(row)) for row in found] == [(number, 2) for number in kept]
-
-
 def test_stages_and_annotations(tmp_path, made):
     inputs = made("jsonl")
     how = {"within": "lang", "priority": "year", "annotate": True, "source": "year"}
