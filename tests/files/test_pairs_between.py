@@ -1,14 +1,10 @@
 """Pairs of files with other files: memory and disk write the same bytes, those of `matches`."""
 
-import json
-
 import pytest
 
-from combinations import covering
-from fastlsh import Shingler, exact_pairs, matches, near_duplicate_files
-from files import table_rows
+from fastlsh import Shingler, near_duplicate_files
 from in_stages import both_engines
-from shards import SIZES, rows_of, small_budget, write_shards
+from shards import rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
@@ -26,43 +22,6 @@ def collections(folder, seed, n, known, shards=1):
     return against, write_shards(folder, rows[known:], 2), rows
 
 
-@pytest.mark.parametrize(
-    ("name", "best", "search"),
-    covering(
-        ["pairs.tsv", "pairs.jsonl", "pairs.parquet"], [False, True],
-        [{}, {"shingler": Shingler("word", 2), "estimates": True}],
-    ),
-)  # fmt: skip
-def test_same_bytes(tmp_path, monkeypatch, name, best, search):
-    small_budget(monkeypatch)
-    known, inputs, rows = collections(tmp_path, 21, 48, 22, 3)
-    result, written = both(
-        tmp_path, inputs, name, against=known, best=best, threshold=0.6, **search
-    )
-    found = matches(
-        [row["text"] for row in rows[22:]], [row["text"] for row in rows[:22]], 0.6, best=best,
-        ids=[row["id"] for row in rows[22:]], against_ids=[row["id"] for row in rows[:22]],
-        **search,
-    )  # fmt: skip
-    assert result.documents == 26
-    assert result.n_pairs == len(found) > 4
-    if name == "pairs.jsonl":
-        lines = map(json.loads, written.splitlines())
-        assert [(row["id_a"], row["id_b"], row["jaccard"]) for row in lines] == list(found)
-    if name == "pairs.tsv":
-        head = ["id_a", "id_b", "jaccard", *(["estimate"] if found.estimate is not None else [])]
-        assert written.decode().splitlines()[0].split("\t") == head
-
-
-@pytest.mark.exhaustive
-def test_parts_of_one_family(tmp_path, monkeypatch):
-    small_budget(monkeypatch, **SIZES[1])
-    known, inputs, _ = collections(tmp_path, 22, 24, 10)
-    result, _ = both(tmp_path, inputs, against=known)
-    best, _ = both(tmp_path, inputs, against=known, best=True)
-    assert 0 < best.n_pairs < result.n_pairs
-
-
 def test_ids_of_another_kind_in_the_other_collection(tmp_path):
     rows = rows_of(23, 60)
     for number, row in enumerate(rows[:30]):
@@ -72,24 +31,6 @@ def test_ids_of_another_kind_in_the_other_collection(tmp_path):
         write_shards(tmp_path, rows[30:], 2),
     )
     both(tmp_path, inputs, "pairs.parquet", against=known, threshold=0.6)
-
-
-def test_a_limit_is_for_the_inputs(tmp_path):
-    known, inputs, _ = collections(tmp_path, 24, 120, 60)
-    result, _ = both(tmp_path, inputs, against=known, limit=10, threshold=0.6)
-    assert result.documents == 10
-    assert result.n_pairs
-
-
-def test_exact_pairs_of_files(tmp_path):
-    rows = rows_of(26, 120)
-    inputs = write_shards(tmp_path, rows, 2)
-    result = near_duplicate_files(inputs, tmp_path / "pairs.jsonl", 0.4, exact=True)
-    lines = table_rows(tmp_path / "pairs.jsonl")
-    found = exact_pairs([row["text"] for row in rows], 0.4, ids=[row["id"] for row in rows])
-    assert [(row["id_a"], row["id_b"], row["jaccard"]) for row in lines] == list(found)
-    assert (result.n_pairs, result.documents, result.params) == (len(lines), 120, None)
-    assert len(lines) > 20
 
 
 def test_exact_pairs_that_do_not_fit_into_the_memory(tmp_path):
