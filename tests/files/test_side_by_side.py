@@ -95,16 +95,6 @@ def test_the_first_broken_file_is_named_and_what_lies_before_stays_done(
     assert contents(tmp_path / "two") == expected
 
 
-@pytest.mark.exhaustive
-def test_a_row_that_must_be_in_memory_alone(keywords, tmp_path):
-    rows = [{"id": "long", "text": "river stone " * 500}] * 2
-    for number in (3, 5):
-        with open(keywords["inputs"][number], "a", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
-    expected = written(keywords, tmp_path / "one", 1)
-    assert written(keywords, tmp_path / "four", 4) == expected
-
-
 @pytest.mark.parametrize("threads", every(2, [1, 4], 1))
 def test_progress_ascends_to_the_end_of_each_stage(keywords, tmp_path, threads):
     told = {}
