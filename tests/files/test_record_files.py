@@ -4,20 +4,14 @@ import json
 
 import pytest
 
-from combinations import every
-from fastlsh import InputError, deduplicate_files, deduplicate_line_files, near_duplicate_files
+from fastlsh import InputError, deduplicate_files, deduplicate_line_files
 from fastlsh.cli import main
 from fastlsh.io import contents
 from files import put_table
-from in_stages import run_with
-from shards import rows_of, small_budget
+from shards import rows_of
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
-READ = {
-    "columns": {"text": ["title", "body"]},
-    "messages": {"text": "chat", "roles": ["user", "assistant"], "join_with": " "},
-}
 
 
 def records(n):
@@ -38,33 +32,6 @@ def written(folder, rows, suffix):
     options = {"row_group_size": 5} if suffix == "parquet" else {}
     paths = [folder / f"in{shard}.{suffix}" for shard in range(2)]
     return [str(put_table(path, rows[n::2], **options)) for n, path in enumerate(paths)]
-
-
-@pytest.mark.parametrize("how", every(2, READ))
-@pytest.mark.parametrize("suffix", every(2, ["jsonl", "parquet"]))
-def test_same_answer_in_memory_on_disk_and_in_stages(tmp_path, monkeypatch, suffix, how):
-    small_budget(monkeypatch)
-    rows = records(30)
-    inputs = written(tmp_path, rows, suffix)
-    between = "\n" if how == "columns" else " "
-    plain = put_table(tmp_path / "plain.jsonl", [  # the same documents, as one column
-        {"id": row["id"], "text": between.join(filter(None, (row["title"], row["body"])))}
-        for row in rows[0::2] + rows[1::2]
-    ])  # fmt: skip
-    removed = tmp_path / "plain.tsv"
-    deduplicate_files(plain, tmp_path / "plain-kept.jsonl", removed=removed, engine="memory")
-    assert removed.read_text().count("\n") > 5
-    for engine in ("memory", "disk", "stages"):
-        table, output = tmp_path / f"{engine}.tsv", tmp_path / f"{engine}.{suffix}"
-        keywords = {**READ[how], "removed": table, "work": tmp_path / engine}
-        run_with(engine, deduplicate_files, inputs, output, **keywords)
-        assert table.read_text() == removed.read_text()
-        assert output.read_bytes() == (tmp_path / f"memory.{suffix}").read_bytes()
-    pairs = [
-        near_duplicate_files(inputs, tmp_path / f"{engine}.csv", engine=engine, **READ[how]).n_pairs
-        for engine in ("memory", "disk")
-    ]
-    assert pairs[0] == pairs[1] > 5
 
 
 def test_nothing_is_written_of_messages_of_another_shape(tmp_path, capsys):
