@@ -10,7 +10,6 @@ from combinations import every
 from fastlsh import InputError, Shingler, deduplicate, deduplicate_files
 from fastlsh.files.disk import link
 from files import table_rows
-from in_stages import run_with
 from killed_runs import StoppedError, after
 from shards import contents, small_budget, write_shards
 from strategies import few_letters, share
@@ -72,31 +71,6 @@ def test_memory_and_disk(tmp_path_factory, texts, containment, keep, most, size,
         }  # fmt: skip
         memory = run(tmp_path / "memory", inputs, "memory", **keywords)
         assert run(tmp_path / "disk", inputs, "disk", **keywords) == memory
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    "more", every(2, [{"against": True}, {"containment": 0.8, "annotate": True}])
-)
-def test_stages(tmp_path, monkeypatch, more):
-    small_budget(monkeypatch)
-    monkeypatch.setattr(link, "RANGE", 64)
-    texts = passages(5, (1.5, 6, 20), 800)
-    inputs = write_shards(tmp_path, rows(texts), 4)
-    if more.pop("against", False):
-        more["against"] = write_shards(tmp_path, rows(passages(4, (4,), 800)), 2, "known")
-    keywords = {**BY, "keep": "longest", "num_perm": 32, "recall": 0.7, "threads": 1, **more}
-
-    for engine in ("memory", "disk", "stages"):
-        place = tmp_path / engine
-        place.mkdir()
-        if "annotate" not in more:
-            keywords["removed"] = place / "gone.tsv"
-        given = (inputs, f"{place}/kept/")
-        result = run_with(engine, deduplicate_files, *given, work=tmp_path / "work", **keywords)
-    assert contents(tmp_path / "stages") == contents(tmp_path / "disk")
-    assert contents(tmp_path / "disk") == contents(tmp_path / "memory")
-    assert result.documents - result.n_kept > 10
 
 
 def passages(n, ratios, length, seed=0):
