@@ -17,7 +17,6 @@ from shards import small_budget
 
 ENGINES = ["memory", "disk", "stages"]
 TEXTS = [f"a text about {word} that is written down twice or more" for word in ("one", "two")]
-DAY = dt.date(2024, 3, 2)
 CASES = {  # (lower, higher)
     "dates": ("2024-01-31", "2024-03-02"),
     "nanoseconds": ("2024-03-02T10:00:00.000000001Z", "2024-03-02 12:00:00.000000002+02:00"),
