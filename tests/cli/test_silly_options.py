@@ -66,10 +66,16 @@ NAMED = [
     ("index query a.jsonl a.jsonl", "a.jsonl: the index is one of the inputs"),
     ("index query b.jsonl a.jsonl", "it is not an index of fastlsh"),
     ("index add seen.ix a.jsonl --threshold 0.5", "threshold=0.8, not 0.5"),
+    ("index query seen.ix a.jsonl --threshold 0.7",
+     "--threshold=0.7 is below that of the index, 0.8"),
+    ("index build new.ix a.jsonl --rule contained --search containment --threshold 0.7",
+     "--threshold has no effect with --search containment"),
     ("index remove seen.ix 3 none", "no document has the id none"),
     *((f"dedup a.jsonl --index seen.ix -o k.jsonl {more}", said) for more, said in (
         ("--against a.jsonl", "--index and --against cannot be given together"),
         ("--max-copies 0", "--index and --max-copies cannot be given together"),
+        ("--max-candidates 0", "max-candidates"),
+        ("--save-index new.ix", "--save-index"),
         ("--work w", "--index and --work cannot be given together"),
         ("--engine disk", "--index and --engine disk cannot be given together"),
         ("-o k.csv --convert-to jsonl", "rows are converted to .jsonl, so the output must be .jso"),
@@ -77,6 +83,27 @@ NAMED = [
         ("-o -", "must be a plain file"),
         ("--size 7", "size=9, not 7"),
     )),
+    *((f"dedup a.jsonl -o k.jsonl {more}", said) for more, said in (
+        ("--save-index new.ix --by line", "--save-index"),
+        ("--save-index new.ix --by span --min-length 30", "--save-index"),
+        ("--containment 0.8", "--containment=0.8 needs --rule=contained"),
+        ("--rule contained --search containment --threshold 0.5",
+         "--threshold has no effect with --search containment"),
+        ("--rule contained --search containment --bands 4 --rows 3",
+         "bands and rows cannot be given with"),
+        *((f"--rule equal {option} {value}", f"{option} has no effect with --rule equal, which")
+          for option, value in (("--threshold", 0.5), ("--size", 3), ("--preset", "fineweb"))),
+        *((f"--by span --min-length 30 {option}", said) for option, said in (
+            ("--threshold 0.5", "--threshold has no effect with --by span"),
+            ("--clusters a.tsv", "--clusters has no effect with --by span"),
+            ("--unit token", "--unit token needs --tokenizer FILE"),
+            ("--words alphanumeric", "words"),
+            ("--drop-empty", "--drop-empty has no effect with --by span"),
+        )),
+        ("--by line --join x", "--join is for --by span"),
+    )),
+    *((f"pairs a.jsonl --exact {option}", f"{option.split()[0]} has no effect with --exact, which")
+      for option in ("--num-perm 64", "--recall 0.9", "--verify exact")),
 ]  # fmt: skip
 
 
