@@ -32,13 +32,6 @@ def piped(data, *arguments):
 # ---- standard input and output
 
 
-def test_from_standard_input_to_standard_output(here):
-    done = piped(LINES, "dedup", "-", "-o", "-", "-q")
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout == b"".join(LINES.splitlines(True)[::2])
-    assert os.listdir() == []
-
-
 def test_one_command_reads_what_another_writes(here):
     kept = piped(LINES, "dedup", "-", "-o", "-", "-q").stdout
     done = piped(kept, "pairs", "-", "-q", "--threshold", "0.01", "--recall", "0.5")
@@ -97,12 +90,6 @@ def test_standard_input_has_no_place_in_a_directory(here):
     done = piped(LINES, "dedup", "-", "-o", "out/", "-q")
     assert (done.returncode, b"has no name for a file" in done.stderr) == (2, True)
     assert os.listdir() == []
-
-
-def test_the_same_stream_twice_is_refused(here):
-    done = piped(LINES, "dedup", "-", "-o", "-", "--removed", "-", "-q")
-    assert done.returncode == 2
-    assert done.stderr == b"fastlsh: -: --removed names the same file as -o\n"
 
 
 def test_a_reader_that_goes_away(here):
@@ -175,12 +162,6 @@ def events(tmp_path_factory):
 
 def contents():
     return {name: Path(name).read_text() for name in os.listdir() if name != "a.jsonl"}
-
-
-def same(found, expected):
-    """Whether outputs are those; a report has times in it."""
-    names = set(found) == set(expected)
-    return names and all(found[n] == expected[n] for n in OUTPUTS if n != "report.html")
 
 
 def all_or_nothing(last, number):
