@@ -77,33 +77,6 @@ def test_all_days_are_one_collection(run, write, place):
     assert not [name for name in os.listdir() if name.startswith(".")]
 
 
-def test_the_other_commands(run, write, place):
-    name = write("a.jsonl", jsonl(rows_of(1)))
-    assert run("index", "build", place, name, "--lowercase", "--size", 5)[0] == 0
-    out, err = run.done("index", "query", place, name, "--limit", 1)
-    assert out.splitlines()[0] == "id\tmatch\tjaccard"
-    assert out.splitlines()[1] == "1-0\t1-0\t1.000000"
-    assert err[-1].startswith("fastlsh: 40 documents, 40 with a match")
-    whole = run("index", "query", place, name)[1].splitlines()
-    above = [line for line in whole[1:] if float(line.split("\t")[2]) >= 0.99]
-    assert 40 <= len(above) < len(whole) - 1
-    status, out, _ = run("index", "query", place, name, "--threshold", 0.99)
-    assert (status, out.splitlines()) == (0, [whole[0], *above])
-    assert run.refused("index", "query", place, name, "--threshold", 0.7).startswith(
-        "fastlsh: --threshold=0.7 is below that of the index, 0.8"
-    )
-    assert run("index", "remove", place, "1-0", "1-5")[2] == [
-        f"fastlsh: 2 documents removed; {shown(place)} has 38"
-    ]
-    status, out, err = run("index", "info", place)
-    told = json.loads(out)
-    assert told["documents"] == 38
-    assert "size=5, lowercase=True" in told["shingler"]
-    more = write("b.jsonl", jsonl(rows_of(2)))
-    assert run("index", "add", place, more)[2][-1].endswith(f"{shown(place)} has 78")
-    assert run("index", "add", place, more, "--replace", "-q")[0] == 0
-
-
 def test_kept_rows_are_converted(run, write):
     seen, new = write("a.jsonl", jsonl(rows_of(1))), write("b.jsonl", jsonl(rows_of(2)))
     assert run("index", "build", "i.ix", seen, "-q")[0] == 0
@@ -140,19 +113,6 @@ def test_a_daily_job(run, write):
     assert json.loads(Path("log.jsonl").read_text().splitlines()[-1])["kept"] == len(kept)
     with Index.open("i.ix") as index:
         assert list(index) == [row["id"] for row in [*rows_of(1), *kept]]
-
-
-def test_all_rows_with_annotations(run, write):
-    assert run("index", "build", "i.ix", write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
-    rows = [{"id": "again", "text": rows_of(1)[0]["text"]}, {"id": "new", "text": "another text"}]
-    name = write("b.jsonl", jsonl(rows))
-    assert run("dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--annotate")[0] == 0
-    again, new = map(json.loads, Path("k.jsonl").read_text().splitlines())
-    assert (again["duplicate_of"], again["similarity"], again["cluster_size"]) == ("1-0", 1.0, 2)
-    assert (new["duplicate_of"], new["similarity"], new["cluster_size"]) == (None, None, 1)
-    with Index.open("i.ix") as index:
-        assert "new" in index
-        assert "again" not in index
 
 
 def test_an_index_without_texts_has_a_page(run, write):
@@ -218,17 +178,6 @@ def test_ids_that_cannot_be_saved(run, write):
                     ["dedup", name, "--index", "i.ix", "-o", "o.jsonl"]):  # fmt: skip
         assert run(*command)[::2] == (2, [f"{line} is of type float"])
     assert sorted(os.listdir()) == ["a.jsonl", "b.jsonl", "i.ix"]
-
-
-def test_no_candidates_at_all_are_refused(run, write):
-    """With an index as without: 0 is no number of comparisons."""
-    name = write("a.jsonl", jsonl(rows_of(1)))
-    run.done("index", "build", "i.ix", name, "-q")
-    given = ["dedup", name, "-o", "k.jsonl", "--max-candidates", 0]
-    said = run.refused(*given)
-    assert "max-candidates" in said
-    assert run.refused(*given, "--index", "i.ix") == said
-    assert not os.path.exists("k.jsonl")
 
 
 def test_an_index_on_a_server(run, write, redis_address):
@@ -372,37 +321,3 @@ def test_a_kill_between_output_and_index(run, write, place, killed, output):
     assert not [each for path in folders for each in os.listdir(path) if each.startswith(".")]
     with Index.open(place) as index, index._backend.store.reading():
         assert index._backend.store.outputs() == []
-
-
-def test_an_index_of_contained_documents(run, write, place):
-    """Build, add, query and dedup by containment, as `deduplicate` answers; days are one run."""
-    long = rows_of(1)
-    draw = random.Random(5)
-    short = [
-        {"id": f"part of {row['id']}", "text": row["text"][40 : draw.randrange(60, 110)]}
-        for row in long[:20]
-    ]
-    write("long.jsonl", jsonl(long[:30]))
-    write("more.jsonl", jsonl(long[30:]))
-    write("short.jsonl", jsonl([*short, {"id": "new", "text": "quite another text"}]))
-    rule = ["--rule", "contained", "--search", "containment", "--containment", "0.9"]
-    code, _, err = run("index", "build", place, "long.jsonl", *rule, "--threshold", "0.7")
-    assert (code, err) == (2, ["fastlsh: --threshold has no effect with --search containment"])
-    assert run("index", "build", place, "long.jsonl", *rule)[0] == 0
-    assert run("index", "add", place, "more.jsonl", *rule)[0] == 0
-    code, _, err = run("index", "add", place, "short.jsonl", "--rule", "jaccard")
-    assert code != 0
-    assert f"{shown(place)}: the index was saved with --rule=contained, not 'jaccard'" in err[-1]
-    code, out, _ = run("index", "query", place, "short.jsonl")
-    head, *lines = [line.split("\t") for line in out.splitlines()]
-    assert head == ["id", "match", "containment"]
-    assert {line[0] for line in lines} == {row["id"] for row in short}
-    assert json.loads(run("index", "info", place)[1])["search"] == "containment"
-    command = ["dedup", "short.jsonl", "--index", place, "-o", "new.jsonl", "--removed", "r.csv"]
-    assert run(*command, *rule)[0] == 0
-    against = ["--against", "long.jsonl", "--against", "more.jsonl", "--removed", "plain.csv"]
-    assert run("dedup", "short.jsonl", *against, "-o", "plain.jsonl", *rule)[0] == 0
-    assert Path("new.jsonl").read_bytes() == Path("plain.jsonl").read_bytes()
-    assert Path("r.csv").read_bytes() == Path("plain.csv").read_bytes()
-    with Index.open(place) as index:
-        assert len(index) == 41
