@@ -142,17 +142,6 @@ def test_the_plan_of_a_decontamination_runs_as_printed(tmp_path, capfd, kind, pr
 
 
 @on_posix
-def test_the_plan_for_passages_runs_as_printed(tmp_path, monkeypatch, capfd, processes):
-    monkeypatch.chdir(tmp_path)
-    write_shards(tmp_path, rows_of(5, 120), 4)
-    words = ["dedup", "in*.jsonl", "--by", "span", "--min-length", "40", "--threads", "1", "-q"]
-    words += ["--memory", "300M", "--removed"]
-    assert main([*words, "one.tsv", "-o", "one/"]) == 0
-    run(plan_of(capfd, [*words, "two.tsv", "-o", "two/", "--work", "w"], "sh"), tmp_path, processes)
-    assert same()
-
-
-@on_posix
 def test_the_plan_for_slurm(answered, tmp_path, capfd, processes):
     """Each job is an array, has its memory, and waits until the one before has succeeded."""
     out, jobs = run(plan_of(capfd, answered, "slurm"), tmp_path, processes, sbatch=SBATCH)
@@ -179,15 +168,6 @@ def test_a_plan_with_options_that_end(command, capfd):
         assert files == "in1.jsonl --parts"
         assert given.count("--memory") == 1
         assert line.strip().startswith("fastlsh dedup --memory 300M --stage ")
-
-
-def test_a_plan_for_pairs_has_no_rows_to_write(command, capfd):
-    words = ["pairs", "in*.jsonl", "-o", "p.tsv", "--work", "w", "--memory", "1G", "--threads", "8"]
-    script = plan_of(capfd, words, "slurm", 64)
-    stages = [line.partition("=")[0] for line in script.splitlines() if "=$(sbatch" in line]
-    assert stages == ["sign", "link", "unite", "gather", "decide", "finish"]
-    assert script.count("--array=1-64") == 4
-    assert script.count("--mem=1280M") == 6
 
 
 def test_a_plan_of_a_run_that_only_counts(command, capfd):
@@ -265,10 +245,3 @@ def test_a_plan_for_a_pipe_or_for_no_other_collection(command, capfd):
     assert "need files, not a pipe" in refusal(capfd, "dedup", "-", "-o", "two/", *plan)
     pairs = ["pairs", "in0.jsonl", "--best", "-o", "p.tsv"]
     assert "give --against" in refusal(capfd, *pairs, *plan)
-
-
-def test_a_stage_says_that_it_is_done(command, capfd):
-    command = [word for word in command if word != "-q"]
-    for _ in range(2):
-        assert main([*command, "--stage", "sign", "--part", "2/3"]) == 0
-        assert "fastlsh: stage sign, part 2/3: done" in capfd.readouterr().err.splitlines()
