@@ -80,36 +80,6 @@ def test_what_is_said_holds_for_the_similarities_as_shown(run, threshold, shown,
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--recall", "0.9"], LSHParams.for_threshold(0.6, recall=0.9)),
-        (["--weights", "0.5", "0.5"], LSHParams.for_threshold(0.6, weights=(0.5, 0.5))),
-        (["--steepest", "up", "--num-perm", "100"], LSHParams(18, 5)),
-        (["--steepest", "down", "--num-perm", "100"], LSHParams(17, 5)),
-        (["--bands", "20", "--rows", "5"], LSHParams(20, 5)),
-    ],
-)
-def test_the_rules(run, options, expected):
-    status, out, err = run("tune", "--threshold", "0.6", *options)
-    assert (status, err) == (0, [])
-    assert out.startswith(f"{expected.bands} bands x {expected.rows} rows (")
-
-
-def test_all_choices_side_by_side(run):
-    out, _ = run.done("tune", "--threshold", "0.6", "--num-perm", "100", "--compare")
-    table = out.split("\n\n")[-1].splitlines()
-    header = "rule b x r steep P(0.3) P(0.6) P(0.8) false+ false-"
-    assert " ".join(table[0].split()) == header
-    assert max(map(len, out.splitlines())) <= 80
-    choices = LSHParams.choices(0.6, 100)
-    assert len(table) == 1 + len(choices)
-    for line, (name, params) in zip(table[1:], choices.items(), strict=True):
-        assert re.match(rf"{name} +{params.bands} x {params.rows} +{params.threshold:.3f} ", line)
-        areas = [params.false_positive_area(0.6), params.false_negative_area(0.6)]
-        assert line.split()[-2:] == [f"{area:.4f}" for area in areas]
-
-
-@pytest.mark.parametrize(
     ("options", "line"),
     [
         (["--bands", "3"], "--bands and --rows must be given together"),
