@@ -51,19 +51,6 @@ def test_the_same_pairs_as_by_the_api(run, pa, kind, engine):
         assert file.read() == table(expected)
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_dedup_writes_the_rows_as_they_came(run, engine):
-    if engine == "disk":
-        pytest.importorskip("pyarrow")
-    kept = fastlsh.deduplicate(documents(), 0.6, shingler=SHINGLER).selected
-    put("a.jsonl", *({"x": 1, "text": ids} for ids in documents()))
-    run.done(
-        "dedup", "a.jsonl", "-o", "kept.jsonl", "--unit", "token", "--size", 3, "--threshold", 0.6,
-        "--engine", engine,
-    )  # fmt: skip
-    assert [row["text"] for row in table_rows("kept.jsonl")] == [documents()[i] for i in kept]
-
-
 def test_explain_and_evaluate(run):
     put("a.jsonl", {"id": "a", "text": [1, 2, 3, 4]}, {"id": "b", "text": [1, 2, 3, 5]})
     given = ("--unit", "token", "--size", 2)
