@@ -22,22 +22,6 @@ def texts(path):
     return [row["text"] for row in table_rows(path)]
 
 
-def test_documents_go(run, files, tmp_path):
-    train, evals = files
-    clean, hits = tmp_path / "clean.jsonl", tmp_path / "hits.tsv"
-    status, _, err = run("decontaminate", train, "--evals", evals, "-o", clean, "--hits", hits)
-    assert (status, texts(clean)) == (0, [ROWS[0]["text"]])
-    assert hits.read_text().splitlines() == [
-        "id\titem_file\titem_id\tshare\tlongest_run\tfield\tstart\tend",
-        f"b\t{evals}\tq1\t1.000000\t16\tquestion\t8\t89",
-    ]
-    assert err == [
-        "fastlsh: warning: 1 of 2 items are not searched: 1 too short (q2)",
-        "fastlsh: 2 documents: 1 of 2 items found in 1 document, at 1 place;"
-        " 1 row written, 1 left out",
-    ]
-
-
 def test_characters_are_looked_for_without_words(run, files, tmp_path):
     """The unit takes no `--words`, and the default of the task is for words alone."""
     train, evals = files
@@ -63,38 +47,6 @@ def test_a_run_that_is_interrupted_goes_on(run, files, tmp_path):
     status, _, err = run(*given, tmp_path, "--restart")
     assert (status, len(err)) == (2, 1)
     assert train.exists()
-
-
-def test_spans_go(run, files, tmp_path):
-    train, evals = files
-    clean = tmp_path / "clean.jsonl"
-    given = ("decontaminate", train, "--evals", evals, "-o", clean, "--rule", "span")
-    assert run(*given, "--join", "[...]", "-q")[0] == 0
-    assert texts(clean)[1] == "A quiz. [...]? It is Mercury."
-    status, _, err = run(*given, "--around", "8", "--min-piece", "3", "--size", "5")
-    assert (status, texts(clean)[1]) == (0, "Mercury.")
-    assert err[-1].endswith("; 2 rows written, 0 left out; 1 text cut")
-    run(*given, "--max-pieces", "1", "-q")
-    assert len(texts(clean)) == 1
-
-
-def test_rows_are_annotated(run, files, tmp_path):
-    train, evals = files
-    clean = tmp_path / "all.jsonl"
-    run("decontaminate", train, "--evals", evals, "-o", clean, "--rule", "annotate", "-q")
-    found = table_rows(clean)
-    assert [row["contaminated_by"] for row in found] == [None, "q1"]
-
-
-def test_presets(run, files, tmp_path):
-    train, evals = files
-    clean = tmp_path / "clean.jsonl"
-    for preset, left in (("gpt3", 1), ("decon", 1), ("marin", 2)):  # marin keeps capitals apart
-        given = ("--preset", preset, "-o", clean, "-q")
-        assert run("decontaminate", train, "--evals", evals, *given)[0] == 0
-        assert len(texts(clean)) == left, preset
-    given = ("--preset", "gpt3", "--rule", "document", "-o", clean)
-    assert run("decontaminate", train, "--evals", evals, *given)[0] == 0
 
 
 def test_boilerplate_is_named(run, tmp_path):
