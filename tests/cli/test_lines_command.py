@@ -26,22 +26,6 @@ def texts(path):
     return [row["text"] for row in table_rows(path)]
 
 
-def test_what_repeats_goes_and_rows_stay(run, notices, tmp_path):
-    kept, removed = tmp_path / "kept.jsonl", tmp_path / "removed.tsv"
-    _, err = run.done("dedup", notices, "--by", "line", "-o", kept, "--removed", removed)
-    assert texts(kept) == [ROWS[0]["text"], "The second story.\n", ""]
-    assert removed.read_text().splitlines() == [
-        "id\tstart\tend\tkept_id\tjaccard",
-        "b\t0\t4\ta\t1.000000",
-        "b\t24\t39\ta\t1.000000",
-        "c\t0\t4\ta\t1.000000",
-    ]
-    assert err == [
-        "fastlsh: 3 documents, 7 lines: 3 lines removed from 2 documents (duplicate ratio 0.4286);"
-        " 23 characters removed; 1 text became empty; 3 rows written"
-    ]
-
-
 def test_a_pipe_of_paragraphs_alike(notices):
     near = notices.read_bytes().replace(b"Share this page", b"Share this  page", 1)
     result = warm.run(
