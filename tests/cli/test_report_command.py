@@ -16,29 +16,6 @@ def page(name="r.html"):
     return Page(Path(name).read_text(encoding="utf-8"))
 
 
-def test_a_run_with_a_report(run):
-    status, out, err = run(
-        "dedup", rows(), "-o", "kept.jsonl", "--removed", "gone.tsv", "--report", "r.html",
-        "--threshold", "0.7", "-q",
-    )  # fmt: skip
-    assert (status, out, err) == (0, "", [])
-    seen = page()
-    first = words(seen.sections["Deduplication of 5 documents"])
-    assert "5 documents 2 kept 3 removed" in first
-    for note in ("input a.jsonl", "kept rows kept.jsonl", "proofs gone.tsv", "by fastlsh"):
-        assert note in first
-    assert "id-0 3 duplicates" in words(seen.sections["The largest clusters"])
-    stages = [row[0] for row in seen.tables["Time"][1:]]
-    assert stages == ["reading", "signatures", "identical documents", "decisions", "writing"]
-
-
-def test_the_rest_of_the_run_is_the_same(run):
-    run("dedup", rows(), "-o", "with.jsonl", "--removed", "with.tsv", "--report", "r.html")
-    run("dedup", rows(), "-o", "without.jsonl", "--removed", "without.tsv")
-    for suffix in (".jsonl", ".tsv"):
-        assert Path(f"with{suffix}").read_bytes() == Path(f"without{suffix}").read_bytes()
-
-
 def test_with_documents_kept_before_and_bad_rows(run):
     rows("old.jsonl", TEXTS[:1])
     Path("a.jsonl").write_text(Path(rows()).read_text() + '{"id": 7}\n')
@@ -49,35 +26,6 @@ def test_with_documents_kept_before_and_bad_rows(run):
     assert "reference collection old.jsonl rows left out 1" in first
     assert "removed, duplicates of the reference collection 4" in first
     assert "id-0 from the reference collection" in words(seen.sections["The largest clusters"])
-
-
-def test_a_page_about_pairs(run):
-    assert run("pairs", rows(), "-o", "p.tsv", "--report", "r.html", "--threshold", "0.7")[0] == 0
-    pairs = [line.split("\t") for line in Path("p.tsv").read_text().splitlines()[1:]]
-    seen = page()
-    first = words(seen.sections["Pairs of 5 documents"])
-    assert f"5 documents {len(pairs)} pairs 4 documents in pairs 0 pairs of similarity 1" in first
-    assert "input a.jsonl pairs p.tsv made" in first
-    bars = seen.tables["How similar the pairs are"][1:]
-    assert sum(int(row[2]) for row in bars) == len(pairs) == 6
-    shown = words(seen.sections["The most similar pairs"])
-    for left, right, similarity in pairs:
-        assert f"{left} and {right} {float(similarity):.4f}" in shown
-    best = max(pairs, key=lambda pair: float(pair[2]))
-    assert shown.index(f"{best[0]} and {best[1]}") == shown.index("id-")
-    assert any("changed" in each for each in seen.marked)
-
-
-def test_a_page_about_pairs_with_other_files(run):
-    known = rows("known.jsonl", [TEXTS[0], TEXTS[0]])
-    arguments = ("pairs", rows(), "--against", known, "--threshold", "0.7", "--report", "r.html")
-    out, _ = run.done(*arguments)
-    seen = page()
-    assert "other collection known.jsonl" in words(seen.sections["Pairs of 5 documents"])
-    shown = words(seen.sections["The most similar pairs"])
-    assert shown.count(" from the reference collection") == len(out.splitlines()) - 1 == 8
-    assert "id-0 and id-1 from the reference collection 1.0000" in shown
-    assert shown.count("both texts are identical") == 2
 
 
 def test_pairs_in_pages_and_by_file(run):
