@@ -60,16 +60,6 @@ def test_answers_that_do_not_belong_to_the_sample_are_told(run):
     assert err[0] == "fastlsh: warning: absent.jsonl does not exist: no pair is judged"
 
 
-def test_the_threshold_for_a_precision(run):
-    arguments = put_removed(run)
-    put_answers(*[True] * 9)
-    count = len(Path("answers.jsonl").read_text().splitlines())
-    _, out, err = run(*arguments, *RESULTS, "--precision", "0.4")
-    assert "fastlsh: The threshold 0." in err[-1]
-    assert f"{count} of the removals reach it" in err[-1]
-    assert out.splitlines()[1].split("\t")[2:6] == [f"{count}"] * 3 + ["1.000000"]
-
-
 def test_complaints(run):
     arguments = put_removed(run)
     Path("thesis.txt").write_text("years of work")
