@@ -15,23 +15,6 @@ def put_three():
     return "a.jsonl", "b.jsonl", "c.jsonl"
 
 
-def test_the_table_and_the_summary(run):
-    names = put_three()
-    out, err = run.done("overlap", *names, "--threshold", "0.7")
-    head, *rows = [line.split("\t") for line in out.splitlines()]
-    assert head == [
-        "data_set", "other", "shared_documents", "documents", "shared_characters", "characters",
-    ]  # fmt: skip
-    assert [row[:4] for row in rows if row[2] != "0"] == [
-        ["a.jsonl", "a.jsonl", "3", "4"], ["a.jsonl", "b.jsonl", "3", "4"],
-        ["b.jsonl", "a.jsonl", "1", "1"],
-    ]  # fmt: skip
-    assert len(rows) == 9
-    assert ": 3 data sets; " in err[-1]
-    assert run("overlap", *names, "-q", "-o", "t.csv") == (0, "", [])
-    assert Path("t.csv").read_text().startswith("data_set,other,")
-
-
 def test_the_page(run):
     names = [*put_three(), "<b>&.jsonl"]
     put(names[-1], {"text": NASTY}, {"text": ""})
