@@ -13,22 +13,6 @@ def inputs(tmp_path):
     return write_shards(tmp_path, rows_of(3, 200), 2)
 
 
-def test_both_engines_by_option(run, inputs):
-    pytest.importorskip("pyarrow")
-    for engine in ("memory", "disk"):
-        _, err = run.done(
-            "dedup", *inputs, "-o", f"{engine}.jsonl", "--engine", engine, "--memory", "1G",
-            "--clusters", f"{engine}.tsv", "--priority", "score", "--threshold", 0.7,
-        )  # fmt: skip
-        on_disk = "fastlsh: working on disk in disk.jsonl.work (as asked for, --memory is 1G)"
-        in_memory = "fastlsh: --memory limits only the size of a row with --engine=memory"
-        assert err[:-1] == [on_disk if engine == "disk" else in_memory]
-        assert err[-1].startswith("fastlsh: 200 documents, 9 empty: 125 kept, 75 removed (")
-    assert Path("memory.jsonl").read_bytes() == Path("disk.jsonl").read_bytes()
-    assert Path("memory.tsv").read_bytes() == Path("disk.tsv").read_bytes()
-    assert not Path("disk.jsonl.work").exists()
-
-
 def test_options_that_the_engine_has_no_use_for(run, inputs):
     words = ["dedup", *inputs, "-o", "kept.jsonl", "--engine", "memory"]
     _, _, err = run(*words, "--memory", "1G", "--work", "w", "--keep-work", "--restart")
