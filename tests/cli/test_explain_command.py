@@ -1,8 +1,6 @@
 """fastlsh explain."""
 
-import json
 import os
-from pathlib import Path
 
 import pytest
 
@@ -69,18 +67,6 @@ def test_parquet(run):
     put_table("a.parquet", [{"id": 7, "text": ONE}, {"id": 8, "text": None}])
     assert run("explain", "a.parquet", "7", "7")[1].startswith("Found: 17 of 17")
     assert run("explain", "a.parquet", "7", "8")[1].startswith("Not found: a document without")
-
-
-def test_files(run, three):
-    status, _, err = run("explain", three, "0", "1", "--html", "e.html", "--json", "e.json")
-    assert (status, err) == (0, [])
-    found = explain(ONE, NEAR)
-    assert Path("e.html").read_text(encoding="utf-8") == found.to_html(("0", "1"))
-    figures = json.loads(Path("e.json").read_text(encoding="utf-8"))
-    expected = {"id_a": "0", "id_b": "1", **found.to_dict()}
-    assert figures == json.loads(json.dumps(expected))
-    assert figures["similarity"] == found.similarity
-    assert figures["spans"][0] == {"a_start": 0, "a_stop": 53, "b_start": 0, "b_stop": 53}
 
 
 @pytest.mark.parametrize(
