@@ -1,6 +1,5 @@
 """Shards on the command line: directories, patterns, one output for each input."""
 
-import json
 import os
 import signal
 import subprocess
@@ -50,11 +49,6 @@ def test_dedup_shard_by_shard(run, shards, inputs):
     run("dedup", *inputs, "-o", "out", "--keep", "last", "-q")
     assert Path("out/a.jsonl").read_text().count("\n") == 1
     assert Path("out/deep/b.jsonl").read_text().count("\n") == 1
-
-
-def test_one_file_of_a_directory(run, shards):
-    assert run("dedup", "in", "--recursive", "-o", "kept.jsonl", "-q") == (0, "", [PASSED])
-    assert len(Path("kept.jsonl").read_text().splitlines()) == 2
 
 
 def test_the_other_commands_read_shards(run, shards):
@@ -148,29 +142,3 @@ def test_a_signal_leaves_nothing_or_everything(here, moment):
         for name in names:
             os.unlink(f"out/{name}")
         os.rmdir("out")
-
-
-def test_texts_of_a_directory(run):
-    os.mkdir("in")
-    for name, text in {"a.txt": ONE, "b.txt": ONE, "c.txt": OTHER}.items():
-        Path(f"in/{name}").write_text(text)
-    assert run("dedup", "in", "-o", "out/", "-q") == (0, "", [])
-    assert tree("out") == ["out/a.txt", "out/c.txt"]
-    run("dedup", "in", "-o", "kept.jsonl", "-q")
-    lines = Path("kept.jsonl").read_text().splitlines()
-    assert [json.loads(line)["text"] for line in lines] == [ONE, OTHER]
-
-
-def test_another_format(run, shards):
-    pq = pytest.importorskip("pyarrow.parquet")
-    run("dedup", "in", "--recursive", "-o", "out/", "--convert-to", "parquet", "-q")
-    assert tree("out") == ["out/a.parquet", "out/deep/b.parquet"]
-    assert pq.read_table("out/a.parquet").to_pylist()[1] == {"id": 2, "text": OTHER}
-    status, out, _ = run("dedup", "out/a.parquet", "-o", "one.csv", "--convert-to", "csv", "-q")
-    assert (status, out) == (0, "")
-    assert Path("one.csv").read_text() == f'id,text\n1,{ONE}\n2,"{OTHER}"\n'
-    line = only_line(run("dedup", "in", "-o", "o.xml", "--recursive", "--convert-to", "xml"))
-    assert (
-        line
-        == "fastlsh: rows cannot be converted to 'xml', only to parquet, jsonl, csv, arrow, tsv"
-    )
