@@ -52,27 +52,6 @@ def test_paragraphs(run):
     assert Path("again.txt").read_bytes() == Path("b.txt").read_bytes()
 
 
-@pytest.mark.parametrize("kind", ["lines", "paragraphs"])
-@pytest.mark.parametrize("size", [1, 7, 1 << 20])
-def test_wherever_a_text_is_cut(here, kind, size):
-    from fastlsh.io import expand, identity, read_blocks, reread_blocks
-    from fastlsh.io.sources import Options
-
-    text = "a\n\nb\nc\r\n\r\n \n\nd e\n\nf\n\n\n"
-    put("a.txt", text * 3)
-    (source,) = expand("a.txt", options=Options(split=kind))
-    blocks = list(read_blocks(source, size))
-    texts = [t for block in blocks for t in block.documents().texts]
-    expected = ["a", "b", "c", "d e", "f"] if kind == "lines" else ["a", "b\nc", "d e", "f"]
-    assert texts == expected * 3
-    whole = b"".join(bytes(b.rows([True] * len(b.documents()))) for b in blocks)
-    if kind == "paragraphs":
-        assert whole == (text * 3).encode()
-    extents = [block.extent for block in blocks]
-    found = reread_blocks(source, extents, expected=identity(source))
-    assert [t for block in found for t in block.documents().texts] == texts
-
-
 def test_lines_become_rows_of_other_formats(run):
     put("a.txt", LINES)
     more = ["--split", "lines", "-q"]
