@@ -34,32 +34,6 @@ def test_delimited(tmp_path):
     refuses(InputError, r"a\.csv: unexpected end of data", rows_of, path)
 
 
-def test_plain_text(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("one\n")
-    ((number, row),) = rows_of(path)
-    assert (number, row["text"]) == (1, "one\n")
-    path.write_bytes(b"\xff")
-    refuses(InputError, "not utf-8", rows_of, path)
-
-
-def test_tables(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.feather
-    import pyarrow.parquet
-
-    table = pa.table({"q": [{"a": "x"}, None], "n": [1, 2]})
-    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
-    pyarrow.feather.write_feather(table, tmp_path / "a.arrow")
-    for name in ("a.parquet", "a.arrow"):
-        assert rows_of(tmp_path / name) == [
-            (1, {"q": {"a": "x"}, "n": 1}),
-            (2, {"q": None, "n": 2}),
-        ]
-    (tmp_path / "b.parquet").write_bytes(b"nothing")
-    refuses(InputError, r"b\.parquet", rows_of, tmp_path / "b.parquet")
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
