@@ -1,7 +1,5 @@
 """Parquet, Arrow and Zstandard: through pyarrow, and a clear word where it is absent."""
 
-import importlib
-import sys
 from functools import partial
 
 import numpy as np
@@ -164,37 +162,6 @@ def test_dictionaries_of_several_files():
     found = read(["a.arrow", "b.arrow"])
     write_rows(found, np.array([True, False, True, True]), "c.arrow")
     assert load("c.arrow").column("text").to_pylist() == ["x", "y", "z"]
-
-
-@pytest.mark.parametrize("change", [["a", "x"], ["a"], ["a", "b", "c"]])
-def test_a_changed_file_is_noticed(change, tmp_path):
-    save(pa.table({"text": ["a", "b"]}), "a.parquet")
-    found = read("a.parquet")
-    save(pa.table({"text": change}), "a.parquet")
-    refuses(InputError, r"a\.parquet: changed", write_rows, found, np.ones(2, bool), "b.parquet")
-    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
-
-
-def test_zstd(tmp_path):
-    data = b'{"text": "a"}\n' * 1000
-    packed = pa.compress(data, "zstd", asbytes=True)
-    (tmp_path / "a.jsonl.zst").write_bytes(packed * 2)
-    found = read("a.jsonl.zst")
-    assert found.texts == ["a"] * 2000
-    write_rows(found, np.arange(2000) < 5, "b.jsonl.zst")
-    with pa.CompressedInputStream("b.jsonl.zst", "zstd") as file:
-        assert file.read() == data[: 5 * 14]
-    for bad in (packed[:-5], b"", data):
-        (tmp_path / "a.jsonl.zst").write_bytes(bad)
-        refuses(InputError, r"a\.jsonl\.zst: ", read, "a.jsonl.zst")
-
-
-@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.jsonl.zst"])
-def test_without_pyarrow(name, monkeypatch, tmp_path):
-    (tmp_path / name).write_bytes(b"x")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    importlib.invalidate_caches()
-    refuses(InputError, r"pip install pyarrow$", read, name)
 
 
 def test_a_pyarrow_that_cannot_be_loaded(monkeypatch, tmp_path):
