@@ -156,14 +156,6 @@ def test_stages_of_objects(storage, run, here, command):
     assert os.listdir(here / "work") == ["finished.json"]
 
 
-def test_pairs_and_the_others(storage, run):
-    url = storage.put("a.jsonl", rows(ONE, ONE))
-    assert run("pairs", url, "-o", "s3://data/p.tsv", "-q")[0] == 0
-    assert storage.get("p.tsv") == b"id_a\tid_b\tjaccard\n0\t1\t1.000000\n"
-    assert run("evaluate", url, "-q")[0] == 0
-    assert run("explain", url, 0, 1, "-q")[0] == 0
-
-
 def test_empty_outputs(storage):
     url = storage.put("in/a.jsonl", rows("a"))
     write_rows(read(url), np.zeros(1, bool), "s3://data/out/")
