@@ -135,30 +135,6 @@ def test_plain_text_becomes_json_lines(tmp_path):
     assert [json.loads(line)["duplicate_of"] for line in lines] == [None, NEW[1][0]]
 
 
-@pytest.mark.parametrize(
-    ("source", "convert"),
-    [("csv", "parquet"), ("csv", "jsonl"), ("jsonl", "csv"), ("parquet", "jsonl")],
-)
-def test_conversions(tmp_path, source, convert):
-    if source == "csv":
-        (tmp_path / "a.csv").write_text("id,text\n0,first\n1,second\n2,third\n", encoding="utf-8")
-    elif source == "jsonl":
-        (tmp_path / "a.jsonl").write_text("".join(json.dumps(r) + "\n" for r in ROWS), "utf-8")
-    else:
-        parquet.write_table(pa.Table.from_pylist(ROWS), tmp_path / "a.parquet")
-    out = written(tmp_path, f"a.{source}", f"b.{convert}", convert=convert)
-    if convert == "parquet":
-        found = parquet.read_table(out).to_pylist()
-    elif convert == "jsonl":
-        found = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    else:
-        text = out.read_text(encoding="utf-8")
-        assert text.splitlines()[0] == "id,text,duplicate_of,similarity,cluster_size"
-        return
-    assert [str(row["cluster_size"]) for row in found] == ["2", "2"]
-    assert found[1]["duplicate_of"] == NEW[1][0]
-
-
 def test_a_name_that_is_taken(tmp_path):
     (tmp_path / "a.jsonl").write_text(
         '{"text": "\\"similarity\\""}\n{"text": "b", "similarity": 1}\n{"text": "c"}\n', "utf-8"
