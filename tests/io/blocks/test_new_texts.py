@@ -43,27 +43,6 @@ def test_of_json_only_the_value_changes(before, after, separators, plain, text, 
         assert new == raw[:head] + json.dumps(text, ensure_ascii=new.isascii()) + rest
 
 
-CASES = [
-    ('{"text":"a","text": "b"}', "text", '{"text":"a","text": "X"}'),
-    ('{"a": {"b": {"c": "t"}, "text": 1}}', "a.b.c", '{"a": {"b": {"c": "X"}, "text": 1}}'),
-    ('{"a": {"b": 1}, "a.b": "t"}', "a.b", '{"a": {"b": 1}, "a.b": "X"}'),
-    ('{"a": {"b": 1}, "a": {"b": "t"}}', "a.b", '{"a": {"b": 1}, "a": {"b": "X"}}'),
-    (' {"n": 1.50e+3 ,"text" :"}, \\"text\\": 1"} ', "text", ' {"n": 1.50e+3 ,"text" :"X"} '),
-]
-
-
-@pytest.mark.parametrize(("raw", "key", "expected"), CASES)
-def test_places_of_values(raw, key, expected):
-    assert json_with_text(raw, key, "X", plain=True) == expected
-
-
-def test_what_is_escaped():
-    assert json_with_text('{"text": ""}', "text", "é", plain=False) == '{"text": "\\u00e9"}'
-    assert json_with_text('{"text": "ü"}', "text", "é", plain=False) == '{"text": "é"}'
-    assert json_with_text('{"text": "ü"}', "text", "é", plain=True) == '{"text": "\\u00e9"}'
-    assert json_with_text('{"text": "ü"}', "text", "\udc80", plain=False) == '{"text": "\\udc80"}'
-
-
 @given(
     st.lists(st.text('a,;"\r\n☃', max_size=6), min_size=2, max_size=4),
     st.sampled_from([",", ";", "\t"]),
