@@ -36,13 +36,6 @@ def test_a_dataset(dataset, options):
     assert found[3] == dataset[int(result.selected[3])]
 
 
-def test_selected_rows(dataset):
-    order = [i * 7 % 300 for i in range(300)]
-    result = fastlsh.deduplicate([TEXTS[i] for i in order], 0.6)
-    found = deduplicate(dataset.select(order), 0.6)
-    assert found["id"][:] == [order[i] for i in result.selected]
-
-
 def test_the_column(dataset):
     column = text_column(dataset)
     assert column.to_pylist() == TEXTS
