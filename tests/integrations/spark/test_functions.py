@@ -47,14 +47,6 @@ def test_however_the_rows_are_divided(spark, partitions, families):
     assert rows_of(found) == expected
 
 
-def test_many_more_partitions_than_families(spark):
-    texts = made(40, 2, 4)
-    expected = memory_proofs(texts, IDS[:40], 0.6, **EASY)
-    assert 1 < len({kept for _, kept, _ in expected}) < 7
-    found = proofs(frame(spark, IDS[:40], texts), threshold=0.6, partitions=20, **EASY)
-    assert rows_of(found) == expected
-
-
 @pytest.mark.parametrize(
     "keep", ["last", "longest", "large", "close", "truth", "dates", "times", "words", "exact"]
 )
@@ -110,18 +102,6 @@ def test_contained(spark):
     assert rows_of(found) == expected
     kept = deduplicate(df, threshold=0.4, **options, **EASY)
     assert kept.count() == len(IDS) - len(expected)
-
-
-def test_search_by_containment(spark):
-    short = [text[len(text) // 4 : len(text) // 2] for text in TEXTS if text]
-    texts, ids = [*TEXTS, *short], [*IDS, *(f"s{i:04}" for i in range(len(short)))]
-    options = {
-        "keep": "longest", "rule": "contained", "search": "containment", "containment": 0.7,
-        "num_perm": 32, "recall": 0.5,
-    }  # fmt: skip
-    expected = memory_proofs(texts, ids, 0.8, **options)
-    assert sum(row[0].startswith("s") for row in expected) > len(short) / 2
-    assert rows_of(proofs(frame(spark, ids, texts), **options)) == expected
 
 
 def test_equal(spark):
