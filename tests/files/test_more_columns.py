@@ -3,7 +3,7 @@
 import pytest
 
 from combinations import covering
-from fastlsh import InputError, near_duplicate_files, near_duplicates
+from fastlsh import InputError, matches, near_duplicate_files, near_duplicates
 from fastlsh.files.run.manifest import OF_PAIRS
 from files import put_table, table_rows
 from in_stages import run_with
@@ -19,6 +19,32 @@ def run(folder, how, inputs, **keywords):
     keywords |= {"work": folder / "work", "stages": OF_PAIRS, "threshold": 0.6}
     result = run_with(how, near_duplicate_files, inputs, folder / "pairs.jsonl", **keywords)
     return result, table_rows(folder / "pairs.jsonl")
+
+
+@pytest.mark.parametrize(("how", "estimates"), covering(HOW, [False, True]))
+def test_one_to_one_takes_the_most_similar_pair_first(tmp_path, monkeypatch, how, estimates):
+    small_budget(monkeypatch)
+    rows = rows_of(31, 150)
+    for row in rows:
+        row["id"] = int(row["id"][1:])
+    inputs, known = (
+        write_shards(tmp_path, some, 2, name)
+        for some, name in ((rows[70:], "in"), (rows[:70], "known"))
+    )
+    result, found = run(tmp_path, how, inputs, against=known, one_to_one=True, estimates=estimates)
+    texts = [row["text"] for row in rows]
+    every = sorted(matches(texts[70:], texts[:70], 0.6), key=lambda pair: (-pair[2], pair[:2]))
+    expected, left, right = [], set(), set()
+    for a, b, similarity in every:
+        if a not in left and b not in right:
+            left.add(a)
+            right.add(b)
+            expected.append((a + 70, b, similarity))
+    assert [(row["id_a"], row["id_b"], row["jaccard"]) for row in found] == sorted(expected)
+    assert ("estimate" in found[0]) == estimates
+    assert result.n_pairs == result.documents_in_pairs == len(expected) < len(every)
+    chosen = matches(texts[70:], texts[:70], 0.6, one_to_one=True)
+    assert [(a + 70, b, s) for a, b, s in chosen] == sorted(expected)
 
 
 VALUES = {
