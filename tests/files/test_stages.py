@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from combinations import every
+from combinations import covering, every
 from fastlsh import (
     InputError,
     Shingler,
@@ -37,9 +37,6 @@ pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
 PAIR_STAGES = [stage for stage in STAGES if stage not in ("merge", "write")]
 PARTS = [1, 2, 4, 7]
-SOME = [2, *(pytest.param(of, marks=pytest.mark.exhaustive) for of in PARTS if of != 2)]
-
-
 COUNT = 36
 """The documents of a collection, in six files: three units, and many blocks."""
 
@@ -82,28 +79,37 @@ def outputs(folder, name="kept/"):
     }  # fmt: skip
 
 
-CASES = [
-    ("jsonl", "kept/", {}),
-    ("jsonl", "kept.jsonl.gz", {"against": True, "keep": "longest"}),
-    ("parquet", "kept/", {"against": True, "priority": "score"}),
-    ("parquet", "kept.parquet", {"max_copies": 2}),
-    ("jsonl", "kept/", {"annotate": True}),
-]
+IN_PARTS = {
+    "documents": (deduplicate_files, "jsonl", {"against": True, "keep": "longest"}),
+    "tables": (deduplicate_files, "parquet", {"against": True, "priority": "score"}),
+    "pairs": (near_duplicate_files, "jsonl", {}),
+    "lines": (deduplicate_line_files, "jsonl", {"against": True, "drop_empty": True}),
+    "passages": (deduplicate_span_files, "jsonl", {"against": True, "min_length": 40}),
+}  # fmt: skip
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("of", PARTS)
-@pytest.mark.parametrize("case", range(len(CASES)))
-def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of):
-    kind, name, more = CASES[case]
+@pytest.mark.parametrize(("case", "of"), covering(IN_PARTS, PARTS))
+def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, monkeypatch, case, of):
+    function, kind, more = IN_PARTS[case]
     keywords = job(tmp_path, kind, **more)
-    one = deduplicate_files(**keywords, **outputs(tmp_path / "one", name), engine="disk")
-    two = {**outputs(tmp_path / "two", name), "work": tmp_path / "work"}
-    result = in_parts(deduplicate_files, {**keywords, **two}, of)
+    one, two = outputs(tmp_path / "one"), outputs(tmp_path / "two")
+    if case == "pairs":
+        one, two = ({"output": each["removed"]} for each in (one, two))
+    elif case in ("lines", "passages"):
+        del one["clusters"], two["clusters"]
+    if case == "passages":
+        small_budget(monkeypatch, **OF_PASSAGES)
+        del keywords["threshold"]
+    whole = function(**keywords, **one, engine="disk")
+    two["work"] = tmp_path / "work"
+    stages = PAIR_STAGES if case == "pairs" else STAGES
+    result = in_parts(function, {**keywords, **two}, of, stages=stages)
+    again = function(**keywords, **two, stage="finish")
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
-    assert (result.documents, result.n_kept, result.empty, result.limited) == (
-        one.documents, one.n_kept, one.empty, one.limited,
-    )  # fmt: skip
+    of_both = {"seconds": 0, "outputs": 0, "reason": 0}
+    for each in (result, again):
+        assert {**vars(each), **of_both} == {**vars(whole), **of_both}
+    assert (whole.n_pairs if case == "pairs" else whole.n_removed) > 5
     assert os.listdir(tmp_path / "work") == ["finished.json"]
 
 
@@ -229,55 +235,13 @@ def test_the_row_of_an_error_is_counted_in_the_file(tmp_path, monkeypatch, kind,
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("function", [deduplicate_files, deduplicate_line_files])
-def test_the_end_again_returns_the_counts_and_misses_what_is_gone(tmp_path, function):
-    keywords = {**job(tmp_path), **outputs(tmp_path / "two"), "work": tmp_path / "work"}
-    if function is deduplicate_line_files:
-        del keywords["clusters"]
-    first = in_parts(function, keywords, 2)
-    again = function(**keywords, stage="finish")
-    assert first.n_removed > 0
-    assert {**vars(again), "seconds": 0} == {**vars(first), "seconds": 0}
-    kept = Path(first.outputs[2])
+def test_the_end_misses_an_output_that_is_gone(keywords):
+    result = in_parts(deduplicate_files, keywords, 2)
+    kept = Path(result.outputs[2])
     kept.rename(kept.with_suffix(".away"))
-    assert function(**keywords, stage="write").documents == 0
+    assert deduplicate_files(**keywords, stage="write").documents == 0
     with pytest.raises(InputError, match=r"in2\.jsonl: is missing.* remove that directory"):
-        function(**keywords, stage="finish")
-
-
-@pytest.mark.parametrize("of", SOME)
-def test_pairs_in_parts(tmp_path, of):
-    keywords = job(tmp_path)
-    one = near_duplicate_files(**keywords, output=tmp_path / "one.tsv", engine="disk")
-    keywords |= {"output": tmp_path / "two.tsv", "work": tmp_path / "work"}
-    result = in_parts(near_duplicate_files, keywords, of, stages=PAIR_STAGES)
-    assert (tmp_path / "two.tsv").read_bytes() == (tmp_path / "one.tsv").read_bytes()
-    assert result.n_pairs == one.n_pairs > 0
-    assert near_duplicate_files(**keywords, stage="finish").n_pairs == one.n_pairs
-    assert os.listdir(tmp_path / "work") == ["finished.json"]
-
-
-@pytest.mark.parametrize("of", SOME)
-@pytest.mark.parametrize(
-    "more", every(2, [{}, {"threshold": 0.7, "against": True, "drop_empty": True}])
-)
-def test_lines_in_parts(tmp_path, of, more):
-    keywords = {**job(tmp_path, count=24, **more), "threshold": 1.0, **more}
-    keywords.pop("against", None)
-    if "against" in more:
-        keywords["against"] = [tmp_path / "reference0.jsonl", tmp_path / "reference1.jsonl"]
-    for path in map(Path, keywords["inputs"]):
-        rows = map(json.loads, path.read_text("utf-8").splitlines())
-        lines = ({**row, "text": (row["text"] or "").replace(" e", "\n")} for row in rows)
-        put_table(path, lines)
-    one = outputs(tmp_path / "one")
-    two = {**outputs(tmp_path / "two"), "work": tmp_path / "work"}
-    del one["clusters"], two["clusters"]
-    whole = deduplicate_line_files(**keywords, **one, engine="disk")
-    result = in_parts(deduplicate_line_files, {**keywords, **two}, of)
-    assert contents(tmp_path / "two") == contents(tmp_path / "one")
-    assert (result.n_removed, result.emptied) == (whole.n_removed, whole.emptied)
-    assert result.n_removed > 0
+        deduplicate_files(**keywords, stage="finish")
 
 
 @pytest.fixture
@@ -620,47 +584,6 @@ def test_bad_rows_may_be_skipped_later(keywords, tmp_path):
     assert contents(tmp_path / "two") == contents(tmp_path / "three")
 
 
-SPANS = [
-    ("jsonl", "kept/", {}),
-    ("jsonl", "kept.jsonl.gz", {"against": True, "snap": "word", "merge_gap": 3, "join": "|"}),
-    ("parquet", "kept/", {"count": 90, "max_share": 0.05, "keep_least": 20}),
-    ("jsonl", "kept/", {"annotate": True}),
-]
-
-
-@pytest.mark.parametrize(
-    "case", [1, *(pytest.param(case, marks=pytest.mark.exhaustive) for case in (0, 2, 3))]
-)
-@pytest.mark.parametrize("of", SOME)
-def test_passages_in_parts(tmp_path, monkeypatch, case, of):
-    small_budget(monkeypatch, **OF_PASSAGES)
-    kind, name, more = SPANS[case]
-    keywords = {**job(tmp_path, kind, **{"count": 48, **more}), "min_length": 40}
-    del keywords["threshold"]
-    one = outputs(tmp_path / "one", name)
-    two = {**outputs(tmp_path / "two", name), "work": tmp_path / "work"}
-    del one["clusters"], two["clusters"]
-    whole = deduplicate_span_files(**keywords, **one, engine="disk")
-    memory = {**outputs(tmp_path / "three", name), "engine": "memory"}
-    del memory["clusters"]
-    deduplicate_span_files(**keywords, **memory)
-    result = in_parts(deduplicate_span_files, {**keywords, **two}, of)
-    assert contents(tmp_path / "two") == contents(tmp_path / "one") == contents(tmp_path / "three")
-    assert result.n_removed > 5
-    for each in (result, deduplicate_span_files(**keywords, **two, stage="finish")):
-        assert {**vars(each), "seconds": 0, "outputs": 0, "reason": 0} == {
-            **vars(whole), "seconds": 0, "outputs": 0, "reason": 0,
-        }  # fmt: skip
-    assert os.listdir(tmp_path / "work") == ["finished.json"]
-
-
-def test_families_need_memory_for_each_document(keywords, monkeypatch):
-    in_parts(deduplicate_files, keywords, 2, stages=STAGES[:2])
-    monkeypatch.setattr("fastlsh.files.disk.staged.PER_UNITED", 5 << 20)
-    with pytest.raises(ValueError, match="memory must be at least 340M to unite 36 documents"):
-        deduplicate_files(**keywords, stage="unite")
-
-
 def test_passages_need_memory_in_the_stages_that_have_all(keywords, monkeypatch):
     small_budget(monkeypatch, **OF_PASSAGES)
     del keywords["threshold"], keywords["clusters"]
@@ -727,18 +650,6 @@ def test_files_of_the_user_in_the_work_directory_stay(keywords):
     assert os.listdir(work) == ["thesis.tmp"]
 
 
-def test_a_manifest_of_another_program(keywords):
-    path = keywords["work"] / MANIFEST
-    path.parent.mkdir()
-    said = "not a work directory of fastlsh.*'manifest.json': give an"
-    for content in ('{"name": "an extension"}', "name: a service"):
-        path.write_text(content, "utf-8")
-        for stage in ("sign", "finish"):
-            with pytest.raises(InputError, match=said):
-                deduplicate_files(**keywords, stage=stage)
-        assert path.read_text("utf-8") == content
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left")])
 def test_an_attempt_that_fails_leaves_nothing_behind(keywords, monkeypatch, error):
     def fails(*_):
@@ -752,16 +663,6 @@ def test_an_attempt_that_fails_leaves_nothing_behind(keywords, monkeypatch, erro
     if isinstance(error, OSError):
         assert "free some space and run the same command again" in str(caught.value)
     assert sorted(os.listdir(keywords["work"])) == before
-
-
-@pytest.mark.exhaustive
-def test_pairs_have_no_such_stage(tmp_path):
-    keywords = {**job(tmp_path), "output": tmp_path / "two.tsv", "work": tmp_path / "work"}
-    in_parts(near_duplicate_files, keywords, 1, stages=PAIR_STAGES[:-1])
-    for stage in ("merge", "write"):
-        with pytest.raises(ValueError, match=f"for pairs has no stage {stage}: its stages"):
-            near_duplicate_files(**keywords, stage=stage)
-    assert near_duplicate_files(**keywords, stage="finish").n_pairs > 0
 
 
 def test_a_damaged_file_is_named_with_advice_that_helps(keywords):
