@@ -3,16 +3,6 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 collect_ignore_glob = [] if (ROOT / "bench" / "__main__.py").exists() else ["*"]
-
-
-@pytest.fixture
-def records():
-    from bench import RESULTS
-    from bench.tables import load
-
-    return load(RESULTS)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from bench import ROOT, processes
+from bench import ROOT, processes, report
 from bench.__main__ import NAMES
 from bench.report import BLOCKS
 from bench.tables import load
@@ -79,3 +79,7 @@ def test_a_name_that_is_none_is_refused():
     done = run("nonsense")
     assert done.returncode == 1
     assert "cases: characters" in done.stderr
+
+
+def test_pages_are_those_of_the_results():
+    report.main(["--check"])
