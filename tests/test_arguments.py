@@ -1,4 +1,4 @@
-"""Arguments that are out of range or of another type, at the API and at the kernels."""
+"""Arguments that are out of range or of another type."""
 
 import inspect
 import json
@@ -25,9 +25,6 @@ from fastlsh import (
     near_duplicates,
     pack_signatures,
 )
-from fastlsh._kernels.minhash._signatures import AFFINE32, FSS
-from fastlsh._kernels.text._plans import CHARACTERS
-from fastlsh._kernels.text._texts import spans_of_list
 from fastlsh.arguments import CHOICES, INTEGERS, check_integer
 from refusals import refuses
 
@@ -287,48 +284,3 @@ def test_bad_hashes_and_offsets(hashes, offsets, error):
 )
 def test_bad_tokens(documents, error, match):
     refuses(error, match, MinHasher(8).from_tokens, documents)
-
-
-# ---- the kernels' own checks
-
-
-def test_kernels_check_what_they_get(isa):
-    a = np.ones(8, np.uint32)
-    spans = spans_of_list(["one", "two"])
-    good = np.zeros((2, 8), np.uint32)
-    misaligned = np.zeros(65, np.uint8)[1:].view(np.uint32).reshape(2, 8)
-    for out in (good[:1], good[:, :7].copy(), good[:, ::2], misaligned, good.astype(np.int64)):
-        with pytest.raises(ValueError):  # noqa: PT011
-            isa.signatures(spans, CHARACTERS, 9, AFFINE32, a, a, out)
-    for unit, size in ((9, 9), (-1, 9), (CHARACTERS, 0)):
-        refuses(ValueError, "must be", isa.signatures, spans, unit, size, AFFINE32, a, a, good)
-    for scheme in (-1, 2):
-        with pytest.raises(ValueError, match="scheme must be"):
-            isa.signatures(spans, CHARACTERS, 9, scheme, a, a, good)
-    with pytest.raises(ValueError, match="8 values need 8 functions"):
-        isa.signatures(spans, CHARACTERS, 9, AFFINE32, a, a[:7], good)
-    with pytest.raises(ValueError, match="8 values need 16 functions"):
-        isa.signatures(spans, CHARACTERS, 9, FSS, a, a, good)
-    for rows, keys in ((4, (3, 2)), (0, (1, 2)), (4, (2, 1)), (9, (1, 2)), (2**61, (2, 2))):
-        with pytest.raises(ValueError, match=r"bands|keys"):
-            isa.signatures(
-                spans, CHARACTERS, 9, AFFINE32, a, a, good, rows, np.zeros(keys, np.uint64)
-            )
-    across = np.zeros((2, 2), np.uint64).T
-    with pytest.raises(ValueError, match="one after the other"):
-        isa.signatures(spans, CHARACTERS, 9, AFFINE32, a, a, good, 4, across)
-    with pytest.raises(TypeError):
-        isa.signatures(["one", "two"], CHARACTERS, 9, AFFINE32, a, a, good)
-    with pytest.raises(TypeError):
-        isa.signatures(None, CHARACTERS, 9, AFFINE32, a, a, good)
-    hashes = np.zeros(4, np.uint64)
-    for offsets in ([0, 2, 5], [0, 3, 2], [-1, 2, 4], [0, 4]):
-        with pytest.raises(ValueError):  # noqa: PT011
-            isa.hash_signatures(hashes, np.array(offsets), AFFINE32, a, a, good)
-    keys = np.zeros((2, 2), np.uint64)
-    for first, rows in ((0, 5), (0, 0), (-1, 4), (1, 4)):
-        with pytest.raises(ValueError):  # noqa: PT011
-            isa.band_keys(good, first, rows, keys)
-    with pytest.raises(IndexError):
-        isa.agreement(good, np.array([0]), np.array([2]), np.empty(1))
-    refuses(ValueError, "length", isa.agreement, good, np.array([0]), np.array([1]), np.empty(2))
