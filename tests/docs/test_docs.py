@@ -40,18 +40,16 @@ PAGES = [
         if path.stem not in ("count-duplicates", "daily-snapshots", "datasketch-with-redis")
     ),
 ]
+WITH_LIBRARIES = {
+    "tasks/count-duplicates": ["duckdb", "polars", "pyarrow"], "large-collections": ["pyarrow"],
+    "indexes": [],
+}  # fmt: skip
+"""The libraries that a page cannot run without."""
 ELSEWHERE = {
-    "count-duplicates",
-    "daily-snapshots",
-    "datasketch-with-redis",
-    "migrating",
-    "engines",
-    "integrations",
-    "indexes",
-    "large-collections",
-    "recipes",
+    "daily-snapshots", "datasketch-with-redis", "migrating", "engines", "integrations", "recipes",
     "spark",
-}  # each has a test of its own
+}  # fmt: skip
+"""Each has a test of its own."""
 WRITTEN = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md")), *ROOT.glob("examples/*.md")]
 NAME = re.compile(r"(?<![\w/.-])fastlsh(?:\.[A-Za-z_]\w*)+")
 LINK = re.compile(r"(?<!`)\[[^\]]*\]\(([^)\s]+)\)|(?:href|src|srcset)=\"([^\"]+)\"")
@@ -119,6 +117,18 @@ def test_pages_run(name, tmp_path, monkeypatch):
         assert page.names["removed"] == beside_the_first(page.names["pairs"])
 
 
+@pytest.mark.parametrize("name", WITH_LIBRARIES)
+def test_pages_that_need_libraries_run(name, tmp_path):
+    for library in WITH_LIBRARIES[name]:
+        pytest.importorskip(library)
+    for day in ("yesterday", "today", "other"):  # for the page on indexes
+        rows = [json.dumps({"id": f"{day}{d}", "text": f"{day} {d}" * 9}) for d in range(9)]
+        (tmp_path / f"{day}.jsonl").write_text("\n".join(rows) + "\n")
+    page = run_here(f"docs/{name}.md", tmp_path)
+    assert page.ran
+    assert not page.left_out
+
+
 def beside_the_first(pairs):
     """Return the documents of connected components, except for the first of each."""
     component = {}
@@ -183,7 +193,7 @@ def test_the_truth_of_the_examples_is_what_their_page_computes(examples, monkeyp
 
 
 def test_every_page_with_code_runs():
-    ran = {DOCS / f"{name}.md" for name in PAGES}
+    ran = {DOCS / f"{name}.md" for name in (*PAGES, *WITH_LIBRARIES)}
     ran |= {
         DOCS / "systems" / f"{path.stem[13:]}.md" for path in ROOT.glob("tests/docs/test_systems_*")
     }
@@ -254,56 +264,6 @@ def test_the_reference_has_every_argument_default_answer_and_error():
             assert (f"**{section}**" in entry) == (f"{section}\n---" in doc), (name, section)
 
 
-def test_an_entry_of_the_reference(reference):
-    def found(texts, *, most=3, how="exact"):
-        """Find what is `<here>` or <there>.
-
-        Parameters
-        ----------
-        texts : list of str
-            Up to 2**31 of them.
-        most, how
-            As ``near_duplicates`` has them.
-
-        Raises
-        ------
-        ValueError
-            There is none.
-
-        Examples
-        --------
-        >>> found([])
-        0
-
-        >>> found(["a"])
-        1
-        """
-
-    assert reference.entry("fastlsh.found", found, "") == (
-        "### `found`\n\n```py\nfound(texts, *, most=3, how='exact')\n```\n\n"
-        "Find what is `<here>` or \\<there>.\n\n"
-        "**Parameters**\n\n- `texts` (list of str):\n  Up to 2\\**31 of them.\n"
-        "- `most, how`:\n  As `near_duplicates` has them.\n\n"
-        "**Raises**\n\n- `ValueError`:\n  There is none.\n\n"
-        '**Examples**\n\n```pycon\n>>> found([])\n0\n\n>>> found(["a"])\n1\n```\n'
-    )
-
-
-def test_an_entry_whose_library_is_missing_stays(reference, monkeypatch):
-    outline, page = (
-        (DOCS / f"reference.{end}").read_text(encoding="utf-8") for end in ("txt", "md")
-    )
-    wanted = reference.reached
-
-    def missing(name):
-        if ".integrations." in name:
-            raise ImportError(name)
-        return wanted(name)
-
-    monkeypatch.setattr(reference, "reached", missing)
-    assert reference.made(outline, page) == page
-
-
 def test_the_reference_has_every_stage():
     text = (DOCS / "reference.txt").read_text(encoding="utf-8")
     public = re.findall(r"^::: (fastlsh\.(?:stages|parameters)\..+)$", text, flags=re.M)
@@ -347,12 +307,6 @@ def test_the_names_on_the_pages_exist():
         assert is_missing(name) or reach(name) is not None, name
     with pytest.raises(AttributeError, match="MatchingSpan"):
         reach("fastlsh.explain.MatchingSpan")
-
-
-def test_a_module_does_not_have_the_name_of_a_public_function():
-    """Otherwise what is in it is out of reach."""
-    for name in fastlsh.__all__:
-        assert importlib.util.find_spec(f"fastlsh.{name}") is None, name
 
 
 def test_every_option_of_the_commands_is_on_their_page():
