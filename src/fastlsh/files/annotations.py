@@ -152,7 +152,7 @@ SPANS = "repeated_spans"
 class Annotations:
     """The columns about the clusters of the documents of the inputs, made block by block.
 
-    Documents are numbered through `against` and the inputs, in whichever order.
+    Documents are numbered through `against` and the inputs.
 
     Parameters
     ----------

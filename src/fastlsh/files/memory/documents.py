@@ -1,6 +1,6 @@
 """The engine in memory: read everything, search, write; also of rows in groups."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -112,10 +112,12 @@ def run_deduplication(
     )  # fmt: skip
     if index is not None:
         others = _of_index(index, result, with_texts=targets.report is not None)
+    before = len(others)
+    inputs = range(before, before + len(collection))
     gone, stays = result.removed, result.kept.copy()
     outside = result.against_index[gone]
-    reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
-    removals = RemovedDocuments(gone, reason, range(len(collection)))
+    reason = np.where(outside < 0, before + result.kept_index[gone], outside)
+    removals = RemovedDocuments(before + gone, reason, inputs)
     if not removal.keeps_one:
         copy = result.copy_number[gone]
         stays[gone] = removal.further_copies(removals, copy, collection.labels)
@@ -130,11 +132,13 @@ def run_deduplication(
                 proofs = _proofs(result, ~stays, collection, others, has_against)
                 write_table(targets.removed, proofs, together)
             if counts is not None and targets.clusters is not None:
-                write_table(targets.clusters, _clusters(result, collection, counts), together)
+                write_table(
+                    targets.clusters, _clusters(result, collection, before, counts), together
+                )
             kept: NDArray[np.bool_] = stays
             added: Added | None = None
             if counts is not None and removal.annotate:
-                ids = both_ids(collection, others)
+                ids = others.ids + collection.ids
                 added = Annotations(removals, counts, result.similarity[gone], result.measure, ids)
                 kept = np.ones_like(stays)
                 if request.group is not None:
@@ -260,20 +264,6 @@ def left_out(skipped: int) -> dict[str, str]:
     return {"rows left out": f"{skipped:,}"} if skipped else {}
 
 
-def with_against(
-    collection: Collection,
-    others: Collection,
-    kept: NDArray[np.int64],
-    outside: NDArray[np.int64],
-) -> tuple[Sequence[Any], NDArray[np.int64]]:
-    """Return `both_ids`, and the rows of the kept documents in them.
-
-    `outside` has the number of a document of `others` where it is the kept one, else -1.
-    """
-    ids = both_ids(collection, others)
-    return ids, np.where(outside < 0, kept, len(collection) + outside)
-
-
 def span_table(
     request: Request,
     result: LineDeduplication | SpanDeduplication,
@@ -282,16 +272,13 @@ def span_table(
     last: dict[str, NDArray[Any]],
 ) -> dict[str, Any]:
     """Return the columns of the table of removed spans, with `last` behind the others."""
-    ids, kept = with_against(collection, others, result.kept_document, result.against_document)
+    ids, n_against = others.ids + collection.ids, len(others)
+    against = result.against_document >= 0
+    kept = np.where(against, result.against_document, n_against + result.kept_document)
     return span_columns(
-        Lookup(ids, result.document), result.start, result.end, Lookup(ids, kept), last,
-        against=result.against_document >= 0 if request.against else None,
+        Lookup(ids, n_against + result.document), result.start, result.end, Lookup(ids, kept), last,
+        against=against if request.against else None,
     )  # fmt: skip
-
-
-def both_ids(collection: Collection, others: Collection) -> Sequence[Any]:
-    """Return the ids of the inputs, and behind them those of `others`, which are of `against`."""
-    return [*collection.ids, *others.ids] if len(others) else collection.ids
 
 
 def _proofs(
@@ -302,22 +289,25 @@ def _proofs(
     has_against: bool,
 ) -> dict[str, Any]:
     gone = np.flatnonzero(goes)
-    outside = result.against_index[gone] >= 0 if has_against else None
-    ids, reason = with_against(
-        collection, against, result.kept_index[gone], result.against_index[gone]
-    )
+    ids, n_against = against.ids + collection.ids, len(against)
+    outside = result.against_index[gone]
+    reason = np.where(outside < 0, n_against + result.kept_index[gone], outside)
     measure = "containment" if result.rule == "contained" else "jaccard"
-    return proof_columns(ids, gone, reason, result.similarity[gone], measure, against=outside)
+    return proof_columns(
+        ids, n_against + gone, reason, result.similarity[gone], measure,
+        against=outside >= 0 if has_against else None,
+    )  # fmt: skip
 
 
 def _clusters(
-    result: Deduplication, collection: Collection, counts: ClusterCounts
+    result: Deduplication, collection: Collection, n_against: int, counts: ClusterCounts
 ) -> dict[str, Any]:
     clusters = result.clusters()
     members = np.array([number for cluster in clusters for number in cluster], np.int64)
     sizes = [len(cluster) for cluster in clusters]
     number = np.repeat(np.arange(len(clusters)), sizes)
-    further = counts.columns(members, result.kept_index[members])
+    heads = result.kept_index[members]
+    further = counts.columns(n_against + members, n_against + heads)
     return {**cluster_columns(collection.ids, members, number), **further}
 
 

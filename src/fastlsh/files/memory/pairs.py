@@ -9,7 +9,6 @@ from fastlsh.files.memory.documents import (
     left_out,
     named_files,
     threads_and_progress,
-    with_against,
 )
 from fastlsh.files.requests import PairSearch, ReadBudget, Request
 from fastlsh.io import Collection, Lookup, Replacements, pair_columns, write_table
@@ -88,11 +87,10 @@ def run_matches(
             within=request.groups(collection.labels), against_within=request.groups(others.labels),
         )  # fmt: skip
     with clock("writing"):
-        ids, of_against = with_against(collection, others, matches.against, matches.against)
-        sides = matches.document, of_against
+        ids, sides = others.ids + collection.ids, (len(others) + matches.document, matches.against)
         measure = request.search.pair_measure
         columns = pair_columns(ids, *sides, matches.similarity, matches.estimate, measure=measure)
-        max_row, both = longest_row(budget.memory), (collection, others)
+        max_row, both = longest_row(budget.memory), (others, collection)
         columns |= columns_of_both(search.columns, *sides, max_row, lambda _: blocks_of(*both))
         write_table(search.output, columns, together)
     return matches, collection, others
