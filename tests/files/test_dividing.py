@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastlsh.files.answers import FoundPair, clusters_of
 from fastlsh.files.disk import link
-from fastlsh.files.disk.decide import FoundPair, clusters_of
 from fastlsh.files.disk.link import _divided
 
 

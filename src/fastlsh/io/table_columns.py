@@ -169,34 +169,37 @@ def proof_columns(
     removed: npt.NDArray[np.int64],
     reason: npt.NDArray[np.int64],
     similarity: npt.NDArray[np.float64],
-    measure: str = "jaccard",
+    measure: str,
     *,
-    against: npt.NDArray[np.bool_] | None = None,
+    n_against: int | None = None,
 ) -> dict[str, Any]:
     """Return the table of proofs: each removed document, the kept one, how similar they are.
 
-    `against` tells which kept documents are of the reference collection; None: there is none.
+    `n_against` is how many documents, the first ones, are of the reference collection; None: there
+    is none.
     """
     columns = {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), measure: similarity}
-    return columns if against is None else {**columns, "against": against}
+    return columns if n_against is None else {**columns, "against": reason < n_against}
 
 
 def span_columns(
-    ids: Lookup,
+    ids: Values,
+    document: npt.NDArray[np.int64],
     start: npt.NDArray[np.int64],
     end: npt.NDArray[np.int64],
-    kept_ids: Lookup,
+    kept: npt.NDArray[np.int64],
     last: dict[str, npt.NDArray[Any]],
     *,
-    against: npt.NDArray[np.bool_] | None = None,
+    n_against: int | None = None,
 ) -> dict[str, Any]:
     """Return the table of removed spans: where they were, and the document with the kept one.
 
     `last` is the column that follows: how similar the spans are, or where the kept one begins.
-    `against` is that of `proof_columns`.
+    `n_against` is that of `proof_columns`.
     """
-    columns = {"id": ids, "start": start, "end": end, "kept_id": kept_ids, **last}
-    return columns if against is None else {**columns, "against": against}
+    spans = {"id": Lookup(ids, document), "start": start, "end": end}
+    columns = {**spans, "kept_id": Lookup(ids, kept), **last}
+    return columns if n_against is None else {**columns, "against": kept < n_against}
 
 
 def contamination_columns(
@@ -214,10 +217,3 @@ def contamination_columns(
         "id": ids, "item_file": files, "item_id": items, "share": share, "longest_run": run,
         "field": fields, "start": start, "end": end,
     }  # fmt: skip
-
-
-def cluster_columns(
-    ids: Values, members: npt.NDArray[np.int64], cluster: npt.NDArray[np.int64]
-) -> dict[str, Any]:
-    """Return the table of clusters: each member's id, and which cluster it belongs to."""
-    return {"id": Lookup(ids, members), "cluster": cluster}

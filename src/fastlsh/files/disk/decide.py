@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.arrays import offsets_of, settled
 from fastlsh.errors import InputError, TooManyPairsError
+from fastlsh.files.answers import EstimatedPair, FoundPair, Proof, rows_of
 from fastlsh.files.budget import BASE
 from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
 from fastlsh.files.disk.link import Linked
@@ -21,15 +22,6 @@ from fastlsh.files.run.workdir import save_blocks
 from fastlsh.parallel import amount
 from fastlsh.stages import decide_part, find_crossing_of_part, find_pairs_of_part, united_matches
 from fastlsh.texts import as_texts
-
-FoundPair = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
-"""A pair and its similarity."""
-
-EstimatedPair = np.dtype([*FoundPair.descr, ("estimate", np.float64)])
-"""A pair, its similarity, and what the signatures estimate."""
-
-Proof = np.dtype([*FoundPair.descr, ("copy", np.int64)])
-"""(removed document, kept one, similarity), and the number that `PartDecisions.copy_number` has."""
 
 ECHOES = "answer-echoes.npy"
 """The stretches that were found while documents were signed: an answer beside those of parts."""
@@ -81,7 +73,7 @@ def decide_parts(
         )  # fmt: skip
         gone = answer.kept_number != answer.number
         columns = (answer.number, answer.kept_number, answer.similarity, answer.copy_number)
-        proofs = _rows(Proof, *(column[gone] for column in columns))
+        proofs = rows_of(Proof, *(column[gone] for column in columns))
         return proofs, answer.number[answer.limited]
 
     each_part(job, linked, texts, decide, "decisions")
@@ -140,7 +132,7 @@ def find_pairs(
         n_pairs += len(pairs.left)
         check_pairs(n_pairs, search.max_pairs)
         kind = EstimatedPair if search.estimates else FoundPair
-        return _rows(kind, *pairs[: 4 if search.estimates else 3]), np.empty(0, np.int64)
+        return rows_of(kind, *pairs[: 4 if search.estimates else 3]), np.empty(0, np.int64)
 
     each_part(job, linked, texts, find, "comparing")
 
@@ -295,25 +287,8 @@ def _texts(part: PartTexts) -> TextColumn:
     return TextColumn(part.data, offsets_of(sizes)[:-1], sizes, part.strict)
 
 
-def _rows(kind: np.dtype[Any], *columns: Any) -> NDArray[Any]:
-    """Return columns as an array of rows."""
-    rows = np.empty(len(columns[0]), kind)
-    for name, column in zip(kind.names or (), columns, strict=True):
-        rows[name] = column
-    return rows
-
-
 ANSWER = "answer.npy"
 KEPT = "kept.npy"
-
-
-class Clusters(NamedTuple):
-    """Documents that belong together: each kept one, followed by those removed for it."""
-
-    number: NDArray[np.int64]
-    """int64 (m,): the document."""
-    cluster: NDArray[np.int64]
-    """int64 (m,): of which cluster, counted from 0 in order of the kept documents."""
 
 
 def answer_of_all_parts(
@@ -339,38 +314,6 @@ def kept_documents(job: Job, summary: Summary, proofs: NDArray[Any]) -> NDArray[
         kept[proofs["left"] - summary.n_against] = False
         job.work.save(KEPT, kept)
     return job.work.load(KEPT)
-
-
-def clusters_of(proofs: NDArray[Any], n_against: int) -> Clusters:
-    """Return the clusters, as `Deduplication.clusters` has them.
-
-    Parameters
-    ----------
-    proofs
-        Of all removed documents, which ascend.
-    n_against
-        Documents below this number are of `against` and make no cluster.
-
-    Notes
-    -----
-    Memory: 80 bytes for each removed document.
-    """
-    inside = proofs["right"] >= n_against
-    kept = proofs["right"][inside]
-    order = np.argsort(kept, kind="stable")
-    kept = kept[order]
-    new = np.diff(kept, prepend=-1) != 0
-    cluster = np.cumsum(new)
-    # Each kept document stands before those removed for it, which are in order.
-    position = np.arange(len(kept)) + cluster
-    heads = position[new] - 1
-    number = np.empty(len(kept) + len(heads), np.int64)
-    number[heads] = kept[new]
-    del kept
-    number[position] = proofs["left"][inside][order]
-    of = np.empty(len(number), np.int64)
-    of[heads], of[position] = np.arange(len(heads)), cluster - 1
-    return Clusters(number, of)
 
 
 Match = np.dtype([(name, np.int64) for name in ("left", "begin", "end", "right", "kept_begin")])

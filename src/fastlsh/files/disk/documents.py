@@ -11,17 +11,14 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
 from fastlsh.errors import InputError
-from fastlsh.files.annotations import Annotations, Cells, Reread, columns_of_both
+from fastlsh.files.annotations import Cells, Reread, columns_of_both
+from fastlsh.files.answers import EstimatedPair, FoundPair, Removals
 from fastlsh.files.disk import gather, grouped, link
 from fastlsh.files.disk.decide import (
     ANSWER,
-    EstimatedPair,
-    FoundPair,
-    Proof,
     answer_of_all_parts,
     answer_rows,
     check_pairs,
-    clusters_of,
     decide_parts,
     find_pairs,
     kept_documents,
@@ -61,16 +58,14 @@ from fastlsh.files.run.workdir import recording
 from fastlsh.files.saved_index import count_run, save_index
 from fastlsh.io import (
     Lookup,
-    cluster_columns,
     pair_columns,
-    proof_columns,
     replacing_together,
     write_table,
     write_text,
 )
 from fastlsh.parallel import Stopwatch, amount, plural
 from fastlsh.reporting import RunCounts, largest_clusters_page
-from fastlsh.results import Deduplication, RemovedDocuments, components_of, count_in_pairs
+from fastlsh.results import Deduplication, components_of, count_in_pairs
 
 MOST = 5_000
 """Documents that the page is about."""
@@ -208,42 +203,26 @@ def run_deduplication(
         with clock("decisions"):
             decide_parts(job, summary, linked, texts, keep, removal.max_candidates)
             end_of_stage(job, "decide")
-            proofs = answer_of_all_parts(job, linked, Proof)
-            labels, numbers = saved_columns(job)
+            proofs = answer_of_all_parts(job, linked)
             inputs = range(summary.n_against, summary.documents)
-            removals = RemovedDocuments(proofs["left"], proofs["right"], inputs)
-            goes = proofs
-            if not removal.keeps_one:
-                goes = proofs[~removal.further_copies(removals, proofs["copy"], labels)]
-            kept = kept_documents(job, summary, goes)
+            labels, numbers = saved_columns(job)
+            removals = Removals(proofs, inputs, removal, labels, numbers)
+            kept = kept_documents(job, summary, removals.left_out)
             end_of_stage(job, "merge")
         with clock("writing"):
             rows = job.rows or job
             check_unchanged(rows.work, rows.sources[: rows.first_input + summary.files])
-            added = counts = None
-            if removal.annotate or targets.clusters is not None:
-                counts = removal.counts_of(removals, labels, numbers)
-            if counts is not None and removal.annotate:
-                measure = "containment" if job.params.rule == "contained" else "similarity"
-                added = Annotations(removals, counts, proofs["similarity"], measure, texts)
+            added = removals.annotations(job.params, texts)
+            if added is not None:
                 kept = np.ones_like(kept)
             left = Remainder(kept, summary.n_against, added=added)
             if job.rows is not None:
                 left = grouped.remainder_of_rows(job.rows, left)
             write_stage(rows, targets, left)
             with writing_outputs(rows, targets, left) as together:
-                if targets.removed is not None:
-                    columns = proof_columns(
-                        texts, *_columns(goes), job.params.measure,
-                        against=goes["right"] < summary.n_against if job.first_input else None,
-                    )  # fmt: skip
-                    write_table(targets.removed, columns, together)
-                if counts is not None and targets.clusters is not None:
-                    number, cluster = clusters_of(proofs, summary.n_against)
-                    columns = cluster_columns(texts, number, cluster)
-                    heads = number[np.flatnonzero(np.diff(cluster, prepend=-1))][cluster]
-                    columns |= counts.columns(number, heads)
-                    write_table(targets.clusters, columns, together)
+                removals.write_tables(
+                    targets, job.params, texts, together, has_against=job.first_input > 0
+                )
                 if targets.index is not None and not targets.index.is_in_record_of(job.work):
                     documents = reread_kept(job, proofs, summary.n_against)
                     threads = job.options.threads
@@ -266,8 +245,9 @@ def run_deduplication(
                     )  # fmt: skip
                     write_text(targets.report, page, together)
         outputs = targets.all_outputs(summary.files)
-        further_copies = len(proofs) - len(goes)
-        return ended(job, Deduplicated(summary, len(goes), limited, further_copies), outputs)
+        removed = len(removals.left_out)
+        further_copies = len(proofs) - removed
+        return ended(job, Deduplicated(summary, removed, limited, further_copies), outputs)
 
 
 @staged_run(PairsFound)

@@ -29,7 +29,7 @@ from fastlsh.files.disk.decide import (
 )
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces
-from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
+from fastlsh.files.disk.link import PARTS, Linked, echoes_of, first_pieces
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import (
     BlockRecord,
@@ -41,14 +41,21 @@ from fastlsh.files.disk.signed_runs import (
 )
 from fastlsh.files.disk.staged import check_memory, end_of_stage, ended, staged_run, write_stage
 from fastlsh.files.disk.write import PieceRemainder, Remainder, writing_outputs
-from fastlsh.files.line_pages import line_run_on_disk, removal_page
 from fastlsh.files.memory.documents import left_out
+from fastlsh.files.memory.pieces import removal_page
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import check_unchanged
-from fastlsh.io import Block, BlockExtent, Lookup, Rest, span_columns, write_table, write_text
+from fastlsh.io import Block, BlockExtent, Rest, span_columns, write_table, write_text
 from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
-from fastlsh.reporting import Excerpt, PassageRun, passages_page
+from fastlsh.reporting import (
+    Excerpt,
+    LineRun,
+    Passage,
+    PassageRun,
+    passages_page,
+    removed_passages,
+)
 from fastlsh.search import warn_of_short_passages
 from fastlsh.stages import (
     CutRules,
@@ -122,15 +129,15 @@ def run_lines_on_disk(
                 characters = int(lengths.sum())
                 if targets.removed is not None:
                     columns = span_columns(
-                        Lookup(texts, proofs["left"]), begin, end, Lookup(texts, proofs["right"]),
+                        texts, proofs["left"], begin, end, proofs["right"],
                         {"jaccard": proofs["similarity"]},
-                        against=proofs["right"] < summary.n_against if job.first_input else None,
+                        n_against=summary.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
                 if targets.report is not None:
                     outcome = {"limited": limited, "max_candidates": max_candidates}
                     all_counts = counts_of_runs(job, finished_runs(job))
-                    run = line_run_on_disk(
+                    run = _line_run(
                         job, summary, proofs, texts, all_counts, len(counts), lengths, outcome
                     )
                     page = removal_page(run, summary.skipped, notes, clock)
@@ -142,6 +149,67 @@ def run_lines_on_disk(
             len(counts_of_runs(job, finished_runs(job))) - len(counts),
         )  # fmt: skip
         return ended(job, result, targets.all_outputs(summary.files))
+
+
+def _line_run(
+    job: Job,
+    summary: Summary,
+    proofs: NDArray[Any],
+    gathered: GatheredTexts,
+    pieces: NDArray[np.int32],
+    n_documents: int,
+    lengths: NDArray[np.int64],
+    counts: Mapping[str, int],
+) -> LineRun:
+    """Return what a page is about, from a run on disk: the same as in memory.
+
+    Parameters
+    ----------
+    proofs, gathered
+        Of all removed pieces, and of the documents in families.
+    pieces
+        How many pieces each document has, those of `against` first.
+    n_documents
+        How many documents there are behind those.
+    lengths
+        How many characters each removal has.
+    counts
+        ``limited`` and ``max_candidates``.
+    """
+    params, cutting = job.params, job.cutting
+    assert cutting is not None
+    left, right = proofs["left"], proofs["right"]
+    before = len(pieces) - n_documents
+    ends = np.cumsum(pieces, dtype=np.int64)
+    documents, kept = (np.searchsorted(ends, side, "right") - before for side in (left, right))
+    pieces_of_inputs = pieces[before:].astype(np.int64)
+
+    def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
+        both = np.concatenate([right[rows], left[rows]])
+        numbers, where = np.unique(both, return_inverse=True)
+        texts = gathered.texts(job.work.load(PARTS)[numbers], numbers)
+        names = gathered.take(numbers)
+        passages_of_rows = [
+            Passage(texts[i], str(names[i]), outside=bool(numbers[i] < summary.n_against))
+            for i in where.tolist()
+        ]
+        return passages_of_rows[: len(rows)], passages_of_rows[len(rows) :]
+
+    return LineRun(
+        cutting.by,
+        params.threshold,
+        None if params.finds_equal else params.lsh,
+        {
+            "min_length": cutting.min_length, "max_candidates": counts["max_candidates"],
+            **params.keywords,
+        },
+        pieces_of_inputs,
+        np.bincount(documents, minlength=len(pieces_of_inputs)),
+        int(lengths.sum()),
+        int((right < summary.n_against).sum()),
+        counts["limited"],
+        removed_passages(right, documents, kept, lengths, proofs["similarity"], passages),
+    )  # fmt: skip
 
 
 def piece_counts(job: Job) -> NDArray[np.int32]:
@@ -227,9 +295,9 @@ def run_spans_on_disk(
                 if targets.removed is not None:
                     ids = IdsOfPieces(texts, numbering.pieces)
                     columns = span_columns(
-                        Lookup(ids, rows[:, 0]), rows[:, 1], rows[:, 2],
-                        Lookup(ids, rows[:, 3]), {"kept_start": rows[:, 4]},
-                        against=rows[:, 3] < numbering.n_against if job.first_input else None,
+                        ids, rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3],
+                        {"kept_start": rows[:, 4]},
+                        n_against=numbering.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
                 if targets.report is not None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from fastlsh._kernels.text._texts import TextColumn
 from fastlsh._version import __version__
 from fastlsh.arrays import offsets_of
-from fastlsh.files.annotations import Annotations, RowAnnotations
+from fastlsh.files.annotations import RowAnnotations
+from fastlsh.files.answers import Proof, Removals, rows_of
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import ReadBudget, Request
 from fastlsh.files.saved_index import DIFFERENT, DIFFERENT_ADDED, count_run, kept_of, save_index
@@ -30,24 +31,18 @@ from fastlsh.io import (
     Added,
     Collection,
     Ids,
-    Lookup,
     Replacements,
-    cluster_columns,
-    proof_columns,
     replacing_together,
     span_columns,
     take,
     write_rows,
-    write_table,
     write_text,
 )
 from fastlsh.parallel import RunOptions, Stopwatch, plural
 from fastlsh.reporting import report_page
 from fastlsh.results import (
-    ClusterCounts,
     Deduplication,
     LineDeduplication,
-    RemovedDocuments,
     SpanDeduplication,
 )
 from fastlsh.search import deduplicate_texts, long_shingles
@@ -113,36 +108,26 @@ def run_deduplication(
     if index is not None:
         others = _of_index(index, result, with_texts=targets.report is not None)
     before = len(others)
+    proofs = _proofs(result, before, with_copies=not removal.keeps_one)
     inputs = range(before, before + len(collection))
-    gone, stays = result.removed, result.kept.copy()
-    outside = result.against_index[gone]
-    reason = np.where(outside < 0, before + result.kept_index[gone], outside)
-    removals = RemovedDocuments(before + gone, reason, inputs)
-    if not removal.keeps_one:
-        copy = result.copy_number[gone]
-        stays[gone] = removal.further_copies(removals, copy, collection.labels)
-    counts = None
-    if removal.annotate or targets.clusters is not None:
-        counts = removal.counts_of(removals, collection.labels, collection.numbers)
+    removals = Removals(proofs, inputs, removal, collection.labels, collection.numbers)
+    stays = np.ones(len(collection), np.bool_)
+    stays[removals.left_out["left"] - before] = False
+    ids = others.ids + collection.ids
+    annotations = removals.annotations(request.search, ids)
     change = None if index is None else _counted(index, result, collection, counted)
     with _appearing(index, change) as together:
         with clock("writing"):
-            if targets.removed is not None:
-                has_against = bool(request.against) or index is not None
-                proofs = _proofs(result, ~stays, collection, others, has_against)
-                write_table(targets.removed, proofs, together)
-            if counts is not None and targets.clusters is not None:
-                write_table(
-                    targets.clusters, _clusters(result, collection, before, counts), together
-                )
-            kept: NDArray[np.bool_] = stays
-            added: Added | None = None
-            if counts is not None and removal.annotate:
-                ids = others.ids + collection.ids
-                added = Annotations(removals, counts, result.similarity[gone], result.measure, ids)
+            removals.write_tables(
+                targets, request.search, ids, together,
+                has_against=bool(request.against) or index is not None,
+            )  # fmt: skip
+            kept = stays
+            added: Added | None = annotations
+            if annotations is not None:
                 kept = np.ones_like(stays)
                 if request.group is not None:
-                    added = RowAnnotations(added, of_row)
+                    added = RowAnnotations(annotations, of_row)
             if targets.output is not None:
                 write_rows(
                     rows, kept[of_row], targets.output, convert=targets.convert, added=added,
@@ -272,43 +257,21 @@ def span_table(
     last: dict[str, NDArray[Any]],
 ) -> dict[str, Any]:
     """Return the columns of the table of removed spans, with `last` behind the others."""
-    ids, n_against = others.ids + collection.ids, len(others)
-    against = result.against_document >= 0
-    kept = np.where(against, result.against_document, n_against + result.kept_document)
+    n_against, outside = len(others), result.against_document
+    kept = np.where(outside < 0, n_against + result.kept_document, outside)
     return span_columns(
-        Lookup(ids, n_against + result.document), result.start, result.end, Lookup(ids, kept), last,
-        against=against if request.against else None,
+        others.ids + collection.ids, n_against + result.document, result.start, result.end, kept,
+        last, n_against=n_against if request.against else None,
     )  # fmt: skip
 
 
-def _proofs(
-    result: Deduplication,
-    goes: NDArray[np.bool_],
-    collection: Collection,
-    against: Collection,
-    has_against: bool,
-) -> dict[str, Any]:
-    gone = np.flatnonzero(goes)
-    ids, n_against = against.ids + collection.ids, len(against)
+def _proofs(result: Deduplication, before: int, *, with_copies: bool) -> NDArray[Any]:
+    """Return the rows of `Proof`, of documents that are numbered behind those of `against`."""
+    gone = result.removed
     outside = result.against_index[gone]
-    reason = np.where(outside < 0, n_against + result.kept_index[gone], outside)
-    measure = "containment" if result.rule == "contained" else "jaccard"
-    return proof_columns(
-        ids, n_against + gone, reason, result.similarity[gone], measure,
-        against=outside >= 0 if has_against else None,
-    )  # fmt: skip
-
-
-def _clusters(
-    result: Deduplication, collection: Collection, n_against: int, counts: ClusterCounts
-) -> dict[str, Any]:
-    clusters = result.clusters()
-    members = np.array([number for cluster in clusters for number in cluster], np.int64)
-    sizes = [len(cluster) for cluster in clusters]
-    number = np.repeat(np.arange(len(clusters)), sizes)
-    heads = result.kept_index[members]
-    further = counts.columns(n_against + members, n_against + heads)
-    return {**cluster_columns(collection.ids, members, number), **further}
+    kept = np.where(outside < 0, before + result.kept_index[gone], outside)
+    copy = result.copy_number[gone] if with_copies else 0
+    return rows_of(Proof, before + gone, kept, result.similarity[gone], copy)
 
 
 def _page(

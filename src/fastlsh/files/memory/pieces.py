@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 
 from fastlsh.files.annotations import SpanColumns
 from fastlsh.files.cutting import Cutting, SpanCutting
-from fastlsh.files.line_pages import removal_page
 from fastlsh.files.memory.documents import left_out, read_both, span_table, threads_and_progress
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import ReadBudget, Request
 from fastlsh.io import Collection, replacing_together, write_rows, write_table, write_text
-from fastlsh.parallel import Stopwatch
-from fastlsh.reporting import Excerpt, PassageRun, line_run, passages_page
+from fastlsh.parallel import Stopwatch, plural
+from fastlsh.reporting import Excerpt, LineRun, PassageRun, line_run, lines_page, passages_page
 from fastlsh.results import LineDeduplication, SpanDeduplication
 from fastlsh.search import CutCollections, deduplicate_lines_of_texts, deduplicate_spans_of_texts
 from fastlsh.stages import CutRules
@@ -71,6 +70,14 @@ def run_lines_in_memory(
             skipped = collection.skipped + others.skipped
             write_text(targets.report, removal_page(run, skipped, notes, clock), together)
     return LinesFound(result, collection, others, int(kept.sum()))
+
+
+def removal_page(
+    run: LineRun, skipped: int, notes: Mapping[str, str], seconds: Mapping[str, float]
+) -> str:
+    """Return the page; `skipped` rows were left out."""
+    title = f"Repeated {run.by}s of {plural(len(run.pieces), 'document')}"
+    return lines_page(run, title, {**notes, **left_out(skipped)}, seconds)
 
 
 def _passage_run(

@@ -1,0 +1,138 @@
+"""What a search has found, in documents of `against` and the inputs: its rows and their tables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.files.annotations import Annotations
+from fastlsh.files.plan import OutputPlan, RemovalRules
+from fastlsh.io import Lookup, Replacements, Values, proof_columns, write_table
+from fastlsh.parameters import SearchParams
+from fastlsh.results import ClusterCounts, RemovedDocuments
+
+FoundPair = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
+"""A pair and its similarity."""
+
+EstimatedPair = np.dtype([*FoundPair.descr, ("estimate", np.float64)])
+"""A pair, its similarity, and what the signatures estimate."""
+
+Proof = np.dtype([*FoundPair.descr, ("copy", np.int64)])
+"""(removed document, kept one, similarity), and the number that `PartDecisions.copy_number` has."""
+
+
+def rows_of(kind: np.dtype[Any], *columns: Any) -> NDArray[Any]:
+    """Return columns as an array of rows."""
+    rows = np.empty(len(columns[0]), kind)
+    for name, column in zip(kind.names or (), columns, strict=True):
+        rows[name] = column
+    return rows
+
+
+class Clusters(NamedTuple):
+    """Documents that belong together: each kept one, followed by those removed for it."""
+
+    number: NDArray[np.int64]
+    """int64 (m,): the document."""
+    cluster: NDArray[np.int64]
+    """int64 (m,): of which cluster, counted from 0 in order of the kept documents."""
+
+
+def clusters_of(proofs: NDArray[Any], n_against: int) -> Clusters:
+    """Return the clusters, as `Deduplication.clusters` has them.
+
+    Parameters
+    ----------
+    proofs
+        Of all removed documents, which ascend.
+    n_against
+        Documents below this number are of `against` and make no cluster.
+
+    Notes
+    -----
+    Memory: 80 bytes for each removed document.
+    """
+    inside = proofs["right"] >= n_against
+    kept = proofs["right"][inside]
+    order = np.argsort(kept, kind="stable")
+    kept = kept[order]
+    new = np.diff(kept, prepend=-1) != 0
+    cluster = np.cumsum(new)
+    # Each kept document stands before those removed for it, which are in order.
+    position = np.arange(len(kept)) + cluster
+    heads = position[new] - 1
+    number = np.empty(len(kept) + len(heads), np.int64)
+    number[heads] = kept[new]
+    del kept
+    number[position] = proofs["left"][inside][order]
+    of = np.empty(len(number), np.int64)
+    of[heads], of[position] = np.arange(len(heads)), cluster - 1
+    return Clusters(number, of)
+
+
+@dataclass(frozen=True)
+class Removals:
+    """Which documents are near-duplicates of kept ones, and what the outputs have of them."""
+
+    proofs: NDArray[Any]
+    """Rows of `Proof`, ascending."""
+    inputs: range
+    """The numbers of the documents of the inputs."""
+    rules: RemovalRules
+    labels: Mapping[str, NDArray[np.uint64]]
+    numbers: Mapping[str, NDArray[Any]]
+    """The columns of the documents of the inputs."""
+
+    @cached_property
+    def documents(self) -> RemovedDocuments:
+        """The removed documents and their kept ones."""
+        return RemovedDocuments(self.proofs["left"], self.proofs["right"], self.inputs)
+
+    @cached_property
+    def left_out(self) -> NDArray[Any]:
+        """The proofs of the documents that are not written: all but further copies."""
+        if self.rules.keeps_one:
+            return self.proofs
+        further = self.rules.further_copies(self.documents, self.proofs["copy"], self.labels)
+        return self.proofs[~further]
+
+    @cached_property
+    def counts(self) -> ClusterCounts:
+        """The counts of all clusters."""
+        return self.rules.counts_of(self.documents, self.labels, self.numbers)
+
+    def annotations(self, params: SearchParams, ids: Values) -> Annotations | None:
+        """Return the columns that the rows get, if they are annotated."""
+        if not self.rules.annotate:
+            return None
+        measure = "containment" if params.rule == "contained" else "similarity"
+        similarity = self.proofs["similarity"]
+        return Annotations(self.documents, self.counts, similarity, measure, ids)
+
+    def write_tables(
+        self,
+        targets: OutputPlan,
+        params: SearchParams,
+        ids: Values,
+        together: Replacements,
+        *,
+        has_against: bool,
+    ) -> None:
+        """Write the tables of removed documents and of clusters that were asked for."""
+        n_against = self.inputs.start
+        if targets.removed is not None:
+            rows = self.left_out
+            columns = proof_columns(
+                ids, rows["left"], rows["right"], rows["similarity"], params.measure,
+                n_against=n_against if has_against else None,
+            )  # fmt: skip
+            write_table(targets.removed, columns, together)
+        if targets.clusters is not None:
+            number, cluster = clusters_of(self.proofs, n_against)
+            heads = number[np.flatnonzero(np.diff(cluster, prepend=-1))][cluster]
+            columns = {"id": Lookup(ids, number), "cluster": cluster}
+            columns |= self.counts.columns(number, heads)
+            write_table(targets.clusters, columns, together)
