@@ -28,9 +28,6 @@ parquet = pytest.importorskip("pyarrow.parquet")
 NOON = datetime.datetime(2024, 5, 6, 12, 0, 0, 1000)
 FAR = datetime.datetime(9999, 5, 6)
 DAY = datetime.date(2024, 5, 6)
-TEXTS = {"large_string", "string"}
-
-
 save = partial(save_table, rows=1)
 
 
@@ -167,32 +164,6 @@ def test_three_types_are_joined_in_any_order(here):
             save(pa.table({"text": [name], "x": array}), f"{name}.parquet")
         join(["a.parquet", "b.parquet", "c.parquet"], "out.parquet")
         assert str(parquet.read_schema("out.parquet").field("x").type) == "double"
-
-
-@pytest.mark.parametrize("output", ["out.parquet", "out.arrow", "out.jsonl", "out.csv"])
-def test_columns_are_joined_by_name(here, output):
-    save(pa.table({"text": ["a"], "n": [1], "p": ["x"]}), "a.parquet")
-    save(pa.table({"q": [0.5], "n": pa.array([2], "int32"), "text": ["b"]}), "b.arrow")
-    (here / "c.csv").write_text("q2,text\n7,c\n", "utf-8")
-    with pytest.warns(UserWarning, match=r"in 3 of 3 files, .* a\.parquet: .* of q, q2, p, n$"):
-        join(["a.parquet", "b.arrow", "c.csv"], output)
-    rows = [("a", "1", "x", "", ""), ("b", "2", "", "0.5", ""), ("c", "", "", "", "7")]
-    names = ["text", "n", "p", "q", "q2"]
-    if output == "out.csv":
-        lines = [",".join(row) for row in [names, *rows]]
-        assert (here / output).read_text("utf-8").splitlines() == lines
-        return
-    if output == "out.jsonl":
-        found = [json.loads(line) for line in (here / output).read_text("utf-8").splitlines()]
-    else:
-        found = load(output).to_pylist()
-        assert [str(kind) for kind in load(output).schema.types][1:4] == [
-            "int64",
-            "string",
-            "double",
-        ]
-    assert [list(row) for row in found] == [names] * 3
-    assert [tuple("" if v is None else str(v) for v in row.values()) for row in found] == rows
 
 
 def test_what_is_not_null_stays_so_only_if_all_are(here):
