@@ -198,38 +198,10 @@ def test_a_folder_that_cannot_be_written_to(here, monkeypatch):
 # --- contents
 
 
-def test_each_input_has_its_output(here):
-    fill(
-        d__a_jsonl='{"text": "a"}\r\n{"text" : "b"}',
-        d__c_csv="id,text\n1,a\n2,b\n",
-        d__e_tsv="text\tn\nx\t1\n",
-    )
-    put("d/b.jsonl.gz", gzip.compress(b'{"text": "z"}\n'))
-    write("d", [0, 1, 1, 0, 1, 0], "o/")
-    assert tree("o") == ["a.jsonl", "b.jsonl.gz", "c.csv", "e.tsv"]
-    assert get("o/a.jsonl") == b'{"text" : "b"}'
-    assert gzip.decompress(get("o/b.jsonl.gz")) == b'{"text": "z"}\n'
-    assert get("o/c.csv") == b"id,text\n2,b\n"
-    assert get("o/e.tsv") == b"text\tn\n"
-    assert len(read("o", mixed=True)) == 3
-
-
 def test_columns_may_differ_between_inputs(here):
     fill(d__a_csv="id,text\n1,a\n", d__b_csv="text,x\nb,2\n")
     write("d", [1, 1], "o/")
     assert get("o/b.csv") == b"text,x\nb,2\n"
-
-
-def test_tables_beside_rows(here):
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
-    fill(d__a_jsonl='{"text": "a"}\n')
-    table = pa.table({"text": ["b", None, "d"], "n": [[1], [], None]})
-    pq.write_table(table, "d/b.parquet")
-    write("d", [1, 0, 1, 1], "o/")
-    assert pq.read_table("o/b.parquet").equals(table.slice(1))
-    write("d/b.parquet", [0, 0, 0], "o/")
-    assert pq.read_table("o/b.parquet").equals(table.slice(3))
 
 
 def test_nothing_kept_is_an_empty_file(here):
