@@ -58,13 +58,6 @@ def test_some_rows(here):
     assert chosen("a.tsv", [0, 1], "b.tsv", header=False) == b"2\tb\n"
 
 
-def test_one_header_and_one_row_a_line(here):
-    put("a.csv", "id,text\r\n1,a\r\n2,b")
-    put("b.csv", "id,text\n3,c")
-    expected = b"id,text\r\n1,a\r\n2,b\r\n3,c"
-    assert chosen(["a.csv", "b.csv"], [1, 1, 1], "c.csv") == expected
-
-
 A, B, C, D = (json.dumps({"text": letter}) for letter in "abcd")
 
 
@@ -111,15 +104,6 @@ def test_bad_rows_and_blank_lines_stay_out(here):
     put("a.jsonl", b'{"text": "a"}\nbad\n\n{"text": "\xff"}\n{"text": "b"}\n{"text": "c"}\n')
     rows = chosen("a.jsonl", [1, 0, 1], "b.jsonl", on_error="skip")
     assert rows == b'{"text": "a"}\n{"text": "c"}\n'
-
-
-def test_texts_become_jsonl(here):
-    (here / "d").mkdir()
-    put("d/a.txt", "x\ny")
-    put("d/b.txt", "é")
-    rows = chosen("d", [1, 1], "out.jsonl").decode().splitlines()
-    assert [json.loads(row)["text"] for row in rows] == ["x\ny", "é"]
-    assert json.loads(rows[0])["id"] == os.path.join("d", "a.txt")
 
 
 @pytest.mark.parametrize("codec", ["gzip", "bz2", "lzma"])
