@@ -18,7 +18,6 @@ from fastlsh.io import (
     read,
     replacing,
     table_format,
-    write_rows,
     write_table,
 )
 from fastlsh.texts import as_texts
@@ -147,11 +146,6 @@ def test_sums_of_floats_have_all_digits(here, name):
     assert rows[0] == ["0.30000000000000004"] * 2 + ["0.300000"]
 
 
-def test_table_to_standard_output(capfdbinary):
-    write_table(None, {"id": ["é"]})
-    assert capfdbinary.readouterr().out == "id\né\n".encode()
-
-
 def test_table_formats():
     assert table_format("a.tsv.gz") == ("tsv", "gz")
     for name in ("a", "a.txt", "a.xyz"):
@@ -159,21 +153,6 @@ def test_table_formats():
 
 
 # --- whole or not at all
-
-
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_a_failure_leaves_the_old_file(here, error):
-    put("a.tsv", "old")
-
-    def fail():
-        with replacing("a.tsv") as name:
-            put(name, "half")
-            raise error
-
-    with pytest.raises(error):
-        fail()
-    assert get("a.tsv") == b"old"
-    assert os.listdir() == ["a.tsv"]
 
 
 def test_links_are_followed_and_rights_are_usual(here):
@@ -185,21 +164,6 @@ def test_links_are_followed_and_rights_are_usual(here):
     assert get("real.tsv") == b"new"
     put("other", "")
     assert stat.S_IMODE(os.stat("real.tsv").st_mode) == stat.S_IMODE(os.stat("other").st_mode)
-
-
-def test_devices_are_not_replaced(here):
-    if not os.path.exists("/dev/null"):
-        pytest.skip("no /dev/null")
-    write_table("/dev/null", {"id": [1]})
-    put("a.jsonl", '{"text": "a"}\n')
-    write_rows(read("a.jsonl"), np.ones(1, bool), "/dev/null")
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-
-
-def test_a_full_disk_is_told(here):
-    if not os.path.exists("/dev/full"):
-        pytest.skip("no /dev/full")
-    refuses(OSError, "space", write_table, "/dev/full", {"id": range(10)})
 
 
 def test_lookup_is_a_sequence():
