@@ -112,13 +112,3 @@ def test_a_padding_that_xz_does_not_allow(tmp_path, nulls):
 def test_null_bytes_are_no_padding_of_bz2(tmp_path):
     with pytest.raises(InputError):
         texts_of(tmp_path / "in.jsonl.bz2", bz2.compress(rows(0)) + bytes(8))
-
-
-@pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_the_command_names_the_file(run, tmp_path, engine, suffix, members):
-    damaged = members[0] + bytes([members[1][0] ^ 1]) + members[1][1:]
-    (tmp_path / f"in.jsonl.{suffix}").write_bytes(damaged)
-    status, _, err = run("dedup", f"in.jsonl.{suffix}", "-o", "out.jsonl", "--engine", engine)
-    assert status == 2
-    assert f"in.jsonl.{suffix}" in err[-1]
-    assert not (tmp_path / "out.jsonl").exists()
