@@ -7,7 +7,7 @@ from operator import add
 
 import pytest
 
-from combinations import covering, every
+from combinations import every
 from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
 from fastlsh.files.disk import link
 from files import table_rows
@@ -192,22 +192,6 @@ def test_nothing_to_count(tmp_path):
         tmp_path, tmp_path / "a.jsonl", annotate=True, source="site", count="tokens"
     )
     assert (result.documents, contents(place)["all.jsonl"]) == (0, b"")
-
-
-@pytest.mark.parametrize(
-    ("engine", "more"),
-    covering(
-        ["memory", "disk"], [{"source": "site"}, {"copies_per": ("site", 1)}, {"count": "site"}]
-    ),
-)
-def test_a_column_that_one_shard_lacks(tmp_path, engine, more):
-    (tmp_path / "in").mkdir()
-    inputs = write_shards(tmp_path / "in", [{**row, "site": 1} for row in rows_of(3, 20)], 2)
-    (tmp_path / "in" / "z.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
-    place = tmp_path / "out"
-    with pytest.raises(InputError, match=r"z\.jsonl: row 1: no key 'site'"):
-        run(place, [*inputs, str(tmp_path / "in" / "z.jsonl")], "kept.jsonl", engine, **more)
-    assert contents(place) == {}
 
 
 @pytest.mark.parametrize(
