@@ -24,7 +24,7 @@ from fastlsh.texts import as_texts, word_units
 from hostile_texts import SPLITTING, alike_in_part, hostile_text
 from in_stages import both_engines
 from killed_runs import ended_again_and_again, prepared
-from report_page import NASTY, Page, words
+from report_page import Page, words
 from shards import OF_PASSAGES, SIZES, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -232,38 +232,6 @@ def test_many_equal_grams_make_few_contexts():
         assert len(signed.pieces) == signed.keys.shape[1]
         assert signed.pieces.lengths.sum() < 6 * len(text)
     assert rows > 1000
-
-
-ON_PAGES = [
-    {},
-    {"shingler": Shingler(collapse_whitespace=True), "merge_gap": 9, "max_share": 0.1},
-    {"shingler": Shingler("word"), "min_length": 3, "keep_least": 4},
-]
-
-
-@pytest.mark.parametrize("more", every(3, ON_PAGES, 1), ids=str)
-def test_both_engines_report_the_same(tmp_path, monkeypatch, more):
-    small_budget(monkeypatch, **OF_PASSAGES)
-    rows = rows_of(8, 30)
-    rows[7]["text"] = f"{NASTY} {'abc' * 30} {NASTY}"
-    rows[9] = {**rows[9], "text": f"xy{rows[7]['text']}{'d' * 3000}", "id": NASTY}
-    known = write_shards(tmp_path, rows_of(2, 20), 1, "known")
-    pages = []
-    for engine in ("memory", "disk"):
-        path = tmp_path / "page.html"
-        keywords = {"min_length": 40, "against": known, "report": path, "engine": engine, **more}
-        inputs = write_shards(tmp_path, rows, 3)
-        result = deduplicate_span_files(inputs, tmp_path / "kept.jsonl", **keywords)
-        pages.append(Page(path.read_text(encoding="utf-8")))
-        pages[-1].sections.pop("Time")
-        pages[-1].tables.pop("Time", None)
-    memory, disk = pages
-    assert (memory.sections, memory.tables) == (disk.sections, disk.tables)
-    table = disk.tables["How much of each source was removed"][1:]
-    assert [row[1] for row in table] == ["10", "10", "10"]
-    assert sum(int(row[5].replace(",", "")) for row in table) == result.characters
-    assert sum(int(row[4].replace(",", "")) for row in table) == result.n_removed
-    assert sum(int(row[2]) for row in table) == result.changed
 
 
 def test_a_page_of_what_was_removed_most_often(tmp_path):
