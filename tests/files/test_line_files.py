@@ -14,7 +14,6 @@ from fastlsh.files import cutting, estimate
 from files import put_table, table_rows
 from in_stages import both_engines
 from killed_runs import ended_again_and_again, prepared
-from report_page import Page, words
 from shards import SIZES, WORDS, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -134,47 +133,6 @@ def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
         assert result.written == 48 - result.emptied < 48
     same = fastlsh.deduplicate_lines([row["text"] for row in rows], **more)
     assert (len(same), same.spans, same.limited) == (result.n_removed, result.spans, result.limited)
-
-
-@pytest.mark.parametrize(
-    "search",
-    every(2, [{"threshold": 0.5, "shingler": Shingler("word", 1), "min_length": 4}, {}]),
-    ids=str,
-)
-@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
-def test_both_engines_report_the_same(tmp_path, monkeypatch, search):
-    small_budget(monkeypatch, **OF_LINES)
-    rows, known = rows_of(2, 40), [{**row, "id": f"old{row['n']}"} for row in rows_of(3, 20)]
-    (tmp_path / "old").mkdir()
-    against, inputs = write_shards(tmp_path / "old", known, 2), write_shards(tmp_path, rows, 2)
-    pages = []
-    for engine in ("memory", "disk"):
-        result = deduplicate_line_files(
-            inputs, tmp_path / "kept.jsonl", against=against, engine=engine, memory="300M",
-            report=tmp_path / "report.html", work=tmp_path / "work", **search,
-        )  # fmt: skip
-        pages.append(Page((tmp_path / "report.html").read_text(encoding="utf-8")))
-    heading = "Repeated lines of 40 documents"
-    for page in pages:
-        del page.sections["Time"], page.tables["Time"]
-        first, made, _ = page.sections[heading].partition(" made ")
-        assert made
-        page.sections[heading] = first
-    assert pages[0].sections == pages[1].sections
-    assert (pages[0].tables, pages[0].marked) == (pages[1].tables, pages[1].marked)
-    told = words(pages[0].sections[heading])
-    assert f"40 documents {result.spans} lines {result.n_removed} removed" in told
-    assert f"documents that lost everything {result.emptied} " in told
-    assert f"characters removed {result.characters:,} " in told
-    lost = {
-        row[0]: int(row[2])
-        for row in pages[0].tables["How much of each document was removed, in lines"][1:]
-    }
-    assert lost["everything"] == result.emptied
-    assert sum(lost.values()) - lost["nothing"] == result.changed
-    most = words(pages[0].sections["Lines removed most often"])
-    assert "from the reference collection" in most
-    assert bool(pages[0].marked[1:]) == ("threshold" in search)
 
 
 def test_nothing_to_compare(tmp_path, monkeypatch):
