@@ -7,7 +7,6 @@ import pytest
 import warm
 from fastlsh import Shingler, explain, preset
 from files import put_rows as put
-from files import put_table
 from required import missing
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -63,19 +62,16 @@ def test_several_inputs_and_rows_as_ids(run):
     )
 
 
-def test_parquet(run):
-    put_table("a.parquet", [{"id": 7, "text": ONE}, {"id": 8, "text": None}])
-    assert run("explain", "a.parquet", "7", "7")[1].startswith("Found: 17 of 17")
-    assert run("explain", "a.parquet", "7", "8")[1].startswith("Not found: a document without")
-
-
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
         (["1"], "the following arguments are required: ID_A, ID_B"),
         (["a.jsonl", "1"], "the following arguments are required: ID_B"),
         (["a.jsonl", "0", "9"], "no document has the id 9: ids are like 0"),
-        (["a.jsonl", "a.jsonl", "0", "1"], "2 documents have the id 0: "),
+        (
+            ["a.jsonl", "a.jsonl", "0", "1"],
+            "2 documents have the id 0: give the column of other ids (--id), or fewer inputs",
+        ),
         (["none.jsonl", "0", "1"], "no document has the id 0: there are no documents"),
         (["a.jsonl", "0", "1\x1b[2J\n"], "no document has the id 1\\x1b[2J\\n: ids"),
         (["a.jsonl", "0", "1", "--threshold", "2"], "--threshold must be"),
@@ -90,14 +86,6 @@ def test_what_is_wrong(run, three, arguments, line):
     assert (status, out) == (2, "")
     assert err[-1].startswith(f"fastlsh: {line}")
     assert sorted(os.listdir()) == before
-
-
-def test_an_id_that_several_documents_have(run):
-    put("a.jsonl", *({"id": i, "text": ONE} for i in (1, 2, "1")))
-    _, _, err = run("explain", "a.jsonl", "2", "1")
-    assert err == [
-        "fastlsh: 2 documents have the id 1: give the column of other ids (--id), or fewer inputs"
-    ]
 
 
 # ---- the terminal
