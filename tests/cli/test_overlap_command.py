@@ -1,6 +1,5 @@
 """`fastlsh overlap`: its table, its summary, its page, and its complaints."""
 
-import json
 from pathlib import Path
 
 from files import put_rows as put
@@ -28,17 +27,6 @@ def test_the_page(run):
     assert matrix[1] == ["1.a.jsonl", "75.0%3", "75.0%3", "", "", "4"]
     assert matrix[4][0] == "4.<b>&.jsonl"
     assert [row[0] for row in seen.tables["Time"][1:]] == ["reading", "search"]
-
-
-def test_the_log_and_the_disk(run):
-    names = put_three()
-    arguments = ("overlap", *names, "--engine", "disk", "--memory", "300M", "-o", "t.tsv")
-    run.done(*arguments, "--log", "log.jsonl", "--report", "r.html", "-q")
-    done = json.loads(Path("log.jsonl").read_text().splitlines()[-1])
-    assert done["event"] == "done"
-    assert done["data_sets"] == ["a.jsonl", "b.jsonl", "c.jsonl"]
-    _, out, _ = run("overlap", *names, "-q")
-    assert Path("t.tsv").read_text() == out
 
 
 def test_complaints(run):
