@@ -51,13 +51,6 @@ def test_dedup_shard_by_shard(run, shards, inputs):
     assert Path("out/deep/b.jsonl").read_text().count("\n") == 1
 
 
-def test_the_other_commands_read_shards(run, shards):
-    status, out, _ = run("pairs", "in", "--recursive", "-q")
-    assert (status, out.splitlines()[1:]) == (0, ["1\t3\t1.000000"])
-    assert run("evaluate", "in/**/*.jsonl", "-q")[0] == 0
-    assert run("explain", "in", 1, 3, "--recursive", "-q")[0] == 0
-
-
 def test_what_is_left_out_is_told_once(run, shards):
     _, err = run.done("dedup", "in", "-o", "out/", "--against", "in/deep", "-q")
     assert err == [
