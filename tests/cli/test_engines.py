@@ -1,7 +1,5 @@
 """The options for memory and disk, priority, clusters and the log."""
 
-from pathlib import Path
-
 import pytest
 
 from files import table_rows
@@ -25,17 +23,6 @@ def test_options_that_the_engine_has_no_use_for(run, inputs):
     assert not any("no effect" in line for line in run(*words)[2])
 
 
-@pytest.mark.parametrize("score", ['"high"', '"2024-13-01"', "[1]"])
-def test_a_row_whose_priority_cannot_be_read_is_a_bad_row(run, tmp_path, score):
-    path = tmp_path / "bad.jsonl"
-    path.write_text('{"text": "a", "score": 1}\n{"text": "b", "score": ' + score + "}\n")
-    for engine in ("memory", "disk"):
-        assert "bad.jsonl: row 2: 'score' is " in run.refused(
-            "dedup", path, "-o", "k.jsonl", "--priority", "score", "--engine", engine, "-q"
-        )
-        assert not Path("k.jsonl").exists()
-
-
 def test_the_log_tells_stages_and_result(run, inputs):
     pytest.importorskip("pyarrow")
     run("dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--log", "run.log", "-q")
@@ -51,10 +38,3 @@ def test_the_log_tells_stages_and_result(run, inputs):
     last = table_rows("run.log")[-1]
     assert last["event"] == "failed"
     assert "nothing.jsonl" in last["error"]
-
-
-def test_work_that_is_not_ours_is_told_in_a_line(run, inputs, tmp_path):
-    (tmp_path / "w").mkdir()
-    (tmp_path / "w" / "x").write_text("")
-    words = ["dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--work", tmp_path / "w", "-q"]
-    assert "not a work directory of fastlsh" in run.refused(*words)
