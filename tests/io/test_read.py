@@ -14,14 +14,6 @@ from files import refusal
 # --- JSON lines
 
 
-def test_jsonl(write):
-    name = write("a.jsonl", '{"id": 7, "text": "é"}\n\n  \n{"text": null}\n{"id": "x", "text": ""}')
-    found = read(name)
-    assert found.texts == ["é", None, ""]
-    assert found.ids == [7, "a.jsonl:4", "x"]
-    assert (len(found), found.skipped, found.repeated_ids) == (3, 0, 0)
-
-
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
@@ -56,11 +48,6 @@ def test_bad_rows_of_jsonl(write, row, reason):
     assert found.ids == ["a.jsonl:1", "a.jsonl:4"]
     assert found.skipped == 1
     assert [str(error) for error in found.skipped_reasons] == [message]
-
-
-def test_what_json_allows_is_allowed(write):
-    name = write("a.jsonl", '{"text": "\\ud83d", "x": NaN}\r\n{"text": "a", "text": "b"}\r\n')
-    assert read(name).texts == ["\ud83d", "b"]
 
 
 def test_columns_are_chosen(write):
@@ -105,22 +92,6 @@ def test_the_first_error_of_several_files_is_raised(write, threads, rows):
 
 
 # --- CSV and TSV
-
-
-def test_csv(write):
-    name = write("a.csv", 'n,text,id\r\n1,"a ""b"",\r\nc",x\r\n\r\n2,,y\r\n3,"d\re",z')
-    found = read(name)
-    assert found.texts == ['a "b",\r\nc', "", "d\re"]
-    assert found.ids == ["x", "y", "z"]
-
-
-def test_rows_are_named_by_the_line_on_which_they_start(write):
-    found = read(write("a.csv", 'text\n"a\nb"\n\n"c\n\nd"\ne\n'))
-    assert found.ids == ["a.csv:2", "a.csv:5", "a.csv:8"]
-
-
-def test_cells_of_any_size(write):
-    assert read(write("a.csv", "text\n" + "x" * 200_000 + "\n")).texts == ["x" * 200_000]
 
 
 @pytest.mark.parametrize(
