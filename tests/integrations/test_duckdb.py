@@ -64,14 +64,6 @@ def test_parameters_and_types(connection):
     assert found == tuple(MinHasher(10).signatures(["x"])[0].tolist())
 
 
-def test_null_is_an_empty_document(connection):
-    register(connection, num_perm=8, bands=2, rows=4)
-    row = connection.execute(
-        "SELECT fastlsh_signature(NULL), fastlsh_band_keys(NULL), fastlsh_jaccard(NULL, 'x')"
-    ).fetchone()
-    assert row == ((2**32 - 1,) * 8, (0, 0), 0.0)
-
-
 def test_near_duplicates_in_sql(connection):
     # The join that docs/integrations.md shows.
     register(connection)
