@@ -436,15 +436,3 @@ def test_rows_to_a_device(shell, rows_of):
     closed = shell(">&-", "dedup", rows_of, "-o", "/dev/fd/77", "-q")
     assert closed.returncode == 2
     assert closed.stderr == "fastlsh: /dev/fd/77: Bad file descriptor\n"
-
-
-@posix
-def test_tables_through_a_pipe(shell, rows_of):
-    kind = rows_of.partition(".")[2]
-    if kind == "jsonl":
-        pytest.skip("tables are meant")
-    data = get(rows_of)
-    piped = shell("", "pairs", "/dev/stdin", "--format", kind, text=False, data=data)
-    assert (piped.returncode, len(piped.stdout.splitlines())) == (0, 2)
-    assert b"/dev/stdin is read more than once, and copied to" in piped.stderr
-    assert shell(f"< {rows_of}", "pairs", "/dev/stdin", "--format", kind, "-q").returncode == 0
