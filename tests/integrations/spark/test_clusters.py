@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 import fastlsh
-from spark_collections import made, memory_proofs
+from spark_collections import SHORT_LIVED, made, memory_proofs
 
 TEXTS = made(300, 4)
 IDS = [f"d{i:04}" for i in range(300)]
-SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 JOB = Path(__file__).resolve().parents[2] / "spark_job.py"
 
 
