@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from combinations import every
-from fastlsh import InputError, Shingler, deduplicate, deduplicate_files
+from fastlsh import InputError, Shingler, deduplicate_files
 from fastlsh.files.disk import link
-from files import table_rows
 from killed_runs import StoppedError, after
 from shards import contents, small_budget, write_shards
 from strategies import few_letters, share
@@ -83,20 +82,6 @@ def passages(n, ratios, length, seed=0):
             start = draw.randrange(length - size + 1)
             texts.append(texts[number][start : start + size])
     return texts
-
-
-def test_long_documents_as_in_memory(tmp_path):
-    """Of each ratio up to 32; the recall itself is tested of `deduplicate`."""
-    texts = passages(60, (1.2, 2, 5, 11, 31), 5000)
-    keywords = {**BY, "keep": "longest", "recall": 0.9}
-    (path,) = write_shards(tmp_path, rows(texts), 1)
-    removed = tmp_path / "gone.jsonl"
-    deduplicate_files(path, tmp_path / "k.jsonl", engine="disk", removed=removed, **keywords)
-    gone = {int(row["id"][1:]): int(row["kept_id"][1:]) for row in table_rows(removed)}
-    result = deduplicate(texts, **keywords)
-    kept = result.kept_index[result.removed].tolist()
-    assert gone == dict(zip(result.removed.tolist(), kept, strict=True))
-    assert len(gone) > 200
 
 
 @pytest.mark.exhaustive
