@@ -117,25 +117,6 @@ def test_columns_that_differ_are_named_alike(keywords, tmp_path, threads):
         written({**keywords, "inputs": inputs}, tmp_path / "out", threads, "out.parquet")
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("packed", ["gz", "zst", "xz"])
-def test_compressed_files(keywords, tmp_path, packed):
-    expected = written(keywords, tmp_path / "one", 1)
-    import pyarrow as pa
-
-    for number, name in enumerate(keywords["inputs"]):
-        if packed == "xz":
-            import lzma
-
-            data = lzma.compress(Path(name).read_bytes())
-        else:
-            codec = pa.Codec({"gz": "gzip", "zst": "zstd"}[packed])
-            data = codec.compress(Path(name).read_bytes(), asbytes=True)
-        Path(f"{name}.{packed}").write_bytes(data)
-        keywords["inputs"][number] = f"{name}.{packed}"
-    assert written(keywords, tmp_path / "four", 4) == expected
-
-
 def as_parquet(inputs):
     """Write JSON lines as Parquet, in row groups of three rows."""
     paths = [(name, Path(name).with_suffix(".parquet")) for name in inputs]
