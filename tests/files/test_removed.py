@@ -5,8 +5,7 @@ import shutil
 import pytest
 
 from combinations import covering
-from fastlsh import Index, deduplicate_files, deduplicate_line_files, deduplicate_span_files
-from fastlsh.files import deduplicate_with_index
+from fastlsh import deduplicate_files, deduplicate_line_files, deduplicate_span_files
 from files import put_rows, table_rows
 
 HERE = ["a line that only the inputs have, twice", "a line of the reference collection alone"]
@@ -65,21 +64,6 @@ def test_one_warning_if_the_reference_collection_leaves_nothing(collections, eng
     put_rows("more.jsonl", *table_rows("in.jsonl"), {"id": 9, "text": "quite another text"})
     deduplicate_files("more.jsonl", "k.jsonl", against="copy.jsonl", engine=engine)
     assert [row["id"] for row in table_rows("k.jsonl")] == [9]
-
-
-@pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_no_reference_collection(collections, engine):
-    deduplicate_files("in.jsonl", "kept.jsonl", removed="removed.tsv", engine=engine)
-    with open("removed.tsv", encoding="utf-8") as file:
-        assert file.read() == "id\tkept_id\tjaccard\n2\t0\t1.000000\n"
-
-
-def test_with_an_index(collections):
-    with Index.open("seen.ix", 0.8) as index:
-        index.insert(9, HERE[1])
-    with Index.open("seen.ix") as index:
-        deduplicate_with_index(index, "in.jsonl", "k.jsonl", removed="removed.jsonl")
-    assert table("removed.jsonl") == [(1, 9, True), (2, 0, False)]
 
 
 def test_nothing_is_removed(collections):
