@@ -1,7 +1,6 @@
 """Priorities of files: numbers and dates, in every format, by every engine."""
 
 import datetime as dt
-import json
 import shutil
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 import in_stages
 from combinations import every
 from fastlsh import InputError, deduplicate_files
-from fastlsh.files.results import record_of
 from files import put_rows, put_table, table_rows
 from shards import small_budget
 
@@ -154,17 +152,3 @@ def test_keys_of_directories(tmp_path, monkeypatch, engine, suffix):
     assert kept_of(tmp_path / "both" / "beside.jsonl") == ["b"]
     with pytest.raises(InputError, match=r"'rank' holds .*: they have no common order"):
         run([tmp_path / "numbers", beside], f"{tmp_path}/mixed/")
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_missing_priorities_are_in_the_record(tmp_path, engine):
-    text = f"0 {TEXTS[0]} 0" * 2
-    dates = [None, "2024-01-31", "", "2024-03-02", "2024-03-01"]
-    rows = [{"id": n, "text": text, "rank": rank} for n, rank in enumerate(dates)]
-    (tmp_path / "in.json").write_text(json.dumps([*rows, {"id": 9, "text": text}]))
-    result = run_with(engine, tmp_path, tmp_path / "in.json", tmp_path / "out.json")
-    assert kept_of(tmp_path / "out.json") == [3]
-    record = record_of(result)
-    assert {name: record[name] for name in ("documents", "kept", "missing_priorities")} == {
-        "documents": 6, "kept": 1, "missing_priorities": 3,
-    }  # fmt: skip
