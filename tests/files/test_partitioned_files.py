@@ -6,9 +6,7 @@ import pytest
 
 import fastlsh
 from combinations import every
-from fastlsh.files.run.manifest import STAGES
 from files import put_table, table_rows
-from in_stages import in_parts
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -79,17 +77,7 @@ def test_a_missing_column_names_those_of_the_path(tmp_path, made, suffix):
             fastlsh.deduplicate_files(inputs, output, within="language")
 
 
-def test_stages_and_annotations(tmp_path, made):
-    inputs = made("jsonl")
-    how = {"within": "lang", "priority": "year", "annotate": True, "source": "year"}
-    fastlsh.deduplicate_files(inputs, tmp_path / "memory.jsonl", engine="memory", **how)
-    stages = {"work": tmp_path / "w", "memory": "300M", "output": tmp_path / "stages.jsonl"}
-    in_parts(fastlsh.deduplicate_files, {"inputs": inputs, **stages, **how}, 2, stages=STAGES)
-    expected = (tmp_path / "memory.jsonl").read_bytes()
-    assert (tmp_path / "stages.jsonl").read_bytes() == expected
-    assert rows_in(tmp_path / "memory.jsonl")[1] == {
-        **ROWS[1], "duplicate_of": 4, "similarity": 1.0, "cluster_size": 2, "cluster_sources": 2,
-    }  # fmt: skip
+def test_a_key_that_has_the_name_of_an_annotation(tmp_path):
     write(tmp_path / "taken" / "cluster_size=2" / "a.jsonl", [(1, ONE)])
     with pytest.raises(fastlsh.InputError, match="there is a column 'cluster_size' already"):
         fastlsh.deduplicate_files(tmp_path / "taken", tmp_path / "t.jsonl", annotate=True)
