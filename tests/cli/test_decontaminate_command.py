@@ -33,22 +33,6 @@ def test_characters_are_looked_for_without_words(run, files, tmp_path):
     assert err[-1].endswith("at 1 place; 1 row written, 1 left out")
 
 
-def test_a_run_that_is_interrupted_goes_on(run, files, tmp_path):
-    train, evals = files
-    output = ("-o", tmp_path / "c.jsonl", "--memory", "300M", "--work")
-    given = ("decontaminate", train, "--evals", evals, *output)
-    assert run(*given, tmp_path / "work", "--stage", "sample")[2] == [
-        f"fastlsh: decontaminating in {tmp_path}/work", "fastlsh: stage sample: done",
-    ]  # fmt: skip
-    status, _, err = run(*given, tmp_path / "work")
-    assert err[1] == f"fastlsh: continuing the run in {tmp_path}/work"
-    assert (status, texts(tmp_path / "c.jsonl")) == (0, [ROWS[0]["text"]])
-    assert not (tmp_path / "work").exists()
-    status, _, err = run(*given, tmp_path, "--restart")
-    assert (status, len(err)) == (2, 1)
-    assert train.exists()
-
-
 def test_boilerplate_is_named(run, tmp_path):
     notice = "this page may be copied by all who name the author and the year in which it was made"
     rows = [{"text": f"{number} {notice if number % 2 else ''}"} for number in range(300)]
