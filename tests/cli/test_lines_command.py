@@ -1,6 +1,5 @@
 """`fastlsh dedup --by`: repeated lines and paragraphs."""
 
-import gzip
 import json
 from pathlib import Path
 
@@ -83,14 +82,3 @@ def test_lines_of_a_reference_collection_go_too(run, notices, tmp_path):
     notes = words(page.sections["Repeated lines of 3 documents"])
     assert "lines removed because they occur in the reference collection 4" in notes
     assert f"reference collection {old}" in notes
-
-
-def test_one_text_file_becomes_one(run, write):
-    text = "".join(f"line {n % 20_000}\r\n" for n in range(30_000))
-    name = write("book.txt", text)
-    _, err = run.done("dedup", name, "--by", "line", "-o", "clean.txt.gz")
-    assert "30,000 lines" in err[-1]
-    assert not any("one document" in line for line in err)
-    kept = gzip.decompress(Path("clean.txt.gz").read_bytes())
-    assert kept == text.encode()[: len(kept)]
-    assert kept.count(b"\n") == 20_000
