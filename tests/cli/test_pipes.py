@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -75,15 +74,6 @@ def test_other_formats_through_a_pipe(here, command, kind):
     assert (done.returncode, done.stderr) == (0, b"")
     if command == "pairs":
         assert done.stdout.splitlines()[1] == b"0\t1\t1.000000"
-
-
-def test_rows_of_a_named_pipe(here):
-    os.mkfifo("a.jsonl")
-    writer = threading.Thread(target=Path("a.jsonl").write_bytes, args=[LINES])
-    writer.start()
-    assert piped(b"", "dedup", "a.jsonl", "-o", "kept.jsonl", "-q").stderr == b""
-    writer.join()
-    assert len(Path("kept.jsonl").read_bytes().splitlines()) == 2
 
 
 def test_standard_input_has_no_place_in_a_directory(here):
