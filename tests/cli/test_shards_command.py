@@ -1,15 +1,10 @@
 """Shards on the command line: directories, patterns, one output for each input."""
 
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from combinations import every
 from files import put_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -109,29 +104,3 @@ def test_a_bad_row_in_a_later_shard_leaves_nothing(run, shards):
     ).replace(os.sep, "/")
     assert tree() == before
     assert not os.path.exists("out")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="no such signals")
-@pytest.mark.parametrize(
-    "moment",
-    every(6, [(delay, number) for number in (signal.SIGINT, signal.SIGTERM)
-              for delay in (0.0, 0.05, 0.1)]),
-)  # fmt: skip
-def test_a_signal_leaves_nothing_or_everything(here, moment):
-    delay, number = moment
-    os.mkdir("in")
-    for i in range(100):
-        put_rows(f"in/{i}.jsonl", {"text": f"{i} {ONE}"})
-    command = [sys.executable, "-m", "fastlsh", "dedup", "in", "-o", "out/", "-q"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    while process.poll() is None and not os.path.isdir("out"):
-        time.sleep(0.001)
-    time.sleep(delay)
-    process.send_signal(number)
-    process.communicate()
-    names = os.listdir("out") if os.path.isdir("out") else []
-    if names:
-        assert sorted(names) == sorted(os.listdir("in"))
-        for name in names:
-            os.unlink(f"out/{name}")
-        os.rmdir("out")
