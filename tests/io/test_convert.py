@@ -94,15 +94,6 @@ def test_types_that_do_not_agree(here, case, far):
     assert os.listdir() == ["a.jsonl"]
 
 
-def test_csv_becomes_columns_of_strings(here):
-    pytest.importorskip("pyarrow")
-    put("a.csv", 'id,text,n\n1,"a\nb",\n2,"""q""",07\n')
-    convert("a.csv", "a.parquet", "parquet", [0, 1])
-    table = parquet("a.parquet")
-    assert {str(field.type) for field in table.schema} == {"string"}
-    assert table.to_pylist() == [{"id": "2", "text": '"q"', "n": "07"}]
-
-
 def test_arrow_becomes_parquet(here):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"text": ["a", "b"], "when": pa.array([1, None], pa.timestamp("ms"))})
