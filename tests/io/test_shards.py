@@ -226,12 +226,6 @@ def test_texts_are_copied(here):
     refuses(InputError, r"a\.txt: changed", write_rows, found, np.array([1, 0, 1], bool), "p/")
 
 
-def test_bad_rows_stay_out(here):
-    fill(d__a_jsonl='{"text": "a"}\nbad\n', d__b_jsonl='{\n{"text": "b"}\n')
-    write("d", [1, 1], "o/", on_error="skip")
-    assert (get("o/a.jsonl"), get("o/b.jsonl")) == (b'{"text": "a"}\n', b'{"text": "b"}\n')
-
-
 def test_awkward_names_stay(here):
     if sys.platform != "linux":
         pytest.skip("names are text there")
