@@ -177,17 +177,6 @@ def longest_text(worst):
     return text + "😀"
 
 
-@pytest.mark.parametrize("worst", [False, True])
-@pytest.mark.parametrize("job", JOBS)
-@pytest.mark.parametrize("reader", READERS)
-def test_the_longest_row_that_is_accepted(tmp_path, reader, job, worst):
-    path = tmp_path / f"in.{reader}"
-    write_worst_row(path, {"text": longest_text(worst)})
-    name, *more = JOBS[job]
-    out = tmp_path / (f"k.{reader}" if more[-1] == "k" else more[-1])
-    fits(name, path, *more[:-1], out, *ON_DISK)
-
-
 ROW = ((LIMIT << 20) - (160 << 20)) // 6 - 200
 """Bytes of the longest row without its keys and marks."""
 
@@ -204,6 +193,8 @@ def list_of_lists():
 
 
 WORST = {
+    "text": (READERS, lambda: {"text": longest_text(worst=False)}),
+    "text with quotes": (READERS, lambda: {"text": longest_text(worst=True)}),
     "lines": (READERS, lambda: {"text": "ab\n" * LINES}),
     "quotes": (READERS, lambda: {"text": '"' * (ROW // 2)}),
     "id": (["jsonl", "csv", "parquet", "arrow"], lambda: {"id": "x" * ROW}),
