@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from combinations import covering, every
-from fastlsh import deduplicate_files, deduplicate_line_files, near_duplicate_files, stages
+from fastlsh import deduplicate_files, stages
 from fastlsh.files.disk import sign
 from fastlsh.io import arrays
 from files import put_table
@@ -103,36 +103,6 @@ def test_kept_rows_and_proofs(tmp_path, same, kind, output, ids):
     assert removed.num_rows
     numbers = ids == "numbers" and kind != "csv"
     assert str(removed.schema.field("id").type) == ("int64" if numbers else "string")
-
-
-@pytest.mark.parametrize("suffix", every(3, ["parquet", "jsonl", "csv"]))
-@pytest.mark.parametrize("kind", every(4, INPUTS))
-def test_converted_rows(tmp_path, same, kind, suffix):
-    if kind == suffix:
-        pytest.skip("not converted")
-    inputs = write_inputs(tmp_path, kind, "words")
-    same(lambda place, **how: deduplicate_files(
-        inputs, f"{place}/kept/", 0.7, convert_to=suffix, **how,
-    ))  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", every(4, INPUTS, 3))
-def test_pairs(tmp_path, same, kind):
-    inputs = write_inputs(tmp_path, kind, "numbers")
-    same(lambda place, **how: near_duplicate_files(
-        inputs, place / "pairs.parquet", 0.7, **how,
-    ))  # fmt: skip
-
-
-@pytest.mark.parametrize("output", every(2, ["kept", "kept/"], 1))
-@pytest.mark.parametrize("kind", every(4, INPUTS, 2))
-def test_lines(tmp_path, same, kind, output):
-    inputs = write_inputs(tmp_path, kind, "numbers")
-    name = output if output.endswith("/") else f"{output}.{kind}"
-    same(lambda place, **how: deduplicate_line_files(
-        inputs, f"{place}/{name}", "line", drop_empty=True, removed=place / "removed.parquet",
-        **how,
-    ))  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", every(4, INPUTS, 2))
