@@ -13,7 +13,6 @@ from combinations import every
 from fastlsh import InputError, Shingler, deduplicate_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files import estimate
-from fastlsh.files.run import manifest
 from fastlsh.files.run.manifest import OF_PAIRS, OF_ROWS, STAGES
 from files import put_table, table_rows
 from in_stages import each_stage_at_once, killed_until_done, run_with
@@ -259,26 +258,6 @@ def test_each_stage_by_several_processes_at_once(tmp_path, monkeypatch):
     each_stage_at_once(deduplicate_files, {**keywords, "memory": "300M"}, (*OF_ROWS, *STAGES))
     assert contents(tmp_path / "out") == expected
     assert os.listdir(tmp_path / "work") == ["finished.json"]
-
-
-@pytest.mark.exhaustive
-def test_a_stage_says_what_is_missing(tmp_path, monkeypatch):
-    small_budget(monkeypatch)
-    monkeypatch.setattr(manifest, "UNIT", 500)
-    keywords, _ = prepared(tmp_path)
-    keywords["memory"] = "300M"
-    stages, done = (*OF_ROWS, "sign"), []
-    for stage, of in zip(stages, (3, 1, 3, 3, 1), strict=True):
-        for number in range(1, of):
-            deduplicate_files(**keywords, stage=stage, part=(number, of))
-        following = [*stages, ""][len(done) + 1]
-        if following:
-            what = "part 3/3 has not" if of > 1 else "has not"
-            with pytest.raises(InputError, match=rf"the stage {following} cannot.*{stage}.*{what}"):
-                deduplicate_files(**keywords, stage=following)
-        if following:
-            deduplicate_files(**keywords, stage=stage, part=(of, of) if of > 1 else None)
-        done.append(stage)
 
 
 def test_another_output_from_the_same_work(tmp_path, monkeypatch):
