@@ -1,44 +1,52 @@
-"""Runs datasketch's own tests on fastlsh.compat.datasketch: ``python tests/upstream.py``.
+"""Runs the own tests of a library on our drop-in module for it, unmodified.
 
-They are only in its git repository, so they are cloned from there, or read from a checkout that
-you have (``--source``); none is kept here. ``datasketch`` and its modules are ours while they run,
-with ``--original`` the installed datasketch. Exit status: 0 all pass, 1 some fail, 2 the tests
-could not be obtained.
+    python tests/upstream.py datasketch                    # clones the version that we follow
+    python tests/upstream.py lsh --source FOLDER           # or takes a copy of the repository
+    python tests/upstream.py datasketch --original         # on the library that is installed
+    python tests/upstream.py lsh --strict                  # with the defects of lsh
+
+Their tests are only in their repositories; nothing of them is kept here. Other arguments go
+to pytest. Exit status: 0 all pass, 1 some fail, 2 the tests could not be obtained.
 """
 
 import argparse
-import contextlib
+import functools
 import importlib
 import os
 import pkgutil
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-REPOSITORY = "https://github.com/ekzhu/datasketch"
-REF = "v2.0.0"
-FILES = (
-    "test_minhash.py",
-    "test_minhash_schemes.py",
-    "test_lean_minhash.py",
-    "test_weighted_minhash.py",
-    "test_lsh.py",
-    "test_lshforest.py",
-    "test_lshensemble.py",
-)
+
+class Library(NamedTuple):
+    """Where the tests of a library are."""
+
+    repository: str
+    version: str
+    folder: str
+    files: tuple[str, ...]
 
 
-class ObtainError(Exception):
-    """The tests could not be had."""
+LIBRARIES = {
+    "datasketch": Library("https://github.com/ekzhu/datasketch", "v2.0.0", "test", (
+        "test_minhash.py", "test_minhash_schemes.py", "test_lean_minhash.py",
+        "test_weighted_minhash.py", "test_lsh.py", "test_lshforest.py", "test_lshensemble.py",
+    )),
+    "lsh": Library("https://github.com/mattilyra/LSH", "a57069bfb70f4b620d47931f81966b5a73c1b480",
+                   "lsh/test", ("test_cache.py",)),
+}  # fmt: skip
 
 
 class Count:
     """A pytest plugin that counts outcomes."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.outcomes = {"passed": 0, "failed": 0, "skipped": 0}
 
     def pytest_runtest_logreport(self, report):
@@ -46,90 +54,73 @@ class Count:
             self.outcomes[report.outcome] += 1
 
     def pytest_collectreport(self, report):
-        if report.failed:
-            self.outcomes["failed"] += 1
+        self.outcomes["failed"] += report.failed
 
 
-def obtain(source, ref, folder):
-    """Return the checkout with the tests, cloned into `folder` unless `source` is given."""
-    if source is None:
-        command = ["git", "clone", "--quiet", "--depth", "1", "--branch", ref, REPOSITORY, folder]
+def obtain(library, folder):
+    """Clone the repository into a folder; return whether that worked."""
+    for command in (["clone", "--quiet", library.repository, folder],
+                    ["-C", folder, "checkout", "--quiet", library.version]):  # fmt: skip
         try:
             done = subprocess.run(
-                command, check=False, capture_output=True, text=True, timeout=300,
+                ["git", *map(str, command)], capture_output=True, text=True, timeout=300,
                 env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise ObtainError(f"git: {error}") from error
+            print(f"upstream: git: {error}", file=sys.stderr)
+            return False
         if done.returncode:
-            raise ObtainError(f"{' '.join(command[:-1])}: {done.stderr.strip()}")
-        source = folder
-    checkout = Path(source).resolve()
-    checkout = checkout.parent if checkout.name == "test" else checkout
-    if not (checkout / "test" / "utils.py").is_file():
-        raise ObtainError(f"{checkout} has no test/utils.py")
-    return checkout
+            print(f"upstream: {done.stderr.strip()}", file=sys.stderr)
+            return False
+    return True
 
 
-def substitute():
-    """Make ``import datasketch`` and ``import datasketch.x`` find ours."""
-    ours = importlib.import_module("fastlsh.compat.datasketch")
-    sys.modules["datasketch"] = ours
+def substitute(name, strict):
+    """Make imports of a library and of its modules find ours."""
+    ours = importlib.import_module(f"fastlsh.compat.{name}")
+    if strict:
+        ours.minhash.MinHasher = functools.partial(ours.minhash.MinHasher, strict=True)
+    sys.modules[name] = ours
     for module in pkgutil.iter_modules(ours.__path__):
-        sys.modules[f"datasketch.{module.name}"] = importlib.import_module(
-            f"{ours.__name__}.{module.name}"
-        )
-
-
-def run(checkout, names, arguments):
-    """Run test files of the checkout; return the count of outcomes."""
-    paths = [checkout / "test" / name for name in names]
-    for path in paths:
-        if not path.is_file():
-            print(f"upstream: {path.name} is not in this version", file=sys.stderr)
-    sys.path.insert(0, str(checkout))  # their `test` comes before the standard library's
-    count = Count()
-    options = [
-        "-q",
-        "--continue-on-collection-errors",
-        "-c",
-        os.devnull,
-        f"--rootdir={checkout}",
-        "-p",
-        "no:cacheprovider",
-    ]
-    with contextlib.chdir(checkout) if hasattr(contextlib, "chdir") else contextlib.nullcontext():
-        found = [str(path) for path in paths if path.is_file()]
-        pytest.main([*options, *found, *arguments], plugins=[count])
-    return count.outcomes
+        inner = importlib.import_module(f"{ours.__name__}.{module.name}")
+        sys.modules[f"{name}.{module.name}"] = inner
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--source", help="a checkout of datasketch instead of a clone")
-    parser.add_argument("--ref", default=REF, help=f"the tag to clone (default {REF})")
-    parser.add_argument("--original", action="store_true", help="run on the installed datasketch")
-    parser.add_argument("--files", nargs="*", default=FILES, help="which test files")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("library", choices=LIBRARIES)
+    parser.add_argument("--source", type=Path, help="a copy of the repository instead of a clone")
+    parser.add_argument("--original", action="store_true", help="run on the installed library")
+    parser.add_argument("--strict", action="store_true", help="reproduce the defects of lsh")
     options, arguments = parser.parse_known_args()
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            checkout = obtain(options.source, options.ref, folder)
-        except ObtainError as error:
-            print(f"upstream: cannot obtain datasketch's tests: {error}", file=sys.stderr)
-            print("upstream: nothing was tested; give a checkout with --source", file=sys.stderr)
+    library = LIBRARIES[options.library]
+    with tempfile.TemporaryDirectory() as scratch:
+        source = options.source or Path(scratch, "source")
+        obtained = options.source is not None or obtain(library, source)
+        if not obtained or not (source / library.folder).is_dir():
+            print(f"upstream: {source / library.folder} is not there", file=sys.stderr)
             return 2
+        # Away from the library beside them, so that it is not what is imported.
+        alone = Path(scratch, "alone")
+        shutil.copytree(source / library.folder, alone / "test")
         if not options.original:
-            substitute()
-        outcomes = run(checkout, options.files, arguments)
-    total = outcomes["passed"] + outcomes["failed"]
-    subject = "datasketch" if options.original else "fastlsh.compat.datasketch"
-    print(
-        f"upstream: {subject}: {outcomes['passed']} of {total} passed, "
-        f"{outcomes['skipped']} skipped"
-    )
-    return 1 if outcomes["failed"] or not total else 0
+            substitute(options.library, options.strict)
+        sys.path.insert(0, str(alone))  # their `test` comes before the standard library's
+        os.chdir(alone)
+        count = Count()
+        how = ["-q", "--continue-on-collection-errors", "-c", os.devnull, f"--rootdir={alone}"]
+        paths = [alone / "test" / name for name in library.files]
+        for path in paths:
+            if not path.is_file():
+                print(f"upstream: {path.name} is not in this version", file=sys.stderr)
+        found = [str(path) for path in paths if path.is_file()]
+        pytest.main([*how, "-p", "no:cacheprovider", *found, *arguments], plugins=[count])
+        os.chdir(Path(__file__).parent)
+    total = count.outcomes["passed"] + count.outcomes["failed"]
+    subject = options.library if options.original else f"fastlsh.compat.{options.library}"
+    passed, skipped = count.outcomes["passed"], count.outcomes["skipped"]
+    print(f"upstream: {subject}: {passed} of {total} passed, {skipped} skipped")
+    return 1 if count.outcomes["failed"] or not total else 0
 
 
 if __name__ == "__main__":
