@@ -1,8 +1,5 @@
 """Every public call from several threads at once: the answers of one thread."""
 
-import sys
-import threading
-from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -11,6 +8,7 @@ import pytest
 import fastlsh
 from fastlsh import LSHParams, MinHasher, Shingler
 from fastlsh.candidates import links
+from running import at_once, hasty_switching
 
 THREADS = 4
 TIMES = 2
@@ -86,39 +84,14 @@ def same(a, b):
     np.testing.assert_equal(a, b)  # NaN equals NaN
 
 
-@contextmanager
-def hasty_switching():
-    """Let threads take turns as often as they can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
+def repeated(call):
+    return [call() for _ in range(TIMES)]
 
 
-def at_once(calls):
-    """Run the calls on a thread each, all beginning together; return their results."""
-    ready = threading.Barrier(len(calls))
-    results = [None] * len(calls)
-
-    def work(number, call):
-        ready.wait()
-        try:
-            results[number] = [call() for _ in range(TIMES)]
-        except BaseException as error:
-            results[number] = error
-
-    threads = [threading.Thread(target=work, args=item) for item in enumerate(calls)]
+def together(calls):
+    """Make each call several times on a thread of its own; return their results."""
     with hasty_switching():
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return results
+        return at_once(*(partial(repeated, call) for call in calls))
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -126,7 +99,7 @@ def test_on_the_same_object(name, monkeypatch):
     monkeypatch.setattr(links, "FEW", 0)
     texts = texts_of(0)
     expected = CALLS[name](texts)
-    for results in at_once([partial(CALLS[name], texts)] * THREADS):
+    for results in together([partial(CALLS[name], texts)] * THREADS):
         for result in results:
             same(result, expected)
 
@@ -136,7 +109,7 @@ def test_on_different_objects(name, monkeypatch):
     monkeypatch.setattr(links, "FEW", 0)
     collections = [texts_of(seed, 40 + 10 * seed) for seed in range(THREADS)]
     expected = [CALLS[name](texts) for texts in collections]
-    found = at_once([partial(CALLS[name], texts) for texts in collections])
+    found = together([partial(CALLS[name], texts) for texts in collections])
     for results, truth in zip(found, expected, strict=True):
         for result in results:
             same(result, truth)
@@ -145,7 +118,7 @@ def test_on_different_objects(name, monkeypatch):
 def test_all_of_them_at_once():
     texts = texts_of(1)
     expected = [call(texts) for call in CALLS.values()]
-    found = at_once([partial(call, texts) for call in CALLS.values()])
+    found = together([partial(call, texts) for call in CALLS.values()])
     for results, truth in zip(found, expected, strict=True):
         for result in results:
             same(result, truth)
@@ -156,7 +129,7 @@ def test_writing_into_parts_of_one_array():
     expected = HASHER.signatures(texts)
     out = np.zeros_like(expected)
     parts = np.array_split(np.arange(len(texts)), THREADS)
-    at_once(
+    together(
         [partial(HASHER.signatures, texts[p[0] : p[-1] + 1], out[p[0] : p[-1] + 1]) for p in parts]
     )
     assert np.array_equal(out, expected)

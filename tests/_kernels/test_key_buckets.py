@@ -1,8 +1,7 @@
 """The tables of the compatible MinHashLSH, against sets in dicts."""
 
 import gc
-import sys
-import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +10,8 @@ from hypothesis import strategies as st
 
 from combinations import covering, every, first
 from fastlsh._kernels.compat._compat import KeyBuckets
+from refusals import refuses
+from running import at_once, hasty_switching
 from stand_ins import Model, Sketch, band_key, sketches
 
 INSERTED, KNOWN, OTHER_KIND = 0, 1, 2
@@ -110,21 +111,14 @@ def test_other_kinds_are_refused():
 
 
 def test_arguments():
-    with pytest.raises(ValueError, match="0 bands of 3 rows"):
-        KeyBuckets(0, 3)
-    with pytest.raises(ValueError, match="at most"):
-        KeyBuckets(1 << 20, 1 << 20)
+    refuses(ValueError, "0 bands of 3 rows", KeyBuckets, 0, 3)
+    refuses(ValueError, "at most", KeyBuckets, 1 << 20, 1 << 20)
     table = KeyBuckets(2, 2)
-    with pytest.raises(ValueError, match="3 values, expected 4"):
-        table.insert("a", np.zeros(3, np.uint32))
-    with pytest.raises(ValueError, match="3 values, expected 4"):
-        table.query(np.zeros(3, np.uint32), 2)
-    with pytest.raises(ValueError, match="3 bands asked for, there are 2"):
-        table.query(np.zeros(4, np.uint32), 3)
-    with pytest.raises(TypeError, match="unhashable"):
-        table.insert([], np.zeros(4, np.uint32))
-    with pytest.raises(AttributeError, match="tobytes"):
-        table.insert("a", [0, 0, 0, 0])
+    refuses(ValueError, "3 values, expected 4", table.insert, "a", np.zeros(3, np.uint32))
+    refuses(ValueError, "3 values, expected 4", table.query, np.zeros(3, np.uint32), 2)
+    refuses(ValueError, "3 bands asked for, there are 2", table.query, np.zeros(4, np.uint32), 3)
+    refuses(TypeError, "unhashable", table.insert, [], np.zeros(4, np.uint32))
+    refuses(AttributeError, "tobytes", table.insert, "a", [0, 0, 0, 0])
 
 
 class Liar:
@@ -329,10 +323,8 @@ def test_a_comparison_that_raises():
     table = KeyBuckets(1, 1)
     values = np.zeros(1, np.uint32)
     table.insert(Broken(), values)
-    with pytest.raises(RuntimeError, match="no"):
-        table.insert(Broken(), values)
-    with pytest.raises(RuntimeError, match="no"):
-        table.remove(Broken())
+    refuses(RuntimeError, "no", table.insert, Broken(), values)
+    refuses(RuntimeError, "no", table.remove, Broken())
     assert len(table) == 1
 
 
@@ -410,32 +402,19 @@ def test_memory_is_what_the_notes_say(n):
 
 @pytest.mark.parametrize("n", first(200, 800))
 def test_threads(n):
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        table = KeyBuckets(4, 2)
-        rows = sketches(n, 8)
-        wrong = []
+    table, rows = KeyBuckets(4, 2), sketches(n, 8)
 
-        def work(begin):
-            for key in range(begin, n, 4):
-                table.insert(key, rows[key].hashvalues)
-                if key not in table.query(rows[key].hashvalues, 4):
-                    wrong.append(key)
-                if key % 3 == 0 and not table.remove(key):
-                    wrong.append(key)
-                if len(table) > n or table.insert(key + 1000, rows[key].hashvalues, True):
-                    wrong.append(key)
-                table.remove(key + 1000)
+    def work(begin):
+        for key in range(begin, n, 4):
+            table.insert(key, rows[key].hashvalues)
+            assert key in table.query(rows[key].hashvalues, 4)
+            assert key % 3 or table.remove(key)
+            assert len(table) <= n
+            assert table.insert(key + 1000, rows[key].hashvalues, True) == INSERTED
+            table.remove(key + 1000)
 
-        threads = [threading.Thread(target=work, args=(begin,)) for begin in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert wrong == []
+    with hasty_switching():
+        at_once(*(partial(work, begin) for begin in range(4)))
     assert set(keys_of(table)) == {key for key in range(n) if key % 3}
     model = Model(4, 2)
     for key in keys_of(table):

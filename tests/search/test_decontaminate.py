@@ -1,7 +1,6 @@
 """Evaluation items in documents: what is found equals the definition, however it is run."""
 
 import time
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from fastlsh.search import decontamination as module
 from fastlsh.search.decontamination import Items, found_in_texts
 from fastlsh.stages import contamination, gram_table, item_grams, matches_in
 from fastlsh.texts import as_texts
+from running import peak_memory
 
 WORDS = ["a", "b", "c", "d", "e", "é", "☃x", "𝄞1", "İs", "ß_", "七", "Ab"]
 BETWEEN = [" ", "\n", ", ", " -- ", "(", "\t"]
@@ -307,15 +307,11 @@ def test_repeated_text_takes_the_memory_of_its_grams(items, monkeypatch):
     params = ContaminationParams.of()
     grams = item_grams(given_items.fields, given_items.owner, len(items), params.shingler)
     documents = as_texts(["x " * 5_000])
-    tracemalloc.start()
-    try:
-        (matches,) = matches_in(grams, documents, 0, 1)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    found = []
+    assert peak_memory(lambda: found.extend(matches_in(grams, documents, 0, 1))) < 10 << 20
+    (matches,) = found
     assert len(matches.gram) < 1000
     assert matches.run.max() == 20
-    assert peak < 10 << 20
 
 
 @pytest.mark.exhaustive
@@ -326,15 +322,15 @@ def test_fields_with_the_same_n_grams_take_bounded_memory(monkeypatch):
     grams = item_grams(item.fields, item.owner, 1, ContaminationParams.of().shingler)
     for texts in (["x " * 4_000], ["x " * 13] * 3_000):
         documents = as_texts(texts)
-        tracemalloc.start()
-        try:
-            rows = [len(matches.gram) for matches in matches_in(grams, documents, 0, len(texts))]
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
+        rows = []
+
+        def count(documents=documents, texts=texts, rows=rows):
+            for matches in matches_in(grams, documents, 0, len(texts)):
+                rows.append(len(matches.gram))
+
+        assert peak_memory(count) < 6 << 20
         assert sum(rows) >= 100 * len(texts)
         assert max(rows) <= 2 << 10
-        assert peak < 6 << 20
 
 
 @pytest.mark.parametrize("piece", ["a ", "a b c d e f g "])

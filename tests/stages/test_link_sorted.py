@@ -1,7 +1,6 @@
 """Sorted batches of a band against buckets in a dict."""
 
 import pickle
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from fastlsh.stages import LinkState, link_sorted
 from refusals import refuses
+from running import peak_memory
 
 keys_of_rows = st.lists(st.sampled_from([0, 0, 1, 2, 3, 2**63 - 1, 2**63, 2**64 - 1]))
 
@@ -102,8 +102,5 @@ def test_memory_is_that_of_the_batch():
     _, state = link_sorted([1], [0])
     keys += np.uint64(1)
     state = state._replace(dtype=keys.dtype.str)
-    tracemalloc.start()
-    link_sorted(keys, numbers, state)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peak = peak_memory(lambda: link_sorted(keys, numbers, state))
     assert 16 * n < peak < 60 * n + 10_000

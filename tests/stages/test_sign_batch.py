@@ -1,7 +1,7 @@
 """Keys, lengths and text hashes of a batch, in whatever form it comes."""
 
 import pickle
-import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ import oracle_text
 from fastlsh import MinHasher, Shingler, band_keys
 from fastlsh.stages import SearchParams, sign_batch
 from refusals import refuses
+from running import peak_memory
 from strategies import collections, little_room, shinglers, wide
 
 normalising = st.fixed_dictionaries(
@@ -102,10 +103,8 @@ def test_signatures_that_are_not_wanted_take_no_memory(monkeypatch):
     sign_batch(texts[:10], params)
     peaks = []
     for keep in (False, True):
-        tracemalloc.start()
-        sign_batch(texts, params, signatures=keep, threads=1)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
+        sign = partial(sign_batch, texts, params, signatures=keep, threads=1)
+        peaks.append(peak_memory(sign))
     # 8 bytes more: the list of references that the batch is read from.
     assert peaks[0] < (8 * 4 + 16 + 8) * n + (2 << 20)
     assert peaks[1] > 4 * 512 * n

@@ -1,7 +1,5 @@
 """The texts of pieces as a column: equal to their strings, and not as large."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 
 from fastlsh._kernels.text._texts import spans_of_list
 from fastlsh.texts import Pieces, Shingler, WordPieces, WordTexts, word_units
+from running import peak_memory
 
 TEXTS = st.lists(
     st.text(st.sampled_from("ab %\xe9\u2603\U0001d518\ud800"), max_size=30), max_size=5
@@ -49,9 +48,4 @@ def test_many_pieces_of_a_long_text_take_no_object_each():
     begin = np.arange(n) * 5
     bounds = np.column_stack([np.zeros(n, np.int64), begin, begin + 5])
     pieces = Pieces(spans_of_list(["\u2603abcd" * n]), bounds)
-    tracemalloc.start()
-    try:
-        pieces.column()
-        assert tracemalloc.get_traced_memory()[1] < 60 * n
-    finally:
-        tracemalloc.stop()
+    assert peak_memory(pieces.column) < 60 * n
