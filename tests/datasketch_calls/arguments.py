@@ -58,54 +58,22 @@ OTHERS = {
 }
 
 COLLECTIONS = {
-    "list": [b"a", b"b"],
-    "tuple": (b"a", b"b"),
-    "no elements": [],
-    "None": None,
-    "3": 3,
-    "text": "ab",
-    "bytes": b"ab",
-    "dict": {b"a": 1},
-    "set": {b"a"},
-    "bytearrays": [bytearray(b"a")],
-    "views": [memoryview(b"a")],
-    "texts": ["a"],
-    "numbers": [1, 2],
-    "nested": [[b"a"], [b"b"]],
-    "with None": [b"a", None],
-    "array of bytes": np.array([b"a", b"b"]),
-    "array of numbers": np.array([1, 2]),
-    "no text": "",
-    "no bytes": b"",
-    "arrays": [np.arange(3)],
-}
+    "list": [b"a", b"b"], "tuple": (b"a", b"b"), "no elements": [], "None": None, "3": 3,
+    "text": "ab", "bytes": b"ab", "dict": {b"a": 1}, "set": {b"a"}, "bytearrays": [bytearray(b"a")],
+    "views": [memoryview(b"a")], "texts": ["a"], "numbers": [1, 2], "nested": [[b"a"], [b"b"]],
+    "with None": [b"a", None], "array of bytes": np.array([b"a", b"b"]),
+    "array of numbers": np.array([1, 2]), "no text": "", "no bytes": b"", "arrays": [np.arange(3)],
+}  # fmt: skip
 
 KEYS = {
-    "known": "k0",
-    "unknown": "x",
-    "list": [1],
-    "None": None,
-    "number": 3,
-    "nan": math.nan,
-    "bytes": b"k0",
-    "tuple": ("k0",),
-    "array": np.array([1]),
-    "dict": {},
-}
+    "known": "k0", "unknown": "x", "list": [1], "None": None, "number": 3, "nan": math.nan,
+    "bytes": b"k0", "tuple": ("k0",), "array": np.array([1]), "dict": {},
+}  # fmt: skip
 
 BUFFERS = {
-    "empty": b"",
-    "short": b"123",
-    "text": "abc",
-    "None": None,
-    "3": 3,
-    "list": [1, 2],
-    "zeros": bytes(12),
-    "unknown code": struct.pack("<qiB20x", 1, -1, 9),
-    "no code": struct.pack("<qi", 1, -1),
-    "no values": struct.pack("<qi", 1, 2),
-    "least count": struct.pack("<qiB20x", 1, -(2**31), 1),
-    "array": np.zeros(20, np.uint8),
-    "array of words": np.zeros(3, np.uint64),
-    "strided": np.zeros(40, np.uint8)[::2],
-}
+    "empty": b"", "short": b"123", "text": "abc", "None": None, "3": 3, "list": [1, 2],
+    "zeros": bytes(12), "unknown code": struct.pack("<qiB20x", 1, -1, 9),
+    "no code": struct.pack("<qi", 1, -1), "no values": struct.pack("<qi", 1, 2),
+    "least count": struct.pack("<qiB20x", 1, -(2**31), 1), "array": np.zeros(20, np.uint8),
+    "array of words": np.zeros(3, np.uint64), "strided": np.zeros(40, np.uint8)[::2],
+}  # fmt: skip

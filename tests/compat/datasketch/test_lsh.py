@@ -1,10 +1,8 @@
 """MinHashLSH of fastlsh.compat.datasketch, against sets in dicts."""
 
-import copy
 import json
 import pickle
-import sys
-import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +20,7 @@ from fastlsh.compat.datasketch.storage import (
     DictSetStorage,
 )
 from refusals import refuses
+from running import at_once, hasty_switching
 from stand_ins import Model, Sketch, Weighted, band_key, sketches
 from strategies import by_text
 
@@ -203,60 +202,6 @@ class TestEveryEngine:
         index.insert("key 3", rows[3])
         assert index.query(rows[3]) == ["key 3"]
 
-    def test_a_buffered_query_follows_the_buckets_that_it_found(self, options):
-        index, _, rows = filled(**options)
-        (new,) = sketches(1, 13, values=1000, seed=9)
-        index.add_to_query_buffer(new)  # found nothing
-        index.insert("new", new)
-        assert index.query(new) == ["new"]
-        assert index.collect_query_buffer() == []
-
-        index.add_to_query_buffer(rows[0])
-        before = set(index.query(rows[0]))
-        index.insert("later", rows[0])
-        index.remove("key 0")
-        again = pickle.loads(pickle.dumps(index))
-        for one in (index, again, copy.deepcopy(index)):
-            one.insert("last", rows[0])
-            assert set(one.collect_query_buffer()) == before - {"key 0"} | {"later", "last"}
-            one.remove("last")
-
-        index.add_to_query_buffer(rows[0])
-        for key in index.query(rows[0]):
-            index.remove(key)
-        index.insert("later", rows[0])  # into new buckets
-        assert index.collect_query_buffer() == []
-        assert index.query(rows[0]) == ["later"]
-
-    def test_sessions(self, options):
-        rows = sketches(20, 13)
-        index = MinHashLSH(num_perm=13, params=(4, 3), **options)
-        with index.insertion_session(buffer_size=10) as session:
-            for i, sketch in enumerate(rows):
-                session.insert(i, sketch)
-            refuses(ValueError, "already exists", session.insert, 3, rows[3])
-        assert index.buffer_size == 10
-        assert all(i in index.query(sketch) for i, sketch in enumerate(rows))
-        with index.deletion_session() as session:
-            session.remove(3)
-            refuses(ValueError, "does not exist", session.remove, 3)
-        assert 3 not in index.query(rows[3])
-
-    def test_a_key_inserted_twice_is_found_by_both_and_removed_with_both(self, options):
-        index = MinHashLSH(num_perm=4, params=(2, 2), **options)
-        first, second = Sketch(np.arange(4, dtype=np.uint32)), Sketch(np.arange(4, dtype="u4") + 9)
-        index.insert("twice", first)
-        index.insert("twice", second, check_duplication=False)
-        index.insert("other", first)
-        assert set(index.query(first)) == {"twice", "other"}
-        assert index.query(second) == ["twice"]
-        assert len(index.keys) == 2
-        assert [sum(counts.values()) for counts in index.get_counts()] == [3, 3]
-        index.remove("twice")
-        assert index.query(first) == ["other"]
-        assert index.query(second) == []
-        assert len(index.keys) == 1
-
     def test_pickle(self, options):
         index, _, rows = filled(**options)
         index.remove("key 5")
@@ -376,29 +321,20 @@ def test_storages_in_memory_can_be_changed():
 def test_keys_that_are_inserted_while_somebody_looks():
     rows = sketches(3000, 13)
     index = MinHashLSH(num_perm=13, params=(4, 3))
-    start = threading.Barrier(3)
 
     def work(first):
-        start.wait()
         for i in range(first, len(rows), 2):
             index.insert(i, rows[i])
             if i % 3 == 0:
                 index.remove(i)
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=work, args=(first,)) for first in (0, 1)]
-        for thread in threads:
-            thread.start()
-        start.wait()
+    def look():
         while len(index.keys) < 500:
             pass
         index.get_counts()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
+
+    with hasty_switching():
+        at_once(partial(work, 0), partial(work, 1), look)
     assert set(index.keys) == {i for i in range(len(rows)) if i % 3}
     assert all(i in index.query(rows[i]) for i in range(len(rows)) if i % 3)
 

@@ -10,7 +10,6 @@ from fastlsh.compat.datasketch import lsh, storage
 from fastlsh.compat.datasketch.lsh import MinHashLSH
 from fastlsh.compat.datasketch.lshensemble import MinHashLSHEnsemble
 from fastlsh.compat.datasketch.lshensemble_partition import optimal_partitions
-from fastlsh.compat.datasketch.lshforest import MinHashLSHForest
 
 datasketch = pytest.importorskip("datasketch", minversion="2.0")
 
@@ -28,27 +27,6 @@ def minhashes(request):
     return datasketch.MinHash.bulk(sets, num_perm=64, scheme=request.param)
 
 
-@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8])
-def test_lsh(minhashes, threshold):
-    ours, theirs = (
-        kind(threshold=threshold, num_perm=64) for kind in (MinHashLSH, datasketch.MinHashLSH)
-    )
-    assert (ours.b, ours.r, ours.hashranges) == (theirs.b, theirs.r, theirs.hashranges)
-    for index in (ours, theirs):
-        for i, minhash in enumerate(minhashes[:250]):
-            index.insert(i, minhash)
-        for i in range(0, 250, 7):
-            index.remove(i)
-    for minhash in minhashes:
-        assert set(ours.query(minhash)) == set(theirs.query(minhash))
-    assert list(ours.keys) == list(theirs.keys)
-    assert ours.get_counts() == theirs.get_counts()
-    assert ours.get_subset_counts(1, 2, 3, 999) == theirs.get_subset_counts(1, 2, 3, 999)
-    assert [dict(zip(t, map(t.get, t), strict=True)) for t in ours.hashtables] == [
-        dict(zip(t, map(t.get, t), strict=True)) for t in theirs.hashtables
-    ]
-
-
 class Renamed(pickle.Unpickler):
     def find_class(self, module, name):
         here = {"datasketch.lsh": lsh, "datasketch.storage": storage}
@@ -64,25 +42,6 @@ def test_datasketchs_pickles(minhashes):
     for minhash in minhashes:
         assert set(ours.query(minhash)) == set(theirs.query(minhash))
     assert ours._minhash_scheme == minhashes[0].scheme
-
-
-def test_forest(minhashes):
-    ours, theirs = (
-        kind(num_perm=64, l=6) for kind in (MinHashLSHForest, datasketch.MinHashLSHForest)
-    )
-    for forest in (ours, theirs):
-        for i, minhash in enumerate(minhashes):
-            forest.add(i, minhash)
-        forest.index()
-    assert ours.hashtables == theirs.hashtables
-    assert ours.keys == theirs.keys
-    for minhash in minhashes[::3]:
-        for k in (1, 4, 20):
-            assert set(ours.query(minhash, k)) == set(theirs.query(minhash, k))
-    for key in (0, 7):
-        a, b = ours.get_minhash_hashvalues(key), theirs.get_minhash_hashvalues(key)
-        assert a.dtype == b.dtype
-        assert (a == b).all()
 
 
 def test_ensemble(minhashes):

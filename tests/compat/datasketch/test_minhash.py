@@ -228,20 +228,6 @@ def test_changed_attributes_count(scheme):
     assert sketch.hashvalues.dtype == SCHEMES[scheme].dtype
 
 
-def test_merge_union_jaccard(scheme):
-    a, b, both = (MinHash(64, 3, scheme=scheme) for _ in range(3))
-    a.update_batch([b"%d" % i for i in range(30)])
-    b.update_batch([b"%d" % i for i in range(15, 45)])
-    both.update_batch([b"%d" % i for i in range(45)])
-    assert MinHash.union(a, b) == both
-    assert MinHash.union(a, b, a).hashfunc is a.hashfunc
-    assert a.jaccard(b) == np.count_nonzero(a.hashvalues == b.hashvalues) / 64
-    assert 20 < both.count() < 80
-    a.merge(b)
-    assert a == both
-    assert len(a) == 64
-
-
 @pytest.mark.parametrize(
     ("how", "what"),
     [
