@@ -8,6 +8,7 @@ import pytest
 
 from arrow_structures import IGNORED, Producer, Stream, StreamProducer, array, schema
 from fastlsh._kernels.text._texts import ArrowColumn
+from refusals import refuses
 
 
 def texts(schema, array):
@@ -75,8 +76,7 @@ WRONG_SCHEMAS = {
 
 @pytest.mark.parametrize("wrong", WRONG_SCHEMAS.values(), ids=WRONG_SCHEMAS.keys())
 def test_a_wrong_schema(wrong):
-    with pytest.raises((TypeError, ValueError), match=r"Arrow|the table has"):
-        texts(wrong, plain())
+    refuses((TypeError, ValueError), r"Arrow|the table has", texts, wrong, plain())
 
 
 TEXT, TABLE = schema(b"u"), schema(b"+s", schema(b"u"))
@@ -128,22 +128,18 @@ WRONG_ARRAYS = {
 
 @pytest.mark.parametrize(("kind", "wrong"), WRONG_ARRAYS.values(), ids=WRONG_ARRAYS.keys())
 def test_a_wrong_array(kind, wrong):
-    with pytest.raises(ValueError, match=r"Arrow|dictionary index"):
-        texts(kind, wrong)
+    refuses(ValueError, r"Arrow|dictionary index", texts, kind, wrong)
 
 
 def test_an_array_is_read_once():
     producer = Producer(schema(b"u"), plain())
     assert len(ArrowColumn(producer)) == 2
-    with pytest.raises(ValueError, match="read already"):
-        ArrowColumn(producer)
+    refuses(ValueError, "read already", ArrowColumn, producer)
 
 
 def test_a_stream_without_functions():
-    with pytest.raises(ValueError, match="has no functions"):
-        ArrowColumn(StreamProducer(Stream(release=IGNORED)))
-    with pytest.raises(ValueError, match="read already"):
-        ArrowColumn(StreamProducer(Stream()))
+    refuses(ValueError, "has no functions", ArrowColumn, StreamProducer(Stream(release=IGNORED)))
+    refuses(ValueError, "read already", ArrowColumn, StreamProducer(Stream()))
 
 
 @pytest.mark.parametrize("message", [None, b"it broke"])

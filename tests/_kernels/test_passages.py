@@ -9,6 +9,7 @@ from fastlsh._kernels.passages import _passages
 from fastlsh._kernels.text import _texts
 from fastlsh._kernels.text._texts import spans_of_list
 from kernel_cases import CASES, words_of_each
+from refusals import refuses
 
 texts = st.lists(st.text("abc☃😀", max_size=40), max_size=5)
 
@@ -97,8 +98,7 @@ def test_what_does_not_fit_is_counted():
 )  # fmt: skip
 def test_arguments_that_do_not_fit(name, change, error, message):
     call, given = CASES[name]()
-    with pytest.raises(error, match=message):
-        call(**{**given, **change})
+    refuses(error, message, call, **{**given, **change})
 
 
 @pytest.mark.parametrize(("name", "read"), [("repeats", "occurrences"), ("cuts", "matches")])
@@ -173,12 +173,10 @@ def test_many_words():
 )  # fmt: skip
 def test_words_that_do_not_fit(name, change, error, message):
     call, given = CASES[name]()
-    with pytest.raises(error, match=message):
-        call(**{**given, **change})
+    refuses(error, message, call, **{**given, **change})
 
 
 def test_words_outside_their_text():
     call, given = CASES["word_hashes"]()
     given["bounds"][0] = 0, 10_000
-    with pytest.raises(IndexError, match="word 0 has the code points 0 to 10000 of"):
-        call(**given)
+    refuses(IndexError, "word 0 has the code points 0 to 10000 of", call, **given)

@@ -9,6 +9,7 @@ from fastlsh import LSHParams, band_keys
 from fastlsh._kernels.candidates import _candidates
 from fastlsh._kernels.minhash import _signatures
 from fastlsh.candidates import Linker, find_families, link_bands
+from refusals import refuses
 
 # Few keys, so that many are equal; the largest shares its counter and its slot with others.
 some_keys = st.lists(
@@ -104,8 +105,7 @@ def test_keys_into_a_part_of_an_array():
     assert np.array_equal(whole[:, 7:27], band_keys(signatures, LSHParams(3, 4)))
     assert not whole[:, :7].any()
     assert not whole[:, 27:].any()
-    with pytest.raises(ValueError, match="side by side"):
-        _signatures.band_keys(signatures, 0, 4, whole[:, ::2])
+    refuses(ValueError, "side by side", _signatures.band_keys, signatures, 0, 4, whole[:, ::2])
     with pytest.raises(ValueError, match="side by side"):
         _signatures.band_keys(signatures, 0, 4, np.zeros((20, 3), np.uint64).T)
 
@@ -123,8 +123,7 @@ def int32(*values):
 )
 def test_too_little_memory_for_links(table, later, earlier, match):
     room = [np.empty(size, np.int32) for size in (table, later, earlier)]
-    with pytest.raises(ValueError, match=match):
-        _candidates.link(np.ones(4, np.uint64), *room)
+    refuses(ValueError, match, _candidates.link, np.ones(4, np.uint64), *room)
 
 
 @pytest.mark.parametrize(
@@ -148,8 +147,7 @@ def test_bad_families(parent, left, right, error):
 
 @pytest.mark.parametrize("parent", [[1, 1], [0, 2, 2], [0, -1], [0, 1, 2**31 - 1]])
 def test_families_of_bad_parents(parent):
-    with pytest.raises(ValueError, match="not later"):
-        _candidates.families(int32(*parent))
+    refuses(ValueError, "not later", _candidates.families, int32(*parent))
 
 
 @pytest.mark.parametrize(

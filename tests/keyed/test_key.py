@@ -16,6 +16,7 @@ from fastlsh import InputError, Key, KeyFileWarning, LockedKeyError, MinHasher, 
 from fastlsh.keyed.key import is_irreducible
 from oracle_keyed import Keyed
 from oracle_keyed import is_irreducible as by_rabin
+from refusals import refuses
 from strategies import share
 
 SECRET = bytes(range(32))
@@ -64,8 +65,7 @@ def test_a_key_is_made_of_bytes(secret):
 
 @pytest.mark.parametrize("length", [0, 1, 15])
 def test_a_short_key(length):
-    with pytest.raises(ValueError, match=f"at least 16 bytes, got {length}$"):
-        Key(b"x" * length)
+    refuses(ValueError, f"at least 16 bytes, got {length}$", Key, b"x" * length)
 
 
 @pytest.mark.parametrize("given", [SECRET, SECRET.decode("latin-1"), 5])
@@ -180,8 +180,7 @@ def test_a_pickle_is_locked_until_it_is_unlocked():
         lambda: fastlsh.near_duplicates(TEXTS, shingler=again.shingler),
         lambda: fastlsh.jaccard("a", "b", again.shingler),
     ):
-        with pytest.raises(LockedKeyError, match=r"Key\.unlock"):
-            call()
+        refuses(LockedKeyError, r"Key\.unlock", call)
     with pytest.raises(
         ValueError, match=r"this is another key: its fingerprint is \w{32}, not \w{32}"
     ):
@@ -240,13 +239,11 @@ def test_the_file_of_a_key(tmp_path, content):
 def test_a_file_that_is_no_key(tmp_path, content, reason):
     path = tmp_path / "key"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=reason):
-        Key.from_file(path)
+    refuses(InputError, reason, Key.from_file, path)
 
 
 def test_a_missing_file(tmp_path):
-    with pytest.raises(InputError, match="none: cannot read the key: No such file"):
-        Key.from_file(tmp_path / "none")
+    refuses(InputError, "none: cannot read the key: No such file", Key.from_file, tmp_path / "none")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no such permissions")
