@@ -260,12 +260,8 @@ def test_texts_are_wrapped_between_words(a, b, width):
 
 def test_shares_are_1_and_0_only_where_they_are():
     assert [share(v) for v in (0, 1e-9, 0.5, 1 - 1e-9, 1)] == [
-        "0",
-        "0.0001",
-        "0.5000",
-        "0.9999",
-        "1",
-    ]
+        "0", "0.0001", "0.5000", "0.9999", "1",
+    ]  # fmt: skip
 
 
 def test_long_names_do_not_widen_the_figures():
