@@ -20,8 +20,8 @@ SOURCE = Path(fastlsh.__file__).parent
 
 # From the ground up. A module imports its own room and rooms that stand before it.
 ROOMS = [
-    "_version", "_startup", "errors", "keywords", "_kernels", "textbook", "arguments", "arrays",
-    "priorities", "parallel", "io", "keyed",
+    "_version", "_startup", "errors", "options", "keywords", "_kernels", "textbook", "arguments",
+    "arrays", "priorities", "parallel", "io", "keyed",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
     "reporting", "files", "integrations", "", "cli", "__main__",
@@ -30,6 +30,7 @@ ROOMS = [
 
 ONLY = {
     "errors": set(),
+    "options": set(),
     "textbook": set(),
     "arrays": set(),
     "priorities": {"arrays", "errors"},

@@ -1,4 +1,4 @@
-"""Checks of the arguments that public functions share, with one table of their bounds."""
+"""Checks of the arguments that public functions share, by the bounds of the table of options."""
 
 import math
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
@@ -6,9 +6,8 @@ from collections.abc import Set as AbstractSet
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
-MAX_NUM_PERM = 65_535
-LARGEST = 2**63 - 1
-"""The largest number that the kernels take."""
+from fastlsh.options import LARGEST, OPTIONS
+from fastlsh.options import MAX_NUM_PERM as MAX_NUM_PERM
 
 
 class Bounds(NamedTuple):
@@ -19,55 +18,17 @@ class Bounds(NamedTuple):
 
 
 INTEGERS = {
-    "num_perm": Bounds(1, MAX_NUM_PERM),
-    "seed": Bounds(0, 2**32 - 1),
-    "seeds": Bounds(1),
-    "size": Bounds(1, 2**31 - 1),
-    "bands": Bounds(1),
-    "rows": Bounds(1),
-    "threads": Bounds(1, LARGEST),
-    "documents": Bounds(0, 2**31 - 1),
-    "partitions": Bounds(1, 2**31 - 1),
-    "max_pairs": Bounds(0),
-    "most": Bounds(0),
-    "max_candidates": Bounds(1),
-    "max_copies": Bounds(1),
-    "copies_per": Bounds(1),
-    "per_label": Bounds(1),
-    "min_length": Bounds(0, LARGEST),
-    "keep_least": Bounds(0),
-    "merge_gap": Bounds(0),
-    "limit": Bounds(1),
-    "bits": Bounds(1, 8),
-    "sample": Bounds(1),
-    "step": Bounds(1, LARGEST),
-    "min_run": Bounds(0),
-    "max_items": Bounds(1, LARGEST),
-    "boilerplate_documents": Bounds(1),
-    "around": Bounds(0),
-    "min_piece": Bounds(0),
-    "max_pieces": Bounds(1),
-    "trials": Bounds(100),
+    option.name: Bounds(option.kind.least, option.kind.greatest)
+    for option in OPTIONS
+    if option.kind.name in ("integer", "copies")
 }
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "index_texts": ("full", "compressed"),
-    "unit": ("char", "word", "byte", "token"),
-    "unicode_form": ("NFC", "NFD", "NFKC", "NFKD"),
-    "numbers": ("0",),
-    "punctuation": ("space", "remove"),
-    "words": ("whitespace", "alphanumeric", "ascii_alphanumeric", "unicode"),
-    "scheme": ("affine32", "fss"),
-    "verify": ("exact", "signature", "none"),
-    "by": ("line", "paragraph"),
-    "snap": ("none", "word", "sentence", "line"),
-    "rule": ("jaccard", "contained", "equal"),
-    "search": ("jaccard", "containment"),
-    "measure": ("documents", "characters"),
-    "on_known": ("raise", "replace"),
-    "engine": ("auto", "memory", "disk"),
-    "families": ("auto", "driver", "rounds"),
+CHOICES = {
+    option.name: option.kind.choices
+    for option in OPTIONS
+    if option.kind.choices and option.name != "keep"  # which `check_keep` checks, with a hint
 }
+"""The words of each choice; of a name with several rows in the table, those of the last one."""
 
 
 def check_integer(value: Any, name: str) -> int:

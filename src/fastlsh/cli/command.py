@@ -5,20 +5,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from fastlsh.cli import (
-    audit,
-    completion,
-    decontaminate,
-    dedup,
-    evaluate,
-    explain,
-    index,
-    overlap,
-    pairs,
-    tune,
-)
+from fastlsh.cli import audit, completion, decontaminate, dedup, evaluate, explain, index, tune
 from fastlsh.cli.engines import is_above
 from fastlsh.cli.messages import say, warnings_as_lines, with_options
+from fastlsh.cli.pairs import OVERLAP, PAIRS
 from fastlsh.cli.parser import parser_of
 from fastlsh.cli.process import (
     Ended,
@@ -31,7 +21,10 @@ from fastlsh.cli.process import (
 )
 from fastlsh.io import STANDARD, InputError
 
-COMMANDS = (pairs, dedup, overlap, decontaminate, index, tune, evaluate, explain, audit, completion)
+COMMANDS = (
+    PAIRS, dedup.COMMAND, OVERLAP, decontaminate.COMMAND, index.COMMAND, tune.COMMAND,
+    evaluate.COMMAND, explain.COMMAND, audit.COMMAND, completion.COMMAND,
+)  # fmt: skip
 
 OK, FAILED, BAD_INPUT, ABOVE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 

@@ -3,6 +3,8 @@
 import argparse
 from typing import Any
 
+from fastlsh.cli.parser import Command
+
 HELP = "Print a script that completes commands, options and files in bash, zsh or fish."
 EXAMPLES = """\
 examples:
@@ -43,3 +45,6 @@ def _complete_files(parser: argparse.ArgumentParser, files: dict[str, Any]) -> N
                 _complete_files(inner, files)
         elif action.nargs != 0 and not action.choices:
             action.complete = files  # type: ignore[attr-defined]
+
+
+COMMAND = Command("completion", HELP, EXAMPLES, run, add_arguments)

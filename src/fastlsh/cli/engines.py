@@ -1,18 +1,15 @@
-"""The options of what works on files of any size: memory or disk, and how much of them."""
+"""A run on files that people and programs watch: progress, log, summary, and the share found."""
 
 import argparse
 import json
-import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from fastlsh._version import __version__
-from fastlsh.cli.job_plans import add_stage_options, is_checked
+from fastlsh.cli.job_plans import is_checked
 from fastlsh.cli.messages import Log, say, with_options
-from fastlsh.cli.options import MESSAGES
-from fastlsh.cli.parser import group_of
 from fastlsh.cli.paths import check_paths
 from fastlsh.errors import one_line
 from fastlsh.files import FileDecontamination, FileResult, record_of
@@ -21,60 +18,6 @@ from fastlsh.parallel import Display
 
 LAST = (None, "finish")
 """The stages that end a run."""
-
-
-def add_engine_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options, and those of runs on many machines."""
-    group = parser.add_argument_group("memory and disk")
-    group.add_argument(
-        "--engine",
-        choices=["auto", "memory", "disk"],
-        default="auto",
-        help="where to work; the answer is the same (default: on disk if --memory is too small)",
-    )
-    group.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="most memory to use, such as 4G (default: half of what is free)",
-    )
-    group.add_argument(
-        "--work",
-        metavar="DIR",
-        help="directory of a run on disk, where an interrupted run continues (default: the name"
-        " of the output, followed by .work; of a URL in the current directory)",
-    )
-    group.add_argument("--keep-work", action="store_true", help="keep this directory afterwards")
-    group.add_argument("--restart", action="store_true", help="discard the work of an earlier run")
-    add_stage_options(parser)
-    group_of(parser, MESSAGES).add_argument(
-        "-v", "--verbose", action="store_true", help="also print the bands, and why this engine"
-    )
-    add_outcome_options(parser)
-
-
-def add_outcome_options(parser: argparse.ArgumentParser) -> None:
-    """Add what tells programs how a run went."""
-    group = group_of(parser, MESSAGES)
-    group.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
-    group.add_argument(
-        "--summary", metavar="FILE", help="write the counts and parameters of the run as JSON"
-    )
-    group.add_argument(
-        "--fail-above", metavar="SHARE", type=_share,
-        help="exit status 3 if more than this share is found (from 0 to below 1): of documents"
-        " removed, in a pair, with an item, or in another data set; with --by, of lines,"
-        " paragraphs or characters removed; all outputs are written",
-    )  # fmt: skip
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = math.nan
-    if not 0 <= share < 1:
-        raise argparse.ArgumentTypeError(f"must be from 0 to below 1, got {text!r}")
-    return share
 
 
 def is_above(arguments: argparse.Namespace) -> bool:
@@ -146,22 +89,13 @@ class Watch:
         self.log("done", **record)
         return record
 
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The functions that a run reports to, by their keyword arguments."""
+        on_message = is_checked if self._arguments.only_checked else self.tell
+        return {"on_message": on_message, "progress": self.progress}
+
     def close(self) -> None:
         """End the log."""
         if self._log is not None:
             self._log.close()
-
-
-def engine_keywords(arguments: argparse.Namespace, watch: Watch) -> dict[str, Any]:
-    """Return the keyword arguments of the API."""
-    return {
-        "engine": arguments.engine,
-        "memory": arguments.memory,
-        "work": arguments.work,
-        "keep_work": arguments.keep_work,
-        "restart": arguments.restart,
-        "stage": arguments.stage,
-        "part": arguments.part,
-        "on_message": is_checked if arguments.only_checked else watch.tell,
-        "progress": watch.progress,
-    }

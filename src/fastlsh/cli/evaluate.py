@@ -4,14 +4,10 @@ import argparse
 import json
 from typing import Any
 
+from fastlsh.cli.keywords import progress_of, read_inputs, search_keywords
 from fastlsh.cli.messages import documents_read, warn_of_rows
-from fastlsh.cli.options import (
-    add_input_options,
-    add_search_options,
-    integer,
-    read_inputs,
-    search_keywords,
-)
+from fastlsh.cli.options import refuse
+from fastlsh.cli.parser import Command
 from fastlsh.cli.paths import check_paths
 from fastlsh.files import tokens_as_words
 from fastlsh.io import (
@@ -36,63 +32,17 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    add_input_options(parser, limit=True)
-    add_search_options(parser)
-    parser.add_argument(
-        "--sample",
-        metavar="N",
-        type=integer,
-        help="evaluate N documents, drawn by --seed (default: all, but at most 20000)",
-    )
-    parser.add_argument(
-        "--lowest",
-        metavar="S",
-        type=float,
-        help="lowest similarity of the pairs found exactly (default: 3/4 of the threshold)",
-    )
-    parser.add_argument(
-        "--max-pairs",
-        metavar="N",
-        type=integer,
-        help="fail if more pairs must be compared (default: 100000000)",
-    )
-    parser.add_argument(
-        "--missed",
-        metavar="FILE",
-        help="id_a, id_b and jaccard of the missed pairs (.tsv .csv .jsonl .parquet)",
-    )
-    parser.add_argument(
-        "--bandings",
-        metavar="BxR,...",
-        type=_bandings,
-        help="compare several bandings (bands x rows) of the same signatures: 100x2,50x4",
-    )
-    parser.add_argument(
-        "--report",
-        metavar="FILE",
-        help="write a page with the recall and examples of each step of similarity (.html)",
-    )
-    parser.add_argument("--json", metavar="FILE", help="write all figures; - prints them alone")
-    parser.add_argument(
-        "--plot", metavar="FILE", help="plot the observed recall on the S-curve (.svg .png .pdf)"
-    )
-
-
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from fastlsh import compare_bandings, evaluate
 
-    keywords, _ = tokens_as_words(search_keywords(arguments, "max_pairs", "sample", "lowest"))
+    keywords, _ = tokens_as_words(search_keywords(arguments))
     measure: Any = evaluate
     if arguments.bandings is not None:
-        for name in NOT_WITH_BANDINGS:
-            if getattr(arguments, name) is not None:
-                raise ValueError(f"--bandings cannot be combined with --{name}")
+        refuse(arguments, "bandings")
         for name in ("bands", "rows"):  # of a preset
             keywords.pop(name, None)
-        keywords["bandings"], measure = arguments.bandings, compare_bandings
+        measure = compare_bandings
     outputs = (arguments.json, arguments.missed, arguments.plot, arguments.report)
     check_paths(arguments)
     recover_outputs(outputs)
@@ -109,31 +59,17 @@ def run(arguments: argparse.Namespace) -> None:
 
         check_plot(arguments.plot)
     # On no documents: wrong parameters are refused before the long work.
-    measure([], **{**keywords, "progress": False})
-    collection = read_inputs(arguments, arguments.inputs)
+    measure([], **keywords)
+    collection = read_inputs(arguments)
     warn_of_rows(collection)
-    result = measure(collection.texts, **keywords)
-    is_limited = len(collection) == arguments.first
+    result = measure(collection.texts, **keywords, progress=progress_of(arguments))
+    is_limited = len(collection) == arguments.limit
     if is_limited and arguments.json != STANDARD:
         print(f"only {documents_read(arguments, len(collection))} (--limit)")
     if arguments.json != STANDARD:
         print(result, flush=True)  # before other outputs that may go to the same file
     with replacing_together() as together:
         _write(arguments, result, collection, together, is_limited=is_limited)
-
-
-def _bandings(text: str) -> list[tuple[int, int]]:
-    try:
-        pairs = [pair.split("x") for pair in text.split(",")]
-        return [(integer(bands), integer(rows)) for bands, rows in pairs]
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a list of bands x rows, such as 100x2,50x4"
-        ) from None
-
-
-NOT_WITH_BANDINGS = ("recall", "bands", "rows", "missed", "report")
-"""Options that `--bandings` replaces, and options that write the results of a single evaluation."""
 
 
 def _write(
@@ -145,7 +81,7 @@ def _write(
     is_limited: bool,
 ) -> None:
     if arguments.json is not None:
-        figures = {"limit": arguments.first} if is_limited else {}
+        figures = {"limit": arguments.limit} if is_limited else {}
         figures |= result.to_dict()
         text = json.dumps(figures, indent=1, allow_nan=False) + "\n"
         write_text(arguments.json, text, together)
@@ -159,7 +95,7 @@ def _write(
         title = f"Evaluation of {plural(result.documents, 'document')}"
         notes = {"input": ", ".join(arguments.inputs)}
         if is_limited:
-            notes["limit"] = f"the first {arguments.first:,} documents"
+            notes["limit"] = f"the first {arguments.limit:,} documents"
         page = report_page(result, collection.texts, None, collection.ids, None, title, notes, None)
         write_text(arguments.report, page, together)
     if arguments.plot is not None:
@@ -167,3 +103,6 @@ def _write(
 
         with together.file(arguments.plot) as name:
             draw(plot_evaluation(result), arguments.plot, name)
+
+
+COMMAND = Command("evaluate", HELP, EXAMPLES, run)

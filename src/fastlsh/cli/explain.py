@@ -6,13 +6,9 @@ import os
 import shutil
 import sys
 
+from fastlsh.cli.keywords import read_inputs, search_keywords
 from fastlsh.cli.messages import warn_of_rows
-from fastlsh.cli.options import (
-    add_input_options,
-    add_search_options,
-    read_inputs,
-    search_keywords,
-)
+from fastlsh.cli.parser import Command
 from fastlsh.cli.paths import check_paths
 from fastlsh.files import tokens_as_words
 from fastlsh.io import STANDARD, check_target, recover_outputs, replacing_together, write_text
@@ -25,27 +21,12 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    add_input_options(parser)
-    parser.add_argument("id_a", metavar="ID_A", help="id of a document, as `pairs` prints it")
-    parser.add_argument("id_b", metavar="ID_B", help="id of the other document")
-    # All of them, so that what was given to `pairs` can be given here.
-    add_search_options(parser)
-    parser.add_argument(
-        "--html", metavar="FILE", help="write a page with both texts and their differences"
-    )
-    parser.add_argument(
-        "--json", metavar="FILE", help="write all figures and positions; - prints them alone"
-    )
-
-
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from fastlsh import explain
 
     keywords, _ = tokens_as_words(search_keywords(arguments))
-    for name in ("verify", "threads", "progress"):
+    for name in ("verify", "threads"):  # which pairs has, and here change nothing
         keywords.pop(name, None)
     outputs = (arguments.html, arguments.json)
     check_paths(arguments)
@@ -54,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
         check_target(path)
     # On no documents: wrong parameters are refused before the long work.
     explain(None, None, **keywords)
-    collection = read_inputs(arguments, arguments.inputs)
+    collection = read_inputs(arguments)
     warn_of_rows(collection)
     names = (arguments.id_a, arguments.id_b)
     a, b = (collection.text(collection.find(name)) for name in names)
@@ -85,3 +66,6 @@ def _print(text: str) -> None:
     """Print text that the encoding of the output may not have."""
     encoding = sys.stdout.encoding or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+
+
+COMMAND = Command("explain", HELP, EXAMPLES, run)

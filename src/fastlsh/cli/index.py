@@ -8,23 +8,15 @@ from typing import Any
 import numpy as np
 
 from fastlsh import Index
+from fastlsh.cli.keywords import index_keywords, key_of, read_inputs
 from fastlsh.cli.messages import say, warn_of_rows
-from fastlsh.cli.options import (
-    RULE,
-    add_input_options,
-    add_rule_options,
-    add_search_options,
-    add_texts_option,
-    check_rule_options,
-    given_keywords,
-    integer,
-    read_inputs,
-)
+from fastlsh.cli.options import add_options, check_rule
+from fastlsh.cli.parser import Command
 from fastlsh.cli.paths import check_paths
-from fastlsh.cli.shingling import add_key_option, key_of
 from fastlsh.files import build_index
 from fastlsh.index import exists, finish_outputs, forget, is_address, refusal_of_id, shown
 from fastlsh.io import Collection, Lookup, check_target, write_table
+from fastlsh.options import takes
 from fastlsh.parallel import plural
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import ids_of_words
@@ -51,45 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         sub = commands.add_parser(name, help=text, description=text)
         sub.allow_abbrev = False
-        sub.add_argument(
-            "index", metavar="INDEX", help="the file of the index, or redis://HOST:PORT/DB#NAME"
-        )
+        add_options(sub, f"index {name}")
         sub.set_defaults(do=command)
-        if name in ("build", "add", "query"):
-            add_input_options(sub)
-            add_search_options(sub)
-            add_rule_options(sub)
-        else:
-            add_key_option(sub)
-        if name == "build":
-            add_texts_option(sub, "of a file")
-        if name == "add":
-            sub.add_argument(
-                "--replace", action="store_true",
-                help="replace documents whose ids are in the index already (default: an error)",
-            )  # fmt: skip
-        if name == "query":
-            sub.add_argument(
-                "-o", "--output", metavar="OUT",
-                help="write id, match and jaccard (or containment) of each match as .tsv .csv"
-                " .jsonl .parquet (default: TSV on the standard output)",
-            )  # fmt: skip
-            sub.add_argument(
-                "--limit", metavar="N", type=integer,
-                help="print at most N matches per document (default: all)",
-            )  # fmt: skip
-        if name == "export":
-            sub.add_argument(
-                "-o", "--output", metavar="OUT",
-                help="write id, documents (it and its duplicates), and, if dedup was given --source"
-                " and --count, sources and sum_COL, as .tsv .csv .jsonl .parquet (default: TSV on"
-                " the standard output)",
-            )  # fmt: skip
-        if name == "info":
-            sub.add_argument("--json", dest="as_json", action="store_true", help="as without it")
-        if name == "remove":
-            sub.add_argument("ids", metavar="ID", nargs="+", help="the ids of the documents")
-            sub.add_argument("-q", "--quiet", action="store_true", help="print no summary")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -102,14 +57,14 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
     """Open the index of a command, and complete what an interrupted command left unfinished."""
     path = arguments.index
     _check_place(path, new=new)
-    if hasattr(arguments, "threshold"):
-        keywords = given_keywords(arguments)
+    if takes(arguments.command, "threshold"):
+        keywords = index_keywords(arguments)
         if read_only:  # of the matches
             keywords.pop("threshold", None)
     else:
         keywords = {"key": key_of(arguments)}
     if new:
-        check_rule_options(arguments)
+        check_rule(arguments)
         keywords.setdefault("threshold", 0.8)
     try:
         index = Index.open(path, read_only=False, **keywords)
@@ -152,8 +107,7 @@ def _check_place(path: str, *, new: bool) -> None:
 
 def _documents(arguments: argparse.Namespace, unit: str | None) -> Collection:
     """Read the inputs for an index with shingles of such units."""
-    how = argparse.Namespace(**{**vars(arguments), "unit": unit})
-    collection = read_inputs(how, arguments.inputs)
+    collection = read_inputs(argparse.Namespace(**{**vars(arguments), "unit": unit}))
     warn_of_rows(collection)
     if unit == "token":
         collection.texts = ids_of_words(collection.texts)
@@ -161,16 +115,16 @@ def _documents(arguments: argparse.Namespace, unit: str | None) -> Collection:
 
 
 def _build(arguments: argparse.Namespace) -> None:
-    if arguments.texts is not None and is_address(arguments.index):
+    if arguments.index_texts is not None and is_address(arguments.index):
         raise ValueError("--texts is for an index in a file: a server keeps texts as they are")
     collection = _documents(arguments, arguments.unit)
     collection.ids.check(refusal_of_id)
     if not is_address(arguments.index):
-        check_rule_options(arguments)
+        check_rule(arguments)
         _check_place(arguments.index, new=True)
-        keywords = {"threshold": 0.8, **given_keywords(arguments)}
+        keywords = {"threshold": 0.8, **index_keywords(arguments)}
         threads = keywords.pop("threads", None)
-        texts = arguments.texts or "full"
+        texts = arguments.index_texts or "full"
         build_index(arguments.index, texts, collection, SearchParams.of(**keywords), threads)
         if not arguments.quiet:
             say(f"{len(collection)} documents inserted; {arguments.index} has {len(collection)}")
@@ -188,7 +142,7 @@ def _add(arguments: argparse.Namespace) -> None:
     with opened(arguments) as index:
         collection = _documents(arguments, index.search_params.shingler.unit)
         collection.ids.check(refusal_of_id)
-        on_known = "replace" if arguments.replace else "raise"
+        on_known = arguments.on_known or "raise"
         index.insert_many(collection.ids, collection.texts, on_known=on_known)
         _say_size(arguments, index, f"{len(collection)} documents inserted")
 
@@ -251,10 +205,15 @@ def _info(arguments: argparse.Namespace) -> None:
             "shingler": repr(params.shingler),
         }  # fmt: skip
     if params.rule != "jaccard":
-        properties.update({name: getattr(params, name) for name in RULE})
+        properties.update(
+            {name: getattr(params, name) for name in ("rule", "containment", "search")}
+        )
     print(json.dumps(properties, indent=1))
 
 
 def _say_size(arguments: argparse.Namespace, index: Index, done: str) -> None:
     if not arguments.quiet:
         say(f"{done}; {shown(arguments.index)} has {len(index)}")
+
+
+COMMAND = Command("index", HELP, EXAMPLES, run, add_arguments)

@@ -4,50 +4,17 @@ import argparse
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import fields
 from typing import Any, NoReturn
 
-from fastlsh.cli.options import integer
+from fastlsh.cli.keywords import keywords_of, span_shingler
+from fastlsh.cli.options import refuse
 from fastlsh.cli.paths import check_paths, how_files_are_found, without_warnings
-from fastlsh.cli.shingling import span_shingler
 from fastlsh.files import StageJob, parse_memory, stage_jobs
 from fastlsh.io import InputError, Source, files_to_read, identity
+from fastlsh.keywords import made
+from fastlsh.options import takes
 from fastlsh.parallel import amount
 from fastlsh.stages import CutRules, SearchParams
-
-PLANS = ("slurm", "sh")
-
-
-def add_stage_options(
-    parser: argparse.ArgumentParser,
-    stages: str = "sign, link, unite, gather, decide, merge, write, finish; before these, with"
-    " --group, rows, group, collect, join",
-) -> None:
-    """Add the options of runs on many machines."""
-    group = parser.add_argument_group("many machines")
-    group.add_argument(
-        "--stage",
-        metavar="S",
-        help="work on one stage of a run on disk, in a directory that all machines share (--work):"
-        f" {stages}",
-    )
-    group.add_argument(
-        "--part", metavar="I/N", type=_part, help="the part of the stage: 3/64, from 1/64 to 64/64"
-    )
-    group.add_argument(
-        "--plan",
-        choices=PLANS,
-        help="do nothing but print a script that starts all stages, with --parts",
-    )
-    group.add_argument("--parts", metavar="N", type=integer, help="parts of each stage in the plan")
-    parser.set_defaults(only_checked=False)
-
-
-def _part(text: str) -> tuple[int, int]:
-    number, slash, of = text.partition("/")
-    if not (slash and number.isdecimal() and of.isdecimal()):
-        raise argparse.ArgumentTypeError(f"must be like 3/64, got {text!r}")
-    return int(number), int(of)
 
 
 class CheckedError(Exception):
@@ -59,10 +26,29 @@ def is_checked(_: str) -> NoReturn:
     raise CheckedError
 
 
+def search_jobs(
+    arguments: argparse.Namespace, sources: list[Source], memory: int
+) -> list[StageJob]:
+    """Return the jobs of a search in some files, for `print_plan`."""
+    spans: dict[str, Any] = {}
+    if arguments.by == "span":
+        given = keywords_of(arguments, "keyword")
+        spans = {"shingler": span_shingler(arguments), "rules": made(CutRules.of, given)}
+        if arguments.min_length is not None:
+            spans["min_length"] = arguments.min_length
+    return stage_jobs(
+        sources, SearchParams.of(0.8), memory, arguments.parts,
+        pairs=not takes(arguments.command, "convert_to"),
+        by=arguments.by, **spans, annotate=bool(arguments.annotate),
+        group=arguments.group is not None,
+        counted=any((arguments.source, arguments.count, arguments.copies_per)),
+    )  # fmt: skip
+
+
 def print_plan(
     arguments: argparse.Namespace,
     run: Callable[[argparse.Namespace], None],
-    jobs_of: Callable[[list[Source], int], list[StageJob]],
+    jobs_of: Callable[[argparse.Namespace, list[Source], int], list[StageJob]] = search_jobs,
 ) -> bool:
     """Print the script that ``--plan`` asks for; return whether it asks for a script.
 
@@ -85,28 +71,26 @@ def print_plan(
         return False
     if arguments.parts is None or arguments.parts < 1:
         raise ValueError("--plan needs --parts N, at least 1")
-    for name in ("stage", "part"):
-        if getattr(arguments, name) is not None:
-            raise ValueError(f"--plan has all stages and parts: leave out --{name}")
+    refuse(arguments, "plan")
     for name in ("work", "memory", "threads"):
         if getattr(arguments, name) is None:
             raise ValueError(f"--plan needs --{name}, which all jobs share")
-    writes_rows = "convert_to" in vars(arguments)  # without -o, such a command only counts
+    writes_rows = takes(arguments.command, "convert_to")  # without -o, it only counts
     if arguments.output == "-" or (arguments.output is None and not writes_rows):
         raise ValueError("--plan needs -o, a file or a directory: no job has this standard output")
-    if arguments.first is not None:
+    if arguments.limit is not None:
         raise ValueError("--limit is for a run in one process, which counts documents")
-    if getattr(arguments, "index", None) is not None:
+    if arguments.index is not None:
         raise ValueError("documents are compared with an index in one process: leave out --index")
     how = how_files_are_found(vars(arguments))
-    files = [*getattr(arguments, "against", []), *arguments.inputs]
+    files = [*(arguments.against or ()), *arguments.inputs]
     with without_warnings():
         sources = files_to_read(files, how, mixed=True)
     for source in sources:
         if identity(source) is None:
             raise InputError(source.path, "the jobs of a plan need files, not a pipe")
     check_paths(arguments)
-    jobs = jobs_of(sources, parse_memory(arguments.memory))
+    jobs = jobs_of(arguments, sources, parse_memory(arguments.memory))
     first = {
         "plan": None, "parts": None, "stage": jobs[0].stage, "log": None, "only_checked": True,
     }  # fmt: skip
@@ -115,26 +99,6 @@ def print_plan(
     script = {"slurm": _slurm, "sh": _sh}[arguments.plan]
     print("\n".join(script(list(_without_plan(arguments.command_line)), jobs, arguments.threads)))
     return True
-
-
-def search_jobs(
-    arguments: argparse.Namespace, *, pairs: bool
-) -> Callable[[list[Source], int], list[StageJob]]:
-    """Return what gives the jobs of a search, for `print_plan`."""
-    by = getattr(arguments, "by", None)
-    spans: dict[str, Any] = {}
-    if by == "span":
-        spans["shingler"] = span_shingler(arguments)
-        if arguments.min_length is not None:
-            spans["min_length"] = arguments.min_length
-        rules = {field.name: getattr(arguments, field.name) for field in fields(CutRules)}
-        spans["rules"] = CutRules.of(**{name: v for name, v in rules.items() if v is not None})
-    return lambda sources, memory: stage_jobs(
-        sources, SearchParams.of(0.8), memory, arguments.parts, pairs=pairs,
-        by=by, **spans, annotate=getattr(arguments, "annotate", False),
-        group=getattr(arguments, "group", None) is not None,
-        counted=any(getattr(arguments, name, None) for name in ("source", "count", "copies_per")),
-    )  # fmt: skip
 
 
 def _without_plan(command_line: Sequence[str]) -> Iterator[str]:

@@ -214,7 +214,7 @@ def warn_of_limits(limited: int) -> None:
 
 def documents_read(arguments: argparse.Namespace, documents: int) -> str:
     """Return how many documents were read, and whether a limit has left out others."""
-    first = "the first " if documents == arguments.first else ""
+    first = "the first " if documents == arguments.limit else ""
     return first + plural(documents, "document")
 
 

@@ -2,13 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from textwrap import fill
-from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from fastlsh._version import __version__
+from fastlsh.cli.options import add_options
 
 DESCRIPTION = "Find near-duplicate texts."
 EXAMPLES = """\
@@ -63,12 +63,6 @@ class Parser(argparse.ArgumentParser):
         return f"{super().format_help()}\ndocumentation: {documentation()}\n"
 
 
-def group_of(parser: argparse.ArgumentParser, title: str) -> argparse._ArgumentGroup:
-    """Return the group of options with a title, which several functions may add options to."""
-    groups = [group for group in parser._action_groups if group.title == title]
-    return groups[0] if groups else parser.add_argument_group(title)
-
-
 def show_first(parser: argparse.ArgumentParser, *names: str) -> None:
     """Let the help begin with some options, in this order, and not with the usage of all."""
     for name in names:
@@ -93,8 +87,19 @@ def documentation() -> str:
     return str(addresses.get("documentation", "docs/command-line.md, in the repository of fastlsh"))
 
 
-def parser_of(commands: Sequence[ModuleType]) -> argparse.ArgumentParser:
-    """Return the parser of some commands: modules with HELP, EXAMPLES, add_arguments and run."""
+class Command(NamedTuple):
+    """A command: its name, what its help begins and ends with, and what runs it."""
+
+    name: str
+    help: str
+    examples: str
+    run: Callable[[argparse.Namespace], None]
+    add_arguments: Callable[[argparse.ArgumentParser], None] | None = None
+    """Adds the arguments of a command whose arguments are not only those of the table."""
+
+
+def parser_of(commands: Sequence[Command]) -> argparse.ArgumentParser:
+    """Return the parser of some commands."""
     top = Parser(
         prog="fastlsh", description=DESCRIPTION, epilog=EXAMPLES, allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -102,12 +107,14 @@ def parser_of(commands: Sequence[ModuleType]) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"fastlsh {__version__}")
     subparsers = top.add_subparsers(required=True, metavar="COMMAND")
     for command in commands:
-        name = command.__name__.rpartition(".")[2]
         sub = subparsers.add_parser(
-            name, help=command.HELP, description=fill(command.HELP, 79), epilog=command.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            command.name, help=command.help, description=fill(command.help, 79),
+            epilog=command.examples, formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
         sub.allow_abbrev = False
-        command.add_arguments(sub)
+        if command.add_arguments is None:
+            add_options(sub, command.name)
+        else:
+            command.add_arguments(sub)
         sub.set_defaults(run=command.run, parser=top)
     return top

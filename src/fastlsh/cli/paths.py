@@ -18,7 +18,9 @@ from fastlsh.io import (
     plan_outputs,
 )
 from fastlsh.keyed import KEY_FILE
+from fastlsh.options import options_of, takes
 
+READ = ("key", "stop_words", "vocabulary", "answers")
 WRITTEN = (
     "removed", "hits", "clusters", "components", "report", "html", "json", "missed", "plot", "page",
     "summary",
@@ -33,34 +35,34 @@ def check_paths(arguments: argparse.Namespace) -> None:
     arguments : argparse.Namespace
         Of any command. An input that cannot be found is not reported here, but where it is read.
     """
-    options = vars(arguments)
-    index = options.get("index")
+    options, command = vars(arguments), arguments.command
+    index = options["index"]
     if index is not None and os.path.isdir(index):
         raise InputError(index, "it is a directory, not an index of fastlsh")
-    inputs = options.get("inputs") or []
+    inputs = options["inputs"] or []
     paths = RunPaths(how_files_are_found(options))
     outputs = _outputs(options, inputs)
     for name, files in (
-        (None, inputs), ("--against", options.get("against") or []),
-        ("--evals", options.get("evals") or []),
+        (None, inputs), ("--against", options["against"] or []),
+        ("--evals", options["evals"] or []),
     ):  # fmt: skip
         with suppress(InputError, ValueError), without_warnings():
             paths.reads(name, files)
-    for option in ("--key-file", "--stop-words", "--vocabulary", "--answers"):
-        paths.reads_file(option, options.get(option[2:].replace("-", "_")))
+    for option in options_of(command):
+        if option.name in READ:
+            paths.reads_file(option.spelled, options[option.name])
     paths.reads_file(KEY_FILE, os.environ.get(KEY_FILE))
     paths.writes("-o", outputs)
     for name in WRITTEN:
-        paths.writes(f"--{name}", options.get(name))
-    paths.writes("--log", options.get("log"), "the log")
-    paths.changes("--save-index", options.get("save_index"))
-    paths.changes("--index" if "against" in options else "INDEX", index)
-    if "engine" in options and options.get("index") is None:
-        paths.deletes(
-            "--work", work_directory(options["engine"], options["work"], options.get("output"))
-        )
-    elif "evals" in options:
-        paths.deletes("--work", options.get("work"))
+        paths.writes(f"--{name}", options[name])
+    paths.writes("--log", options["log"], "the log")
+    paths.changes("--save-index", options["save_index"])
+    paths.changes("--index" if command == "dedup" else "INDEX", index)
+    if takes(command, "engine") and index is None:
+        engine = options["engine"] or "auto"
+        paths.deletes("--work", work_directory(engine, options["work"], options["output"]))
+    elif takes(command, "evals"):
+        paths.deletes("--work", options["work"])
     paths.check()
 
 
@@ -75,17 +77,18 @@ def without_warnings() -> Iterator[None]:
 def how_files_are_found(options: dict[str, Any]) -> ReadOptions:
     """Return the options of a command that decide which files its inputs stand for."""
     names = ("split", "format", "recursive", "skip_unknown")
-    return ReadOptions(**{name: options[name] for name in names if name in options})
+    return ReadOptions(**{name: options[name] for name in names if options[name] is not None})
 
 
 def _outputs(options: dict[str, Any], inputs: list[str]) -> list[str]:
     """Return the files that ``-o`` names, which may be a directory."""
-    if "output" not in options:
+    command, output = options["command"], options["output"]
+    if not takes(command, "output"):
         return []
-    output = options["output"]
+    writes_rows = takes(command, "convert_to")
     if output is None:  # of tables, the standard output; rows are not written
-        return [] if "convert_to" in options else [STANDARD]
-    if "convert_to" not in options or not is_folder_output(output):
+        return [] if writes_rows else [STANDARD]
+    if not writes_rows or not is_folder_output(output):
         return [output]
     with suppress(InputError, ValueError):
         sources = files_to_read(inputs, how_files_are_found(options), mixed=True)
