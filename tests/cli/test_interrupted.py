@@ -7,8 +7,9 @@ import pytest
 
 from combinations import covering
 from fastlsh import deduplicate_files
-from fastlsh.files.disk import decide, gather, link, sign, write
+from fastlsh.files.disk import decide, link, sign, write
 from fastlsh.files.disk import documents as on_disk
+from fastlsh.files.run.run import Run
 from fastlsh.parallel import Display
 from shards import rows_of, small_budget, write_shards
 
@@ -21,7 +22,7 @@ class Terminal(io.StringIO):
 STAGES = [
     (sign, "sign_block", "documents are signed"),
     (link, "_families", "finished are signing; linking follows"),
-    (gather, "reread_signed_blocks", "finished are signing, linking; gathering follows"),
+    (Run, "reread", "finished are signing, linking; gathering follows"),
     (decide, "answers", "finished are signing, linking, gathering; decisions follows"),
     (write, "_rewriting", "finished are signing, linking, gathering, decisions; writing follows"),
 ]

@@ -12,7 +12,8 @@ from combinations import every
 from fastlsh import InputError, deduplicate_files
 from fastlsh.cli import main
 from fastlsh.files.disk import documents as on_disk
-from fastlsh.files.disk import gather, link, sign, write
+from fastlsh.files.disk import gather, link, sign
+from fastlsh.files.run.run import Run
 from shards import content_of, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
@@ -121,7 +122,7 @@ def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatc
     inputs, command, expected = nine
     whole = broken_later(inputs[6])
     line_of(capfd, command)
-    found = [*(tmp_path / "k.work").glob("run-*/blocks.json")]
+    found = [*(tmp_path / "k.work").glob("segment-*/blocks.json")]
     runs = [content_of(path) for path in found]
     assert {0, 5} < {block[0] for run in runs for block in run["blocks"]}
     assert any(block[0] == 6 for run in runs for block in run["blocks"]) == (size == 14)
@@ -155,7 +156,7 @@ def test_a_kill_while_it_goes_what_was_signed_of_a_mended_file(nine, tmp_path, m
 @pytest.mark.parametrize(
     ("room", "name"),
     [
-        (gather, "_RunWriter"),
+        (gather, "_TextsWriter"),
         pytest.param(link, "link_sorted", marks=pytest.mark.exhaustive),
         pytest.param(on_disk, "kept_documents", marks=pytest.mark.exhaustive),
     ],
@@ -184,14 +185,14 @@ def test_a_file_that_vanishes(nine, tmp_path, monkeypatch, capfd, room, name):
 @pytest.mark.exhaustive
 def test_a_file_that_changes_while_outputs_are_written(nine, tmp_path, monkeypatch, capfd):
     inputs, command, _ = nine
-    reread_signed_blocks = gather.reread_signed_blocks
+    reread = Run.reread
 
-    def spoil(job, records, **more):
-        if records and records[0][1].source == 6:
+    def spoil(run, records, **more):
+        if more.get("all_columns") and records and records[0].source == 6:
             inputs[6].write_bytes(inputs[5].read_bytes())
-        return reread_signed_blocks(job, records, **more)
+        return reread(run, records, **more)
 
-    monkeypatch.setattr(write, "reread_signed_blocks", spoil)
+    monkeypatch.setattr(Run, "reread", spoil)
     line = line_of(capfd, command)
     assert line.startswith(f"{inputs[6]}: ")
     assert "changed" in line

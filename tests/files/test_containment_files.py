@@ -98,7 +98,7 @@ def test_a_run_that_ends_while_it_links(tmp_path, monkeypatch, links):
         with pytest.raises(StoppedError):
             run(tmp_path / "disk", inputs, "disk", **keywords)
     (tmp_path / "disk").rmdir()
-    path = sorted((tmp_path / "work").glob("run-*/keys.npy"))[0]
+    path = sorted((tmp_path / "work").glob("segment-*/keys.npy"))[0]
     code = path.read_bytes()
     path.write_bytes(code[:-1] + bytes([code[-1] ^ 1]))  # of the step of a size
     with pytest.raises(InputError, match=r"keys\.npy: the file is damaged"):

@@ -227,7 +227,7 @@ def test_damage_of_a_run_by_line(tmp_path, monkeypatch):
             deduplicate_line_files(**keywords)
     for name in (
         "texts-000000-000000/ids.bounds.npy", "texts-000000-000000/ids.json",
-        "run-000000-000000/pieces.npy",
+        "segment-000000-000000/pieces.npy",
     ):  # fmt: skip
         path = keywords["work"] / name
         named_if_damaged(deduplicate_line_files, keywords, path, ("some byte", "half"), path)

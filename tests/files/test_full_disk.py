@@ -13,7 +13,7 @@ import pytest
 
 from combinations import every
 from fastlsh.cli import main
-from fastlsh.files.disk import decide, gather, link, signed_runs
+from fastlsh.files.disk import decide, gather, link, segments
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.disk import pieces as passages
 from fastlsh.files.disk import write as disk_writing
@@ -71,13 +71,13 @@ def refused(capfd, command):
 
 STAGES = {
     "the manifest": (workdir.WorkDirectory, "locked", 1),
-    "the first run of keys": (signed_runs, "save_array", 1),
-    "a later run of keys": (signed_runs, "begin_array", 3),
+    "the first run of keys": (segments, "save_array", 1),
+    "a later run of keys": (segments, "begin_array", 3),
     "linking": (link, "link_sorted", 1),
     "families so far": (link, "link_sorted", 9),
     "dividing": (link, "_divided", 1),
-    "gathering": (gather, "_RunWriter", 1),
-    "later while gathering": (gather._RunWriter, "_write", 4),
+    "gathering": (gather, "_TextsWriter", 1),
+    "later while gathering": (gather._TextsWriter, "_write", 4),
     "deciding": (decide, "decide_part", 1),
     "a later part": (decide, "decide_part", 2),
     "the whole answer": (decide, "save_blocks", 1),
@@ -240,7 +240,7 @@ def test_pieces_go_on_too(tmp_path, small_disk, monkeypatch, capfd, by, more):
     options = ["--by", by, "--min-length", "40", "--engine", "disk", "-q"]
     options += ["--snap", "line"] * (by == "span")
     command = ["dedup", *inputs, "-o", f"{folder}/k/", *options]
-    rooms = [(gather, "_RunWriter"), *more, (rewriting, "Conversion")]
+    rooms = [(gather, "_TextsWriter"), *more, (rewriting, "Conversion")]
     fails_in_each(rooms, monkeypatch, capfd, folder, command)
     assert main(command) == 0
     assert os.listdir(folder) == ["k"]

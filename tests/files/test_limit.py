@@ -179,10 +179,10 @@ def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch, 
     fastlsh.deduplicate_files(
         paths, tmp_path / "whole.jsonl", **{**keywords, "work": tmp_path / "w"}
     )
-    from fastlsh.files.disk import signed_runs
+    from fastlsh.files.disk import segments
 
     written = []
-    close = signed_runs.RunWriter.close
+    close = segments.SegmentWriter.close
 
     def interrupted(self, **keywords):
         close(self, **keywords)
@@ -191,7 +191,7 @@ def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch, 
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(signed_runs.RunWriter, "close", interrupted)
+        patch.setattr(segments.SegmentWriter, "close", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **keywords)
     with pytest.raises(fastlsh.InputError, match="limit was 22, and is 21"):

@@ -55,7 +55,7 @@ def put(folder, files):
 
 OTHERS = {
     "result.json": "{}", "answer.npy": "data", "run-1/model.bin": "weights", "thesis.tex": "years",
-    "run-000000-000000/blocks.json": "{}", "a.0123456789abcdef.tmp": "half", "links-1.npy": "",
+    "segment-000000-000000/blocks.json": "{}", "a.0123456789abcdef.tmp": "half", "links-1.npy": "",
 }  # fmt: skip
 """Files of other programs, most of them with names that a run uses."""
 
@@ -119,7 +119,7 @@ def test_the_work_directory_may_be_a_link(keywords, tmp_path):
 
 
 PLANTED = {
-    "run-1": "home", "run-000000-000000": "home", "lock": "home/.hushlogin",
+    "run-1": "home", "segment-000000-000000": "home", "lock": "home/.hushlogin",
     "manifest.json": "home/draft.tmp", "signed.json": "home/draft.tmp", "answer.npy": "nowhere",
     "manifest.json.0123456789abcdef.tmp": "home/draft.tmp",
 }  # fmt: skip
@@ -155,10 +155,10 @@ def test_no_link_in_a_work_directory_is_followed(keywords, tmp_path, monkeypatch
 @pytest.mark.parametrize("folder", ["", "search-in-documents"])
 def test_a_link_is_refused_before_anything_is_removed(keywords, tmp_path, monkeypatch, folder):
     stopped(keywords, monkeypatch, group="id")
-    (keywords["work"] / folder / "run-000009-000000").symlink_to(tmp_path)
+    (keywords["work"] / folder / "segment-000009-000000").symlink_to(tmp_path)
     before = contents(keywords["work"])
     for restart in (False, True):
-        with pytest.raises(InputError, match="run-000009-000000: is a link"):
+        with pytest.raises(InputError, match="segment-000009-000000: is a link"):
             deduplicate_files(**keywords, engine="disk", group="id", restart=restart)
         assert contents(keywords["work"]) == before
 
@@ -178,7 +178,7 @@ def test_files_of_others_in_a_work_directory_of_ours(keywords, monkeypatch):
     """Whatever they are called, no end of a run removes them."""
     others = {
         **OTHERS, "lock.txt": "", "finished.json": "{}", "over.json": "{}", "totals.npy": "mine",
-        "run-000000-000000/notes.txt": "mine", "search-in-documents/notes.txt": "mine",
+        "segment-000000-000000/notes.txt": "mine", "search-in-documents/notes.txt": "mine",
         "other.work/lock": "",
     }  # fmt: skip
     others = {name: text for name, text in others.items() if "blocks.json" not in name}

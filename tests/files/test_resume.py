@@ -96,7 +96,7 @@ def test_what_is_done_is_not_done_again(stopped, tmp_path, monkeypatch):
     monkeypatch.setattr(
         decide, "decide_part", lambda *a, **k: decided.append(1) or decide_part(*a, **k)
     )
-    for room, name in [(sign, "sign_batch"), (link, "link_sorted"), (gather, "_RunWriter")]:
+    for room, name in [(sign, "sign_batch"), (link, "link_sorted"), (gather, "_TextsWriter")]:
         monkeypatch.setattr(room, name, None)
     parts = content_of(tmp_path / "work" / "linked.json")["parts"]
     deduplicate_files(**keywords)
@@ -189,7 +189,7 @@ def test_a_run_that_ends_while_it_gathers(tmp_path, monkeypatch, blocks):
     monkeypatch.setattr(sys.modules[__name__], "rows_of", lambda *_: rows)
     small_budget(monkeypatch, pending=0)
     keywords, expected = prepared(tmp_path)
-    add = gather._RunWriter.add
+    add = gather._TextsWriter.add
     gathered = []
 
     def counted(writer, pieces):
@@ -198,7 +198,7 @@ def test_a_run_that_ends_while_it_gathers(tmp_path, monkeypatch, blocks):
             raise StoppedError
         add(writer, pieces)
 
-    monkeypatch.setattr(gather._RunWriter, "add", counted)
+    monkeypatch.setattr(gather._TextsWriter, "add", counted)
     with pytest.raises(StoppedError):
         deduplicate_files(**keywords)
     folders = [path.name for path in (tmp_path / "work").glob("texts-*")]

@@ -56,7 +56,7 @@ def test_too_little_room_is_noticed_before_the_texts_are_written(run, monkeypatc
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("stage", [(gather, "_RunWriter", 1), (decide, "decide_part", 0)])
+@pytest.mark.parametrize("stage", [(gather, "_TextsWriter", 1), (decide, "decide_part", 0)])
 def test_texts_that_are_gathered_need_no_more_room(run, monkeypatch, stage):
     keywords, documents, texts = run
     module, name, calls = stage

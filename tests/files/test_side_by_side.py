@@ -157,8 +157,8 @@ def test_units_before_a_bad_row_stay_done_where_blocks_are_one_sequence(
         file.write("no JSON\n")
     with pytest.raises(InputError, match=r"in3\.jsonl: row 8"):
         written({**keywords, "limit": 45}, tmp_path / "out", threads)
-    runs = sorted(path.name for path in keywords["work"].glob("run-*"))
-    assert [name for name in runs if name < "run-000003"] == [
-        f"run-{number:06}-000000" for number in range(3)
+    runs = sorted(path.name for path in keywords["work"].glob("segment-*"))
+    assert [name for name in runs if name < "segment-000003"] == [
+        f"segment-{number:06}-000000" for number in range(3)
     ]
     assert all(content_of(keywords["work"] / name / "blocks.json")["last"] for name in runs[:3])

@@ -20,9 +20,9 @@ from fastlsh import (
     near_duplicate_files,
 )
 from fastlsh.files.disk import link, pieces, sign
-from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun
 from fastlsh.files.run import manifest
 from fastlsh.files.run.manifest import STAGES, WHOLE
+from fastlsh.files.run.records import BlockRecord, Segment
 from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
 from fastlsh.files.scheduling import stage_jobs
 from fastlsh.io import BlockExtent, Replacements, expand
@@ -421,7 +421,7 @@ def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
         patch.setattr(sign, "sign_batch", after(3, sign.sign_batch))
         with pytest.raises(StoppedError):
             deduplicate_files(**{**keywords, "threads": 1}, stage="sign", part=(1, 3))
-    assert list(keywords["work"].glob("run-*[0-9]"))
+    assert list(keywords["work"].glob("segment-*[0-9]"))
     for number in (2, 3):
         deduplicate_files(**keywords, stage="sign", part=(number, 3))
     with pytest.raises(InputError, match="of the stage sign, part 1/3 has not finished"):
@@ -530,20 +530,23 @@ def test_of_two_processes_that_begin_at_once_the_first_decides(tmp_path, monkeyp
     assert sorted(os.listdir(tmp_path)) == ["folder", MANIFEST]
 
 
-def runs_of(*runs):
+def segments_of(*segments):
     records = [
-        [BlockRecord(s, BlockExtent(i, 0, 1, 1, 0), 1, (), 1) for s, i in run] for run in runs
+        [BlockRecord(s, BlockExtent(i, 0, 1, 1, 0), 1, (), 1, 1) for s, i in segment]
+        for segment in segments
     ]
-    return [SignedRun(f"run-{n}", 0, 1, blocks, False, [], 1) for n, blocks in enumerate(records)]
+    return [
+        Segment(f"segment-{n}", blocks, False, [], 1, 0, {}) for n, blocks in enumerate(records)
+    ]
 
 
-def test_runs_of_a_unit_that_do_not_fit_together():
+def test_segments_of_a_unit_that_do_not_fit_together():
     """It cannot happen, and would lose documents."""
     nowhere = SimpleNamespace(work=WorkDirectory("work"))
-    sign._check_whole(nowhere, range(2, 4), runs_of([(2, 0), (2, 1)], [(2, 2), (3, 0)]))
+    sign._check_whole(nowhere, range(2, 4), segments_of([(2, 0), (2, 1)], [(2, 2), (3, 0)]))
     for wrong in (
-        runs_of([(2, 0)], [(2, 2), (3, 0)]), runs_of([(2, 0), (2, 1)], [(2, 1), (3, 0)]),
-        runs_of([(2, 0)], [(2, 1)]), runs_of([(3, 0)]), runs_of([(2, 0)], [(3, 1)]),
+        segments_of([(2, 0)], [(2, 2), (3, 0)]), segments_of([(2, 0), (2, 1)], [(2, 1), (3, 0)]),
+        segments_of([(2, 0)], [(2, 1)]), segments_of([(3, 0)]), segments_of([(2, 0)], [(3, 1)]),
     ):  # fmt: skip
         with pytest.raises(InputError, match="start over"):
             sign._check_whole(nowhere, range(2, 4), wrong)

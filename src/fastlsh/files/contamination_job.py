@@ -125,7 +125,7 @@ class Workplace:
 
 
 @dataclass(frozen=True)
-class ContaminationJob:
+class ContaminationRun:
     """A decontamination of files."""
 
     sources: list[Source]
@@ -349,45 +349,45 @@ def _found(unit: int) -> str:
     return f"found-{unit:06}"
 
 
-def run_decontamination(job: ContaminationJob) -> FileDecontamination:
+def run_decontamination(run: ContaminationRun) -> FileDecontamination:
     """Find and write, or go on where a run before was ended."""
     clock = Stopwatch()
     with clock("items"):
-        grams = grams_of_items(job.items.items, job.params)
-        _check_searchable(grams, job.items)
-    with job.begun():
+        grams = grams_of_items(run.items.items, run.params)
+        _check_searchable(grams, run.items)
+    with run.begun():
         with clock("sample"):
-            tally, sample = _sampled(job, grams)
-            _end_of_stage(job, "sample")
-            grams = without_boilerplate(grams, tally, sample, job.params)
+            tally, sample = _sampled(run, grams)
+            _end_of_stage(run, "sample")
+            grams = without_boilerplate(grams, tally, sample, run.params)
         with clock("finding"):
-            findings_of_units = _find(job, grams) if job.is_stage("find") else []
-            _end_of_stage(job, "find")
+            findings_of_units = _find(run, grams) if run.is_stage("find") else []
+            _end_of_stage(run, "find")
         with clock("writing"):
-            if job.writes_units and job.is_stage("write"):
-                _write_units(job, grams)
-            _end_of_stage(job, "write")
+            if run.writes_units and run.is_stage("write"):
+                _write_units(run, grams)
+            _end_of_stage(run, "write")
             if not findings_of_units:
-                findings_of_units = [job.saved_findings(*unit) for unit in enumerate(job.units())]
+                findings_of_units = [run.saved_findings(*unit) for unit in enumerate(run.units())]
             findings = Findings.of_ranges(findings_of_units)
             with replacing_together() as together:
-                if job.hits is not None:
-                    write_table(job.hits, _hits(findings, grams, job.items), together)
-                if job.targets is not None and not job.writes_units:
-                    tell = job.byte_progress("writing", job.sources)
-                    _write(job, findings, grams, together, tell)
+                if run.hits is not None:
+                    write_table(run.hits, _hits(findings, grams, run.items), together)
+                if run.targets is not None and not run.writes_units:
+                    tell = run.byte_progress("writing", run.sources)
+                    _write(run, findings, grams, together, tell)
                     tell.end()
-        result = _result(job, findings, grams, tally, clock)
-        if job.place is not None and job.place.stage is not None:
-            tables = [] if job.hits is None else [job.hits]
-            ended(job.place, {**asdict(result), "seconds": {}}, [*result.outputs, *tables])
+        result = _result(run, findings, grams, tally, clock)
+        if run.place is not None and run.place.stage is not None:
+            tables = [] if run.hits is None else [run.hits]
+            ended(run.place, {**asdict(result), "seconds": {}}, [*result.outputs, *tables])
     return result
 
 
-def _end_of_stage(job: ContaminationJob, stage: str) -> None:
+def _end_of_stage(run: ContaminationRun, stage: str) -> None:
     """Raise StageDoneError if this was the only stage of this process."""
-    if job.place is not None:
-        end_of_stage(job.place, stage)
+    if run.place is not None:
+        end_of_stage(run.place, stage)
 
 
 def result_of_stage(done: StageDoneError, rule: str) -> FileDecontamination:
@@ -408,70 +408,70 @@ def result_of_stage(done: StageDoneError, rule: str) -> FileDecontamination:
     )
 
 
-def _sampled(job: ContaminationJob, grams: ItemGrams) -> tuple[Tally, int]:
-    saved = job.saved_sample(grams)
+def _sampled(run: ContaminationRun, grams: ItemGrams) -> tuple[Tally, int]:
+    saved = run.saved_sample(grams)
     if saved is not None:
         return saved
     sample = sample_of_files(
-        job.sources, grams, job.params, job.options, job.read.limit, job.sizes.read
+        run.sources, grams, run.params, run.options, run.read.limit, run.sizes.read
     )
-    job.save_sample(*sample)
+    run.save_sample(*sample)
     return sample
 
 
-def _find(job: ContaminationJob, grams: ItemGrams) -> list[Findings]:
+def _find(run: ContaminationRun, grams: ItemGrams) -> list[Findings]:
     """Find items in the units of this process's part."""
-    units = job.share(list(enumerate(job.units())))
+    units = run.share(list(enumerate(run.units())))
     numbers = dict.fromkeys(number for _, unit in units for number in unit.files)
-    files = [job.sources[number] for number in numbers]
-    tell = job.byte_progress("decontaminating", files)
+    files = [run.sources[number] for number in numbers]
+    tell = run.byte_progress("decontaminating", files)
     every = []
     for number, unit in units:
-        if not job.has_findings(number):
+        if not run.has_findings(number):
             findings = find_in_files(
-                job.sources, unit, grams, job.params, job.options.threads, limit=job.read.limit,
-                strict=job.read.on_error == "fail", read=job.sizes.read,
+                run.sources, unit, grams, run.params, run.options.threads, limit=run.read.limit,
+                strict=run.read.on_error == "fail", read=run.sizes.read,
                 tell=tell,
             )  # fmt: skip
-            job.save_findings(number, findings)
-        elif job.is_alone:
-            findings = job.saved_findings(number, unit)
-        if job.is_alone:
+            run.save_findings(number, findings)
+        elif run.is_alone:
+            findings = run.saved_findings(number, unit)
+        if run.is_alone:
             every.append(findings)
     tell.end()
     return every
 
 
-def _write_units(job: ContaminationJob, grams: ItemGrams) -> None:
+def _write_units(run: ContaminationRun, grams: ItemGrams) -> None:
     """Write the rows of the units of this process's part; those of a unit appear together."""
-    groups = [numbers for numbers in job.share(job.units_written()) if not job.is_written(numbers)]
-    units = job.units()
-    files = [job.sources[i] for group in groups for i in units[group[0]].files]
-    tell = job.byte_progress("writing", files)
+    groups = [numbers for numbers in run.share(run.units_written()) if not run.is_written(numbers)]
+    units = run.units()
+    files = [run.sources[i] for group in groups for i in units[group[0]].files]
+    tell = run.byte_progress("writing", files)
     for numbers in groups:
-        findings = Findings.of_ranges([job.saved_findings(n, units[n]) for n in numbers])
-        with job.written_together(numbers) as together:
-            _write(job, findings, grams, together, tell)
+        findings = Findings.of_ranges([run.saved_findings(n, units[n]) for n in numbers])
+        with run.written_together(numbers) as together:
+            _write(run, findings, grams, together, tell)
     tell.end()
 
 
 def _write(
-    job: ContaminationJob,
+    run: ContaminationRun,
     findings: Findings,
     grams: ItemGrams,
     together: Replacements,
     tell: ByteProgress,
 ) -> None:
-    assert job.targets is not None
+    assert run.targets is not None
     added = None
-    if job.params.rule == "annotate":
+    if run.params.rule == "annotate":
         containments = findings.contents.containments
         share = containments.grams / grams.sizes[containments.item]
-        added = ContaminationColumns(containments, share, job.items.ids)
-    with saying_memory(job.sizes.memory, job.sizes.row):
+        added = ContaminationColumns(containments, share, run.items.ids)
+    with saying_memory(run.sizes.memory, run.sizes.row):
         write_what_is_left(
-            findings, job.targets, job.params, job.options.threads, together, tell, added,
-            job.sizes.row,
+            findings, run.targets, run.params, run.options.threads, together, tell, added,
+            run.sizes.row,
         )  # fmt: skip
 
 
@@ -496,10 +496,10 @@ def _hits(findings: Findings, grams: ItemGrams, items: ItemFiles) -> dict[str, A
 
 
 def _result(
-    job: ContaminationJob, findings: Findings, grams: ItemGrams, tally: Tally, clock: Stopwatch
+    run: ContaminationRun, findings: Findings, grams: ItemGrams, tally: Tally, clock: Stopwatch
 ) -> FileDecontamination:
     containments, cuts = findings.contents.containments, findings.contents.cuts
-    targets, items = job.targets, job.items
+    targets, items = run.targets, run.items
     dropped = len(findings.contents.dropped)
     read = sum(part.is_read for part in findings.parts)
     return FileDecontamination(
@@ -513,10 +513,10 @@ def _result(
         items_found=len(np.unique(containments.item)),
         not_searched=not_searched(grams, items.ids),
         boilerplate=boilerplate_of(grams, tally),
-        rule=job.params.rule,
+        rule=run.params.rule,
         skipped=findings.skipped,
         skipped_reasons=[str(reason) for reason in findings.reasons],
         outputs=[] if targets is None else targets.outputs(read),
         seconds=clock,
-        parameters={**asdict(job.params), "shingler": plain_shingler(job.params.shingler)},
+        parameters={**asdict(run.params), "shingler": plain_shingler(run.params.shingler)},
     )

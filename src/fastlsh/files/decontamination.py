@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fastlsh.evaluation import ContaminationRecall, recall_of_items
 from fastlsh.files.contamination_job import (
-    ContaminationJob,
+    ContaminationRun,
     Sizes,
     Workplace,
     result_of_stage,
@@ -172,14 +172,14 @@ def decontaminate_files(
             targets.check_columns()
         if targets is not None:
             targets.check_joined(sources, read, engine, options.threads)
-        job = ContaminationJob(
+        run = ContaminationRun(
             sources, items, None if fields is None else list(fields), item_id, targets,
             None if hits is None else os.fspath(hits), read, params, options,
             Sizes.of(engine.memory, options.threads), place, restart,
             on_message or (lambda _: None),
         )  # fmt: skip
         try:
-            return run_decontamination(job)
+            return run_decontamination(run)
         except StageDoneError as done:
             return result_of_stage(done, params.rule)
 

@@ -225,11 +225,11 @@ def _deduplicated(
     notes = in_memory.notes(request, targets)
     if removal.note:
         notes["copies"] = removal.note
-    if choice.job is None:
+    if choice.run is None:
         return run_in_memory(request, choice.reason, choice.read_budget, targets, removal, notes)
     clock = Stopwatch()
     work_done = on_disk.run_deduplication(
-        choice.job, targets, removal, notes=notes, clock=clock
+        choice.run, targets, removal, notes=notes, clock=clock
     )  # fmt: skip
     summary = work_done.summary
     documents = summary.documents - summary.n_against

@@ -119,7 +119,7 @@ def _deduplicated(
     more = {"min_length": cutting.min_length, "max_candidates": max_candidates}
     shared = {"by": cutting.by, **shared_fields(request, choice.reason, clock, **more)}
     notes = notes_of(request, targets)
-    if choice.job is None:
+    if choice.run is None:
         result, *read, kept = run_lines_in_memory(
             request, choice.read_budget, targets, cutting, drop_empty, max_candidates, notes, clock
         )
@@ -130,7 +130,7 @@ def _deduplicated(
             **counts_of(*read), **shared, outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
     done = run_lines_on_disk(
-        choice.job,
+        choice.run,
         targets,
         drop_empty=drop_empty,
         max_candidates=max_candidates,

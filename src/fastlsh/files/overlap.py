@@ -172,7 +172,7 @@ def _overlap(request: Request, search: OverlapSearch) -> FileOverlap:
     clock = Stopwatch()
     more = {"max_pairs": search.max_pairs, "source": search.source}
     shared = shared_fields(request, choice.reason, clock, **more)
-    if choice.job is None:
+    if choice.run is None:
         engine = "memory"
         if data_sets is None:
             data_sets = _of_column(request, search)
@@ -183,7 +183,7 @@ def _overlap(request: Request, search: OverlapSearch) -> FileOverlap:
     else:
         engine = "disk"
         overlap, summary = run_overlap(
-            choice.job, data_sets, search.max_pairs, search.output, search.page,
+            choice.run, data_sets, search.max_pairs, search.output, search.page,
             lambda overlap, skipped: search.write(overlap, request, skipped, clock), clock,
         )  # fmt: skip
         counts = counts_of_summary(summary)

@@ -239,7 +239,7 @@ def _pairs(request: Request, search: PairSearch) -> FilePairs:
             "recall_at_threshold": 1.0,
             "parameters": {**kept, "exact": True},
         }
-    if choice.job is None:
+    if choice.run is None:
         run_search = in_memory.run_matches if request.against else in_memory.run_pairs
         with replacing_together() as together:
             pairs, *read = run_search(request, choice.read_budget, search, together, clock)
@@ -252,7 +252,7 @@ def _pairs(request: Request, search: PairSearch) -> FilePairs:
             documents_in_pairs=count_in_pairs(*sides, range(pairs.documents)),
             **counts_of(*read), **shared,
         )  # fmt: skip
-    summary, count, inside = on_disk.run_pairs(choice.job, search=search, clock=clock)
+    summary, count, inside = on_disk.run_pairs(choice.run, search=search, clock=clock)
     return FilePairs(
         documents=summary.documents - summary.n_against, n_pairs=count, documents_in_pairs=inside,
         empty=summary.empty, engine="disk", **counts_of_summary(summary), **shared,

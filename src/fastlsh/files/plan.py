@@ -17,8 +17,8 @@ from fastlsh.errors import InputError, RoomError
 from fastlsh.files.budget import Budget, longest_row, saying_memory
 from fastlsh.files.estimate import choose, estimate_of, sampled
 from fastlsh.files.requests import Engine, EngineOptions, Path, ReadBudget, Request, is_all_read
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH
+from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.files.saved_index import IndexOutput
 from fastlsh.index import Counted, check_new_index
@@ -281,7 +281,7 @@ class EngineChoice:
     """The engine, and what it needs."""
 
     reason: str
-    job: Job | None
+    run: Run | None
     """None: the engine is memory."""
     read_budget: ReadBudget
 
@@ -323,20 +323,20 @@ def select_engine(
     work = WorkDirectory(folder, shared=engine.stage is not None)
     piece = 0 if request.cutting is None else request.cutting.piece_bytes
     sizes = Budget.of(engine.memory, search, request.run.threads, piece)
-    job = Job(request, work, sources, first_input, sizes, rows_written=rows_written)
-    job.tell(f"working on disk in {work.path} ({choice.why})")
+    run = Run(request, work, sources, first_input, sizes, rows_written=rows_written)
+    run.tell(f"working on disk in {work.path} ({choice.why})")
     if rows_written:
-        _tell_of_wide_rows(job)
+        _tell_of_wide_rows(run)
     if engine.stage is not None:
-        return EngineChoice(choice.reason, job, budget)
+        return EngineChoice(choice.reason, run, budget)
     needed = (choice.estimate or estimate_of(request, sources, first_input)).disk - work.size()
     free = shutil.disk_usage(_nearest_existing(work.path)).free
     if needed > free:
-        job.tell(
+        run.tell(
             f"about {amount(needed)} may be needed in {work.path}, where {amount(free)} are free:"
             " a full disk ends the run, which then goes on when there is room"
         )
-    return EngineChoice(choice.reason, job, budget)
+    return EngineChoice(choice.reason, run, budget)
 
 
 def _check_stages(request: Request, output: str | None) -> None:
@@ -369,7 +369,7 @@ def plan_removal(
         request, [*before, *sources], len(before), targets.output,
         rows_written=targets.output is not None,
     )  # fmt: skip
-    if index is not None and choice.job is None:
+    if index is not None and choice.run is None:
         check_new_index(index.path)
     return targets, choice
 
@@ -426,14 +426,14 @@ def changing_over(
         return run(request.on_disk())
 
 
-def _tell_of_wide_rows(job: Job) -> None:
+def _tell_of_wide_rows(run: Run) -> None:
     """Say so if the columns of a Parquet file take more memory than was given."""
-    inputs = job.sources[job.first_input :][: None if job.limit is None else 1]
+    inputs = run.sources[run.first_input :][: None if run.limit is None else 1]
     tables = [source for source in inputs if source.format == "parquet"]
     for source in sampled(tables):
         columns, size = bytes_of_pages(source)
-        if size > job.request.engine.memory // 2:
-            job.tell(
+        if size > run.request.engine.memory // 2:
+            run.tell(
                 f"{source.path}: to write its rows takes about {amount(size)} of memory on top,"
                 f" because pages of all {columns:,} columns are held at a time"
             )

@@ -7,9 +7,9 @@ import numpy as np
 
 from fastlsh.banding import LSHParams
 from fastlsh.errors import InputError, warn_caller
-from fastlsh.files.disk.sign import Summary
 from fastlsh.files.requests import Request
 from fastlsh.files.run.manifest import plain_shingler
+from fastlsh.files.run.records import Summary
 from fastlsh.io import Collection
 from fastlsh.parallel import Stopwatch
 from fastlsh.results import Boilerplate, CountedResult, NotSearched, Overlap

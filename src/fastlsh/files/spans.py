@@ -17,7 +17,7 @@ from fastlsh.files.results import (
     shared_fields,
     warn_if_none_left,
 )
-from fastlsh.files.run.job import Job
+from fastlsh.files.run.run import Run
 from fastlsh.io import Paths
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import Stopwatch
@@ -121,12 +121,12 @@ def deduplicate_span_files(
     return result
 
 
-def _check_tokenizer(job: Job, shingler: Shingler) -> None:
+def _check_tokenizer(run: Run, shingler: Shingler) -> None:
     """Raise, before a file is written, if the tokens of the first documents cannot be used."""
-    if shingler.tokenizer is None or job.stage not in (None, "sign"):
+    if shingler.tokenizer is None or run.stage not in (None, "sign"):
         return
-    for source in job.sources:
-        documents = first_documents(source, job.request.engine.memory)
+    for source in run.sources:
+        documents = first_documents(source, run.request.engine.memory)
         if documents is not None and len(documents):
             texts = as_texts(documents.texts)
             WordTexts.of(shingler, shingler.plain_texts(texts, 0, min(len(texts), TOKENISED)))
@@ -142,8 +142,8 @@ def _deduplicated(
     annotate: bool,
 ) -> FileSpanDeduplication:
     targets, choice = plan_removal(request, output, tables)
-    if choice.job is not None:  # in memory, nothing is written before all texts are compared
-        _check_tokenizer(choice.job, cutting.shingler)
+    if choice.run is not None:  # in memory, nothing is written before all texts are compared
+        _check_tokenizer(choice.run, cutting.shingler)
     if annotate:
         targets.check_columns()
     clock, notes = Stopwatch(), notes_of(request, targets)
@@ -152,7 +152,7 @@ def _deduplicated(
     shared["min_length"] = cutting.min_length
     for name in ("threshold", "params", "recall_at_threshold"):  # of a search for similar texts
         del shared[name]
-    if choice.job is None:
+    if choice.run is None:
         result, *read = run_spans_in_memory(
             request, choice.read_budget, targets, cutting, rules, annotate, notes, clock
         )
@@ -166,7 +166,7 @@ def _deduplicated(
             outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
     done = run_spans_on_disk(
-        choice.job, targets, rules=rules, annotate=annotate, notes=notes, clock=clock
+        choice.run, targets, rules=rules, annotate=annotate, notes=notes, clock=clock
     )
     return FileSpanDeduplication(
         documents=done.documents, written=done.documents - done.dropped, changed=done.changed,

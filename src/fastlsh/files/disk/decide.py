@@ -13,11 +13,9 @@ from fastlsh.errors import InputError, TooManyPairsError
 from fastlsh.files.answers import EstimatedPair, FoundPair, Proof, rows_of
 from fastlsh.files.budget import BASE
 from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
-from fastlsh.files.disk.link import Linked
-from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.write import check_comparable
 from fastlsh.files.requests import PairSearch
-from fastlsh.files.run.job import Job
+from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import save_blocks
 from fastlsh.parallel import amount
 from fastlsh.stages import decide_part, find_crossing_of_part, find_pairs_of_part, united_matches
@@ -44,9 +42,7 @@ class GatheredPart(NamedTuple):
 
 
 def decide_parts(
-    job: Job,
-    summary: Summary,
-    linked: Linked,
+    run: Run,
     texts: GatheredTexts,
     keep: str | None,
     max_candidates: int,
@@ -67,45 +63,32 @@ def decide_parts(
             order = {"priority": settled(np.ascontiguousarray(part.rows["priority"]))}
         numbers = np.ascontiguousarray(part.rows["number"])
         answer = decide_part(
-            prepared_texts(job, part), numbers, job.params, **order,
-            against=numbers < summary.n_against, max_candidates=max_candidates,
-            within=_groups(job, part), threads=job.options.threads, scratch=part.scratch,
+            prepared_texts(run, part), numbers, run.params, **order,
+            against=numbers < run.summary.n_against, max_candidates=max_candidates,
+            within=_groups(run, part), threads=run.options.threads, scratch=part.scratch,
         )  # fmt: skip
         gone = answer.kept_number != answer.number
         columns = (answer.number, answer.kept_number, answer.similarity, answer.copy_number)
         proofs = rows_of(Proof, *(column[gone] for column in columns))
         return proofs, answer.number[answer.limited]
 
-    each_part(job, linked, texts, decide, "decisions")
+    each_part(run, texts, decide, "decisions")
 
 
-def _groups(job: Job, part: GatheredPart) -> NDArray[np.uint64] | None:
+def _groups(run: Run, part: GatheredPart) -> NDArray[np.uint64] | None:
     """Return the group of each document of a part; None: all are of one."""
-    return None if job.request.within is None else np.ascontiguousarray(part.rows["group"])
+    return None if run.request.within is None else np.ascontiguousarray(part.rows["group"])
 
 
-def prepared_texts(job: Job, part: GatheredPart) -> Any:
+def prepared_texts(run: Run, part: GatheredPart) -> Any:
     """Return the texts of a part, to be normalised once if all of them fit into the memory."""
-    if int(part.rows["size"].sum()) > job.budget.pending:
+    if int(part.rows["size"].sum()) > run.budget.pending:
         return part.texts
-    return job.params.shingler.prepared(as_texts(part.texts))
+    return run.params.shingler.prepared(as_texts(part.texts))
 
 
-def find_pairs(
-    job: Job,
-    linked: Linked,
-    texts: GatheredTexts,
-    search: PairSearch,
-    n_against: int,
-) -> None:
+def find_pairs(run: Run, texts: GatheredTexts, search: PairSearch) -> None:
     """Find the pairs of each part that has not been worked on yet.
-
-    Parameters
-    ----------
-    search
-        Which pairs.
-    n_against
-        How many documents `against` has; if it is given, only pairs with these are wanted.
 
     Raises
     ------
@@ -119,14 +102,18 @@ def find_pairs(
         numbers = np.ascontiguousarray(part.rows["number"])
         how: dict[str, Any] = {
             "max_pairs": search.max_pairs, "estimates": search.estimates,
-            "threads": job.options.threads, "scratch": part.scratch, "within": _groups(job, part),
+            "threads": run.options.threads, "scratch": part.scratch, "within": _groups(run, part),
         }  # fmt: skip
-        inputs = (prepared_texts(job, part), numbers, job.params)
+        inputs = (prepared_texts(run, part), numbers, run.params)
         pairs = (
             find_crossing_of_part(
-                *inputs, n_against=n_against, best=search.best, one_to_one=search.one_to_one, **how
+                *inputs,
+                n_against=run.summary.n_against,
+                best=search.best,
+                one_to_one=search.one_to_one,
+                **how,
             )
-            if job.first_input
+            if run.first_input
             else find_pairs_of_part(*inputs, **how)
         )
         n_pairs += len(pairs.left)
@@ -134,7 +121,7 @@ def find_pairs(
         kind = EstimatedPair if search.estimates else FoundPair
         return rows_of(kind, *pairs[: 4 if search.estimates else 3]), np.empty(0, np.int64)
 
-    each_part(job, linked, texts, find, "comparing")
+    each_part(run, texts, find, "comparing")
 
 
 def check_pairs(n_pairs: int, max_pairs: int) -> None:
@@ -147,18 +134,18 @@ def check_pairs(n_pairs: int, max_pairs: int) -> None:
         )
 
 
-def answer_rows(job: Job, linked: Linked) -> int:
+def answer_rows(run: Run) -> int:
     """Return how many rows the answers of all parts have together."""
-    return sum(len(job.work.load(name)) for name in _answers(job, linked))
+    return sum(len(run.work.load(name)) for name in _answers(run))
 
 
-def limited_documents(job: Job, linked: Linked) -> int:
+def limited_documents(run: Run) -> int:
     """Return how many documents were kept without a comparison with every candidate."""
-    names = [f"limited-{part_name(number)}.npy" for number in range(linked.parts)]
-    return sum(len(job.work.load(name)) for name in names)
+    names = [f"limited-{part_name(number)}.npy" for number in range(run.linked.parts)]
+    return sum(len(run.work.load(name)) for name in names)
 
 
-def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
+def answers(run: Run) -> Iterator[NDArray[Any]]:
     """Yield the rows of all parts, `Proof` or alike, in order of (left, right), piece by piece.
 
     Those of a `Match` are in order of (left, begin).
@@ -168,15 +155,15 @@ def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
     InputError
         The rows of a part are not in this order.
     """
-    names = _answers(job, linked)
-    parts = [job.work.load(name) for name in names]
+    names = _answers(run)
+    parts = [run.work.load(name) for name in names]
     window = max(WINDOW // max(len(parts), 1), LEAST_WINDOW)
     at = [0] * len(parts)
     while any(start < len(part) for start, part in zip(at, parts, strict=True)):
         for name, part, start in zip(names, parts, at, strict=True):
             if not _is_in_order(part[max(start - 1, 0) : start + window]):
-                reason = f"its rows are not sorted: {job.work.start_over}"
-                raise InputError(job.work / name, reason)
+                reason = f"its rows are not sorted: {run.work.start_over}"
+                raise InputError(run.work / name, reason)
         # No part's next rows go beyond this one.
         last = min(
             _order(part[min(start + window, len(part)) - 1])
@@ -218,20 +205,19 @@ def _rows_until(rows: NDArray[Any], last: tuple[int, int]) -> int:
     return start + int(np.searchsorted(rows["begin"][start:stop], begin, "right"))
 
 
-def _answers(job: Job, linked: Linked) -> list[str]:
-    names = [ECHOES, *map(answer_name, range(linked.parts))]
-    return [name for name in names if job.work.has(name)]
+def _answers(run: Run) -> list[str]:
+    names = [ECHOES, *map(answer_name, range(run.linked.parts))]
+    return [name for name in names if run.work.has(name)]
 
 
-def drop_answers(job: Job, linked: Linked) -> None:
+def drop_answers(run: Run) -> None:
     """Remove the answers of the parts, which are of no further use."""
-    limited = [f"limited-{part_name(number)}.npy" for number in range(linked.parts)]
-    job.work.drop(*_answers(job, linked), *limited)
+    limited = [f"limited-{part_name(number)}.npy" for number in range(run.linked.parts)]
+    run.work.drop(*_answers(run), *limited)
 
 
 def each_part(
-    job: Job,
-    linked: Linked,
+    run: Run,
     texts: GatheredTexts,
     work: Callable[[GatheredPart], tuple[NDArray[Any], NDArray[np.int64]]],
     stage: str,
@@ -240,36 +226,36 @@ def each_part(
 
     That is its answer, `Proof` or alike, and the documents that were limited.
     """
-    units = job.part.share(range(linked.parts))
-    advance = job.options.progress.stage(stage, len(units))
+    units = run.part.share(range(run.linked.parts))
+    advance = run.options.progress.stage(stage, len(units))
     for number in units:
         name = part_name(number)
-        if not job.work.has(answer_name(number)):
+        if not run.work.has(answer_name(number)):
             part = texts.part(number)
             rows = part.rows
-            check_comparable(job, rows, part.data)
-            large = len(rows) > 2 * job.budget.part
+            check_comparable(run, rows, part.data)
+            large = len(rows) > 2 * run.budget.part
             if large:
                 more = ", a higher threshold= or a larger num_perm="
-                job.tell(
+                run.tell(
                     f"part {number} has {len(rows):,} documents, among them a family that does not"
                     " fit into the memory: it is processed in memory-mapped files, which takes"
-                    f" longer{_needed(job, len(rows))}. Longer shingles (size=)"
-                    f"{'' if job.params.partitions else more} would divide it"
+                    f" longer{_needed(run, len(rows))}. Longer shingles (size=)"
+                    f"{'' if run.params.partitions else more} would divide it"
                 )
-            folder = job.work.path if large else None
+            folder = run.work.path if large else None
             answer, limited = work(GatheredPart(rows, _texts(part), folder))
-            job.work.save(f"limited-{name}.npy", limited)
-            job.work.save(answer_name(number), answer)
+            run.work.save(f"limited-{name}.npy", limited)
+            run.work.save(answer_name(number), answer)
         advance(1)
 
 
-def _needed(job: Job, documents: int) -> str:
+def _needed(run: Run, documents: int) -> str:
     """Return what to say of the memory that a part takes in spite of its files, if it is much."""
     size = LARGE + documents * PER_LARGE
-    if size <= job.budget.memory:
+    if size <= run.budget.memory:
         return ""
-    return f" and about {amount(size)} of memory, more than the {amount(job.budget.memory)} given"
+    return f" and about {amount(size)} of memory, more than the {amount(run.budget.memory)} given"
 
 
 def answer_name(number: int) -> str:
@@ -292,8 +278,7 @@ KEPT = "kept.npy"
 
 
 def answer_of_all_parts(
-    job: Job,
-    linked: Linked,
+    run: Run,
     kind: Any = Proof,
     reduced: Callable[[Iterator[NDArray[Any]]], Iterator[NDArray[Any]]] = iter,
 ) -> NDArray[Any]:
@@ -301,19 +286,19 @@ def answer_of_all_parts(
 
     `reduced` may take the blocks of rows in this order, and yield fewer rows.
     """
-    if not job.work.has(ANSWER):
-        with job.work.replacing(ANSWER) as temporary:
-            save_blocks(temporary, kind, reduced(answers(job, linked)))
-    return job.work.load(ANSWER)
+    if not run.work.has(ANSWER):
+        with run.work.replacing(ANSWER) as temporary:
+            save_blocks(temporary, kind, reduced(answers(run)))
+    return run.work.load(ANSWER)
 
 
-def kept_documents(job: Job, summary: Summary, proofs: NDArray[Any]) -> NDArray[np.bool_]:
+def kept_documents(run: Run, proofs: NDArray[Any]) -> NDArray[np.bool_]:
     """Return whether each document of the inputs, without those of `against`, is kept; mapped."""
-    if not job.work.has(KEPT):
-        kept = np.ones(summary.documents - summary.n_against, np.bool_)
-        kept[proofs["left"] - summary.n_against] = False
-        job.work.save(KEPT, kept)
-    return job.work.load(KEPT)
+    if not run.work.has(KEPT):
+        kept = np.ones(run.summary.documents - run.summary.n_against, np.bool_)
+        kept[proofs["left"] - run.summary.n_against] = False
+        run.work.save(KEPT, kept)
+    return run.work.load(KEPT)
 
 
 Match = np.dtype([(name, np.int64) for name in ("left", "begin", "end", "right", "kept_begin")])

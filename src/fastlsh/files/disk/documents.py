@@ -13,7 +13,7 @@ from fastlsh.arrays import unique
 from fastlsh.errors import InputError
 from fastlsh.files.annotations import Cells, Reread, columns_of_both
 from fastlsh.files.answers import EstimatedPair, FoundPair, Removals
-from fastlsh.files.disk import gather, grouped, link
+from fastlsh.files.disk import gather, grouped
 from fastlsh.files.disk.decide import (
     ANSWER,
     answer_of_all_parts,
@@ -27,15 +27,9 @@ from fastlsh.files.disk.decide import (
 from fastlsh.files.disk.gather import bytes_gathered, gather_inputs
 from fastlsh.files.disk.gathered import GatheredTexts, as_json
 from fastlsh.files.disk.kept import check_different_ids, reread_kept
-from fastlsh.files.disk.link import PARTS, Linked, link_inputs
-from fastlsh.files.disk.sign import Summary, sign_inputs
-from fastlsh.files.disk.signed_runs import (
-    SIGNED,
-    finished_runs,
-    records_of,
-    reread_signed_blocks,
-    saved_columns,
-)
+from fastlsh.files.disk.link import PARTS, link_inputs
+from fastlsh.files.disk.segments import saved_columns
+from fastlsh.files.disk.sign import sign_inputs
 from fastlsh.files.disk.staged import (
     ENDED,
     early_stage,
@@ -51,9 +45,10 @@ from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.memory.documents import short_documents
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import PairSearch
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described
+from fastlsh.files.run.records import LINKED, SIGNED, Summary
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
+from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import recording
 from fastlsh.files.saved_index import count_run, save_index
 from fastlsh.io import (
@@ -72,7 +67,7 @@ MOST = 5_000
 
 
 def largest_page(
-    job: Job,
+    run: Run,
     summary: Summary,
     proofs: NDArray[Any],
     texts: GatheredTexts,
@@ -94,9 +89,9 @@ def largest_page(
     n_removed = int(np.searchsorted(shown, documents))
     index = np.searchsorted(shown, kept)[:n_removed]
     numbers = np.where(shown < documents, shown + summary.n_against, shown - documents)
-    shown_texts = texts.texts(job.work.load(PARTS)[numbers], numbers)
+    shown_texts = texts.texts(run.work.load(PARTS)[numbers], numbers)
     names = texts.take(numbers)
-    params = job.params
+    params = run.params
     result = Deduplication(
         np.where(index < n_removed, index, -1),
         np.where(index < n_removed, -1, index - n_removed),
@@ -172,7 +167,7 @@ class PairsFound(NamedTuple):
 
 @staged_run(Deduplicated)
 def run_deduplication(
-    job: Job,
+    run: Run,
     targets: OutputPlan,
     removal: RemovalRules,
     *,
@@ -192,114 +187,114 @@ def run_deduplication(
     clock
         Takes the time of each stage.
     """
-    keep = None if job.request.read.priority else removal.keep
+    keep = None if run.request.read.priority else removal.keep
     more = {
         **removal.description,
         "keep": keep or "priority",
-        "against_files": job.first_input,
+        "against_files": run.first_input,
     }
-    with begun(job, "dedup", more, targets.all_paths, clock) as job:
-        summary, linked, texts = prepared(job, clock, different_ids=targets.index is not None)
+    with begun(run, "dedup", more, targets.all_paths, clock) as run:
+        summary, texts = prepared(run, clock, different_ids=targets.index is not None)
         with clock("decisions"):
-            decide_parts(job, summary, linked, texts, keep, removal.max_candidates)
-            end_of_stage(job, "decide")
-            proofs = answer_of_all_parts(job, linked)
+            decide_parts(run, texts, keep, removal.max_candidates)
+            end_of_stage(run, "decide")
+            proofs = answer_of_all_parts(run)
             inputs = range(summary.n_against, summary.documents)
-            labels, numbers = saved_columns(job)
+            labels, numbers = saved_columns(run)
             removals = Removals(proofs, inputs, removal, labels, numbers)
-            kept = kept_documents(job, summary, removals.left_out)
-            end_of_stage(job, "merge")
+            kept = kept_documents(run, removals.left_out)
+            end_of_stage(run, "merge")
         with clock("writing"):
-            rows = job.rows or job
+            rows = run.rows or run
             check_unchanged(rows.work, rows.sources[: rows.first_input + summary.files])
-            added = removals.annotations(job.params, texts)
+            added = removals.annotations(run.params, texts)
             if added is not None:
                 kept = np.ones_like(kept)
             left = Remainder(kept, summary.n_against, added=added)
-            if job.rows is not None:
-                left = grouped.remainder_of_rows(job.rows, left)
+            if run.rows is not None:
+                left = grouped.remainder_of_rows(run.rows, left)
             write_stage(rows, targets, left)
             with writing_outputs(rows, targets, left) as together:
                 removals.write_tables(
-                    targets, job.params, texts, together, has_against=job.first_input > 0
+                    targets, run.params, texts, together, has_against=run.first_input > 0
                 )
-                if targets.index is not None and not targets.index.is_in_record_of(job.work):
-                    documents = reread_kept(job, proofs, summary.n_against)
-                    threads = job.options.threads
+                if targets.index is not None and not targets.index.is_in_record_of(run.work):
+                    documents = reread_kept(run, proofs)
+                    threads = run.options.threads
                     head = np.arange(summary.documents - summary.n_against)
                     head[proofs["left"] - summary.n_against] = np.maximum(
                         proofs["right"] - summary.n_against, -1
                     )
-                    with recording(together, job.work, *targets.index.record):
+                    with recording(together, run.work, *targets.index.record):
                         save_index(
-                            targets.index, job.params, threads, documents, together,
+                            targets.index, run.params, threads, documents, together,
                             lambda made: count_run(made, removal.counted, head, labels, numbers),
                         )  # fmt: skip
-                limited = limited_documents(job, linked)
+                limited = limited_documents(run)
                 if targets.report is not None:
                     decided: dict[str, Any] = {"max_candidates": removal.max_candidates}
                     if keep is not None:
                         decided["keep"] = keep
                     page = largest_page(
-                        job, summary, proofs, texts, limited, decided, notes, clock
+                        run, summary, proofs, texts, limited, decided, notes, clock
                     )  # fmt: skip
                     write_text(targets.report, page, together)
         outputs = targets.all_outputs(summary.files)
         removed = len(removals.left_out)
         further_copies = len(proofs) - removed
-        return ended(job, Deduplicated(summary, removed, limited, further_copies), outputs)
+        return ended(run, Deduplicated(summary, removed, limited, further_copies), outputs)
 
 
 @staged_run(PairsFound)
-def run_pairs(job: Job, *, search: PairSearch, clock: Stopwatch) -> PairsFound:
+def run_pairs(run: Run, *, search: PairSearch, clock: Stopwatch) -> PairsFound:
     """Find all pairs and write them, or go on where a run before was ended."""
     estimates = search.estimates
     more: dict[str, Any] = {"max_pairs": search.max_pairs, "estimates": estimates}
-    if job.first_input:
-        more |= {"against_files": job.first_input, "best": search.best}
+    if run.first_input:
+        more |= {"against_files": run.first_input, "best": search.best}
         more |= {"one_to_one": search.one_to_one}
     targets = {OUTPUT_PATH: search.output, "components": search.components}
-    with begun(job, "pairs", more, targets, clock) as job:
-        summary, linked, texts = prepared(job, clock)
+    with begun(run, "pairs", more, targets, clock) as run:
+        summary, texts = prepared(run, clock)
         with clock("decisions"):
-            find_pairs(job, linked, texts, search, summary.n_against)
-            end_of_stage(job, "decide")
-            check_pairs(answer_rows(job, linked), search.max_pairs)
-            pairs = answer_of_all_parts(job, linked, EstimatedPair if estimates else FoundPair)
+            find_pairs(run, texts, search)
+            end_of_stage(run, "decide")
+            check_pairs(answer_rows(run), search.max_pairs)
+            pairs = answer_of_all_parts(run, EstimatedPair if estimates else FoundPair)
         with clock("writing"):
             estimate = pairs["estimate"] if estimates else None
             left, right, similarity = _columns(pairs)
-            measure = job.params.pair_measure
+            measure = run.params.pair_measure
             columns = pair_columns(texts, left, right, similarity, estimate, measure=measure)
-            again = partial(_reread, job)
-            columns |= columns_of_both(search.columns, left, right, job.budget.row, again)
+            again = partial(_reread, run)
+            columns |= columns_of_both(search.columns, left, right, run.budget.row, again)
             with replacing_together() as together:
                 if search.components is not None:
                     numbers = np.arange(summary.documents)
-                    ids = Cells(numbers, _ids(job), integers=summary.integers)
+                    ids = Cells(numbers, _ids(run), integers=summary.integers)
                     component = components_of(left, right, summary.documents)
                     table = {"id": Lookup(ids, numbers), "component": Lookup(ids, component)}
                     write_table(search.components, table, together)
                 write_table(search.output, columns, together)
             inside = count_in_pairs(left, right, range(summary.n_against, summary.documents))
-        return ended(job, PairsFound(summary, len(pairs), inside), search.tables)
+        return ended(run, PairsFound(summary, len(pairs), inside), search.tables)
 
 
-def _reread(job: Job, numbers: NDArray[np.int64]) -> Iterator[Reread]:
+def _reread(run: Run, numbers: NDArray[np.int64]) -> Iterator[Reread]:
     """Read the blocks again that have some documents."""
     records = [
-        (first, record) for first, record in records_of(job)
-        if np.diff(np.searchsorted(numbers, (first, first + record.documents)))
+        record for record in run.blocks
+        if np.diff(np.searchsorted(numbers, (record.first, record.stop)))
     ]  # fmt: skip
-    for first, record, block in reread_signed_blocks(job, records, all_columns=True):
-        yield Reread(first, record.documents, job.sources[record.source], block)
+    for record, block in run.reread(records, all_columns=True):
+        yield Reread(record.first, record.documents, run.sources[record.source], block)
 
 
-def _ids(job: Job) -> Iterator[list[bytes]]:
+def _ids(run: Run) -> Iterator[list[bytes]]:
     """Read the ids of all documents again, as JSON."""
-    tell = job.byte_progress("writing")
-    for _, record, block in reread_signed_blocks(job, records_of(job)):
-        documents, source = block.documents(), job.sources[record.source]
+    tell = run.byte_progress("writing")
+    for record, block in run.reread(run.blocks):
+        documents, source = block.documents(), run.sources[record.source]
         yield as_json(documents.ids, source.path, documents.rows)
         tell(source, record.extent)
     tell.end()
@@ -310,32 +305,32 @@ def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:
 
 
 def prepared(
-    job: Job, clock: Stopwatch, *, different_ids: bool = False
-) -> tuple[Summary, Linked, GatheredTexts]:
+    run: Run, clock: Stopwatch, *, different_ids: bool = False
+) -> tuple[Summary, GatheredTexts]:
     """Sign, link and gather: what all answers need; `different_ids`: no id may be repeated."""
-    early_stage(job, different_ids=different_ids)
+    early_stage(run, different_ids=different_ids)
     with clock("signing"):
-        summary = sign_inputs(job)
-        if different_ids and not job.work.has(link.DONE):
-            check_different_ids(job, summary)
+        summary = sign_inputs(run)
+        if different_ids and not run.work.has(LINKED):
+            check_different_ids(run, summary)
     with clock("linking"):
-        linked = link_inputs(job, summary)
+        link_inputs(run)
     with clock("gathering"):
-        if job.stage is None and not job.work.has(gather.DONE):
-            _check_room(job, summary, linked)
-        gather_inputs(job)
-        texts = GatheredTexts(job, summary.integers)
-        return grouped.with_rows(job, summary), linked, texts
+        if run.stage is None and not run.work.has(gather.DONE):
+            _check_room(run)
+        gather_inputs(run)
+        texts = GatheredTexts(run, summary.integers)
+        return run.summary, texts
 
 
 @contextmanager
 def begun(
-    job: Job,
+    run: Run,
     kind: str,
     more: Mapping[str, Any],
     outputs: Mapping[str, str | None],
     clock: Stopwatch | None = None,
-) -> Iterator[Job]:
+) -> Iterator[Run]:
     """Hold the work directory of a run, or take part in it with others.
 
     Parameters
@@ -347,14 +342,14 @@ def begun(
     clock
         Takes the time in which rows are put together.
     """
-    more = {**more, "limit": job.limit, "within": job.request.within}
-    if job.request.group is not None:
-        more = {**more, "group": job.request.group, "join_with": job.request.read.join_with}
-    restart = job.request.engine.restart
-    if job.stage is not None:
+    more = {**more, "limit": run.limit, "within": run.request.within}
+    if run.request.group is not None:
+        more = {**more, "group": run.request.group, "join_with": run.request.read.join_with}
+    restart = run.request.engine.restart
+    if run.stage is not None:
         more = {**more, **outputs}
-        description = described(kind, job.params, job.sources, more, job.surely_read)
-        with job.work.resumable(), sharing(job, kind, description) as joined:
+        description = described(kind, run.params, run.sources, more, run.surely_read)
+        with run.work.resumable(), sharing(run, kind, description) as joined:
             if joined.request.group is None:
                 yield joined
             else:
@@ -365,65 +360,70 @@ def begun(
                 with sharing(joined, kind, search) as joined:
                     yield joined
             # The stages before "finish" do not come here.
-            job.work.finish({**description, RESULT: joined.work.read(ENDED)})
+            run.work.finish({**description, RESULT: joined.work.read(ENDED)})
         return
-    with job.work.locked():
-        description = described(kind, job.params, job.sources, more, job.surely_read)
+    with run.work.locked():
+        description = described(kind, run.params, run.sources, more, run.surely_read)
         if not restart:
-            accept_mended(job, description)
-        fixed = {**planned(job, description), **outputs}
-        if begin(job.work, description, fixed, restart=restart):
-            job.tell(f"continuing the run in {job.work.path}: {_finished(job)}")
+            accept_mended(run, description)
+        fixed = {**planned(run, description), **outputs}
+        if begin(run.work, description, fixed, restart=restart):
+            run.tell(f"continuing the run in {run.work.path}: {_finished(run)}")
         try:
-            if job.request.group is None:
-                yield job
+            if run.request.group is None:
+                yield run
             else:
                 with (clock or Stopwatch())("grouping"):
-                    documents = grouped.documents_of_rows(job)
+                    documents = grouped.documents_of_rows(run)
                 with begun(documents, kind, _of_documents(documents, more), {}) as documents:
                     yield documents
         except InputError:
-            forget_unless_resumable(job.work)
+            forget_unless_resumable(run.work)
             raise
         except KeyboardInterrupt as error:
             again = "the same command again" + (", without restart=True" if restart else "")
-            error.args = (f"run {again}, which goes on with the finished work in {job.work.path}",)
+            error.args = (f"run {again}, which goes on with the finished work in {run.work.path}",)
             raise
-        if not job.request.engine.keep_work:
-            job.work.empty(job.options.threads)
+        if not run.request.engine.keep_work:
+            run.work.empty(run.options.threads)
 
 
-def _of_documents(job: Job, more: Mapping[str, Any]) -> dict[str, Any]:
+def _of_documents(run: Run, more: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the answer depends on, of a search in documents that were made of rows."""
-    return {**more, "against_files": job.first_input} if "against_files" in more else dict(more)
+    return {**more, "against_files": run.first_input} if "against_files" in more else dict(more)
 
 
-def _finished(job: Job) -> str:
+def _finished(run: Run) -> str:
     """Return what a run before has done."""
     stages = {
-        "signing": SIGNED, "linking": link.DONE, "gathering": gather.DONE,
+        "signing": SIGNED, "linking": LINKED, "gathering": gather.DONE,
         "decisions": ANSWER,
     }  # fmt: skip
-    if job.request.group is not None:
-        if job.work.has(grouped.DONE):
+    if run.request.group is not None:
+        if run.work.has(grouped.DONE):
             return "its documents have been made of their rows"
-        return f"{sum(run.documents for run in finished_runs(job)):,} rows have been read"
-    finished = [stage for stage, name in stages.items() if job.work.has(name)]
+        return (
+            f"{sum(segment.documents for segment in run.segments_so_far()):,} rows have been read"
+        )
+    finished = [stage for stage, name in stages.items() if run.work.has(name)]
     if not finished:
-        return f"{sum(run.documents for run in finished_runs(job)):,} documents are signed"
+        return (
+            f"{sum(segment.documents for segment in run.segments_so_far()):,} documents are signed"
+        )
     following = [*stages, "writing"][len(finished)]
     return f"finished are {', '.join(finished)}; {following} follows"
 
 
-def _check_room(job: Job, summary: Summary, linked: Linked) -> None:
+def _check_room(run: Run) -> None:
     """Raise InputError if the texts of the documents in families will not fit onto the disk."""
+    summary, linked = run.summary, run.linked
     if not summary.documents:
         return
-    needed = summary.text * linked.n_linked // summary.documents - bytes_gathered(job)
-    free = shutil.disk_usage(job.work.path).free
+    needed = summary.text * linked.n_linked // summary.documents - bytes_gathered(run)
+    free = shutil.disk_usage(run.work.path).free
     if needed > free:
         raise InputError(
-            job.work.path,
+            run.work.path,
             f"{linked.n_linked:,} of {summary.documents:,} documents share a bucket, and their"
             f" texts take about {amount(needed)}, but only {amount(free)} are free: free some space"
             " and run the same command again",

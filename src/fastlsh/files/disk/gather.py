@@ -1,4 +1,4 @@
-"""Gather: run by run, the texts of documents in families, sorted by their parts; and the ids."""
+"""Gather: by segment, the texts of documents in families, sorted by their parts; and the ids."""
 
 from binascii import crc32
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -23,16 +23,9 @@ from fastlsh.files.disk.gathered import (
     texts_name,
 )
 from fastlsh.files.disk.link import PARTS
-from fastlsh.files.disk.signed_runs import (
-    BlockRecord,
-    SignedRun,
-    StoredContexts,
-    drop_contexts,
-    finished_runs,
-    numbered,
-    reread_signed_blocks,
-)
-from fastlsh.files.run.job import Job
+from fastlsh.files.disk.segments import StoredContexts
+from fastlsh.files.run.records import BlockRecord, Segment
+from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import save_array
 from fastlsh.io import Block, BlockDocuments, take
 from fastlsh.parallel import batches, ordered_map, run_batches
@@ -55,87 +48,91 @@ class _Pieces(NamedTuple):
     strict: bool
 
 
-def gather_inputs(job: Job) -> None:
+def gather_inputs(run: Run) -> None:
     """Read the documents in families again, and write them sorted by parts of families."""
-    if not job.work.has(DONE):
-        gather_runs(job)
-        job.work.write(DONE, {})
-    if job.stage is None and isinstance(job.cutting, SpanCutting):
-        drop_contexts(job)
+    if not run.work.has(DONE):
+        gather_segments(run)
+        run.work.write(DONE, {})
+    if run.stage is None and isinstance(run.cutting, SpanCutting):
+        run.work.drop(*(f"{segment.name}/contexts.npy" for segment in run.segments))
 
 
-def gather_runs(job: Job) -> None:
+def gather_segments(run: Run) -> None:
     """Gather the runs of this process's part that have not been gathered; several at a time."""
-    runs = [signed for signed in job.part.share(finished_runs(job)) if not is_gathered(job, signed)]
-    tell = job.byte_progress("gathering")
-    parts = job.work.load(PARTS)
-    wide = _width(job, runs)
+    segments = [signed for signed in run.part.share(run.segments) if not is_gathered(run, signed)]
+    tell = run.byte_progress("gathering")
+    parts = run.work.load(PARTS)
+    wide = _width(run, segments)
 
     def gather(start: int, stop: int) -> Iterator[None]:
-        for signed in runs[start:stop]:
+        for signed in segments[start:stop]:
             with (
-                job.work.replacing(texts_name(signed), unsealed=(ROWS, TEXTS)) as folder,
-                closing(_of_run(job, parts, signed, job.options.threads // wide)) as blocks,
+                run.work.replacing(texts_name(signed), unsealed=(ROWS, TEXTS)) as folder,
+                closing(_of_segment(run, parts, signed, run.options.threads // wide)) as blocks,
             ):
                 folder.mkdir()
-                with _run_writer(folder, job, wide) as writer:
+                with _texts_writer(folder, run, wide) as writer:
                     for record, together in blocks:
                         for pieces in together:
                             writer.add(pieces)
                         if wide == 1:
-                            tell(job.sources[record.source], record.extent)
+                            tell(run.sources[record.source], record.extent)
                         yield
 
-    run_batches(gather, batches(len(runs), 1), wide, tell.by_parts(len(runs)) if wide > 1 else None)
+    run_batches(
+        gather, batches(len(segments), 1), wide, tell.by_parts(len(segments)) if wide > 1 else None
+    )
     tell.end()
 
 
-def is_gathered(job: Job, run: SignedRun) -> bool:
-    """Whether the texts of a run have been gathered."""
-    return job.work.has(texts_name(run))
+def is_gathered(run: Run, segment: Segment) -> bool:
+    """Whether the texts of a segment have been gathered."""
+    return run.work.has(texts_name(segment))
 
 
-def bytes_gathered(job: Job) -> int:
+def bytes_gathered(run: Run) -> int:
     """Return the bytes that an interrupted run has gathered, and that will not be written again."""
-    folders = [job.work / texts_name(run) for run in finished_runs(job) if is_gathered(job, run)]
+    folders = [
+        run.work / texts_name(segment) for segment in run.segments if is_gathered(run, segment)
+    ]
     return sum(path.stat().st_size for folder in folders for path in folder.iterdir())
 
 
-def _width(job: Job, runs: Sequence[SignedRun]) -> int:
-    """Return how many runs are read at a time: one, if a row must be in memory alone."""
-    records = (record for signed in runs for record in signed.blocks)
-    if any(job.is_large(record.source, record.extent) for record in records):
+def _width(run: Run, segments: Sequence[Segment]) -> int:
+    """Return how many segments are read at a time: one, if a row must be in memory alone."""
+    records = (record for signed in segments for record in signed.blocks)
+    if any(run.is_large(record.source, record.extent) for record in records):
         return 1
-    return max(min(job.options.threads, len(runs)), 1)
+    return max(min(run.options.threads, len(segments)), 1)
 
 
-def _of_run(
-    job: Job, parts: NDArray[np.int32], run: SignedRun, threads: int
+def _of_segment(
+    run: Run, parts: NDArray[np.int32], segment: Segment, threads: int
 ) -> Generator[tuple[BlockRecord, Iterable[_Pieces]], None, None]:
-    """Yield what each block of a run with a document in a family adds."""
+    """Yield what each block of a segment with a document in a family adds."""
     records = [
-        (first, record)
-        for first, record in numbered(run)
-        if (parts[first : first + record.documents] >= 0).any()
+        record for record in segment.blocks if (parts[record.first : record.stop] >= 0).any()
     ]
-    stored = StoredContexts(job, run) if isinstance(job.cutting, SpanCutting) else None
+    stored = StoredContexts(run, segment) if isinstance(run.cutting, SpanCutting) else None
 
-    def is_alone(item: tuple[int, BlockRecord, Block]) -> bool:
-        return job.is_large(item[1].source, item[1].extent)
+    def is_alone(item: tuple[BlockRecord, Block]) -> bool:
+        return run.is_large(item[0].source, item[0].extent)
 
-    def taken(item: tuple[int, BlockRecord, Block]) -> tuple[BlockRecord, Iterable[_Pieces]]:
-        first, record, block = item
-        source, part = job.sources[record.source], parts[first : first + record.documents]
-        contexts = None if stored is None else stored.of_block(first, record)
+    def taken(item: tuple[BlockRecord, Block]) -> tuple[BlockRecord, Iterable[_Pieces]]:
+        record, block = item
+        source, part = run.sources[record.source], parts[record.first : record.stop]
+        contexts = None if stored is None else stored.of_block(record)
         changed = source.error("changed during the run")
-        chosen = wanted_of(block, job.cutting, part, contexts, changed)
-        pieces = (_pieces(job, part, first, source.path, part_of_block) for part_of_block in chosen)
+        chosen = wanted_of(block, run.cutting, part, contexts, changed)
+        pieces = (
+            _pieces(run, part, record.first, source.path, part_of_block) for part_of_block in chosen
+        )
         return record, pieces if is_alone(item) else [*pieces]
 
-    return ordered_map(reread_signed_blocks(job, records), taken, threads, is_alone)
+    return ordered_map(run.reread(records), taken, threads, is_alone)
 
 
-def _pieces(job: Job, parts: NDArray[np.int32], first: int, path: str, chosen: Wanted) -> _Pieces:
+def _pieces(run: Run, parts: NDArray[np.int32], first: int, path: str, chosen: Wanted) -> _Pieces:
     """Return what is gathered of a block, sorted by part."""
     documents, rows_of_block, bounds = chosen
     part, numbers = parts[rows_of_block], first + rows_of_block
@@ -143,13 +140,13 @@ def _pieces(job: Job, parts: NDArray[np.int32], first: int, path: str, chosen: W
     order = np.argsort(part, kind="stable")
     encoded, sizes_of_texts, strict = encoded_texts(documents.texts, order)
     texts = memoryview(encoded)
-    rows = np.zeros(len(part), row_of(job))
+    rows = np.zeros(len(part), row_of(run))
     rows["number"] = numbers[order]
     rows["size"] = sizes_of_texts
-    priority = documents.numbers.get(job.request.read.priority or "")
+    priority = documents.numbers.get(run.request.read.priority or "")
     if priority is not None:
         rows["priority"] = exact(priority)[order]
-    groups = job.request.groups(documents.labels)
+    groups = run.request.groups(documents.labels)
     if groups is not None:
         rows["group"] = groups[order]
     if bounds is not None and "begin" in (rows.dtype.names or ()):
@@ -179,20 +176,20 @@ def _checksum(pieces: Iterable[bytes | memoryview]) -> int:
 
 
 @contextmanager
-def _run_writer(folder: Path, job: Job, wide: int) -> Iterator["_RunWriter"]:
-    """Give what writes the texts of a run, and complete its files unless there was an error."""
+def _texts_writer(folder: Path, run: Run, wide: int) -> Iterator["_TextsWriter"]:
+    """Give what writes the texts of a segment, and complete its files unless there was an error."""
     with (
         open(folder / ROWS, "wb") as rows,
         open(folder / TEXTS, "wb") as texts,
         open(folder / "ids.json", "wb") as ids,
     ):
-        writer = _RunWriter(folder, rows, texts, ids, job, wide)
+        writer = _TextsWriter(folder, rows, texts, ids, run, wide)
         yield writer
         writer.finish()
 
 
-class _RunWriter:
-    """Writes the texts of a run, some of them at a time sorted by part."""
+class _TextsWriter:
+    """Writes the texts of a segment, some of them at a time sorted by part."""
 
     def __init__(
         self,
@@ -200,13 +197,13 @@ class _RunWriter:
         rows: BinaryIO,
         texts: BinaryIO,
         ids: BinaryIO,
-        job: Job,
+        run: Run,
         wide: int,
     ) -> None:
         self._folder = folder
         self._rows, self._texts, self._ids = rows, texts, ids
-        self._row_bytes = row_of(job).itemsize
-        self._max_pending = job.budget.pending // wide
+        self._row_bytes = row_of(run).itemsize
+        self._max_pending = run.budget.pending // wide
         self._pending: dict[int, list[tuple[bytes, memoryview]]] = {}
         self._waiting = 0
         self._stretches: list[tuple[Any, ...]] = []

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from fastlsh._kernels.text._texts import TextColumn, column_of
 from fastlsh.arrays import EXACT
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.disk.signed_runs import SignedRun, finished_runs
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.ownership import UnsealedError, opened
+from fastlsh.files.run.records import Segment
+from fastlsh.files.run.run import Run
 from fastlsh.io import as_list, take
 from fastlsh.parallel import Write, batches, mapped_file, mapped_in, run_batches
 from fastlsh.texts import as_texts
@@ -117,7 +117,7 @@ Stretch = np.dtype([
     ("part", np.int64), ("rows", np.int64), ("row", np.int64), ("bytes", np.int64),
     ("byte", np.int64), ("check", np.int64), ("strict", np.bool_),
 ])  # fmt: skip
-"""Dtype of the record of consecutive texts of one part in a file of a run.
+"""Dtype of the record of consecutive texts of one part in a file of a segment.
 
 It has how many rows and bytes there are and where the first one is, a checksum, and whether all
 texts are strict UTF-8: none has a lone surrogate.
@@ -139,37 +139,37 @@ class PartTexts(NamedTuple):
     strict: bool
 
 
-def row_of(job: Job) -> np.dtype[np.void]:
+def row_of(run: Run) -> np.dtype[np.void]:
     """Return the dtype of the record of a text of a part.
 
     `priority` is there if the documents have one; `group`, if only documents of the same group are
     compared; `begin`, of the contexts of passages: where each begins in its document.
     """
     columns: list[tuple[str, Any]] = [("number", np.int64), ("size", np.int64)]
-    if job.request.read.priority is not None:
+    if run.request.read.priority is not None:
         columns.append(("priority", EXACT))
-    if job.request.within is not None:
+    if run.request.within is not None:
         columns.append(("group", np.uint64))
-    if isinstance(job.cutting, SpanCutting):
+    if isinstance(run.cutting, SpanCutting):
         columns.append(("begin", np.int64))
     return np.dtype(columns)
 
 
-def texts_name(run: SignedRun) -> str:
-    """Return the name of the folder with the gathered texts of a run."""
-    return run.name.replace("run", "texts")
+def texts_name(segment: Segment) -> str:
+    """Return the name of the folder with the gathered texts of a segment."""
+    return segment.name.replace("segment", "texts")
 
 
 class GatheredTexts:
     """The texts and ids of all documents in families; nothing of them is held in memory."""
 
-    def __init__(self, job: Job, integers: bool) -> None:
-        self._job = job
-        self._row = row_of(job)
+    def __init__(self, run: Run, integers: bool) -> None:
+        self._run = run
+        self._row = row_of(run)
         self.integers = integers
         """Whether all ids are integers of 64 bits."""
-        self._runs = finished_runs(job)
-        self._first = np.array([run.first for run in self._runs], np.int64)
+        self._segments = run.segments
+        self._first = np.array([segment.first for segment in self._segments], np.int64)
         self._stretches: list[NDArray[Any]] | None = None
         self._ids: dict[int, StoredIds] = {}
 
@@ -182,43 +182,45 @@ class GatheredTexts:
             A file is missing or damaged.
         """
         if self._stretches is None:
-            self._stretches = [self._load(place, STRETCHES) for place in range(len(self._runs))]
-        of_runs = [stretches[stretches["part"] == number] for stretches in self._stretches]
-        chosen = np.concatenate([np.empty(0, Stretch), *of_runs])
+            self._stretches = [self._load(place, STRETCHES) for place in range(len(self._segments))]
+        of_segments = [stretches[stretches["part"] == number] for stretches in self._stretches]
+        chosen = np.concatenate([np.empty(0, Stretch), *of_segments])
         size = int(chosen["bytes"].sum())
         count = int(chosen["rows"].sum())
         write: Write | None = None
         with ExitStack() as stack:
-            if size > self._job.budget.pending // 2:
-                folder = self._job.work.path
+            if size > self._run.budget.pending // 2:
+                folder = self._run.work.path
                 rows = mapped_in(folder)(count, self._row)
                 write, data = stack.enter_context(mapped_file(folder, size))
             else:
                 rows, data = np.empty(count, self._row), np.empty(size, np.uint8)
-            self._read_part(of_runs, rows, data, write)
+            self._read_part(of_segments, rows, data, write)
         return PartTexts(rows, data, bool(chosen["strict"].all()))
 
     def _read_part(
         self,
-        of_runs: list[NDArray[Any]],
+        of_segments: list[NDArray[Any]],
         rows: NDArray[Any],
         data: NDArray[np.uint8],
         write: Write | None,
     ) -> None:
-        """Read the stretches of all runs; `write` fills `data`, if it is mapped."""
+        """Read the stretches of all segments; `write` fills `data`, if it is mapped."""
         row, byte = (
-            np.cumsum([0, *(int(stretches[column].sum()) for stretches in of_runs)])
+            np.cumsum([0, *(int(stretches[column].sum()) for stretches in of_segments)])
             for column in ("rows", "bytes")
         )
 
         def read(start: int, stop: int) -> None:
             for place in range(start, stop):
-                rows_of_run = rows[row[place] : row[place + 1]]
+                rows_of_segment = rows[row[place] : row[place + 1]]
                 text = data[byte[place] : byte[place + 1]]
-                if len(of_runs[place]):
-                    self._read(place, of_runs[place], rows_of_run, text, write, int(byte[place]))
+                if len(of_segments[place]):
+                    self._read(
+                        place, of_segments[place], rows_of_segment, text, write, int(byte[place])
+                    )
 
-        run_batches(read, batches(len(of_runs), 1), self._job.options.threads)
+        run_batches(read, batches(len(of_segments), 1), self._run.options.threads)
 
     def _read(
         self,
@@ -229,13 +231,13 @@ class GatheredTexts:
         write: Write | None = None,
         start: int = 0,
     ) -> None:
-        """Read the stretches of a run into arrays, and compare them with their checksums.
+        """Read the stretches of a segment into arrays, and compare them with their checksums.
 
         If `data` is mapped, `write` fills it, which has it from the byte `start` on.
         """
-        folder = texts_name(self._runs[place])
+        folder = texts_name(self._segments[place])
         name = f"{folder}/{TEXTS}"
-        work = self._job.work
+        work = self._run.work
         row = byte = 0
         buffer = bytearray(PIECE if write else 0)
         with (
@@ -263,12 +265,12 @@ class GatheredTexts:
                 row, byte = row + many, byte + size
 
     def _load(self, place: int, name: str) -> NDArray[Any]:
-        return self._job.work.load(f"{texts_name(self._runs[place])}/{name}")
+        return self._run.work.load(f"{texts_name(self._segments[place])}/{name}")
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents, which must be in families."""
         names: list[Any] = [None] * len(numbers)
-        for place, chosen in self._by_run(numbers):
+        for place, chosen in self._by_segment(numbers):
             ids = self._ids_of(place).take(numbers[chosen])
             for where, name in zip(chosen.tolist(), ids, strict=True):
                 names[where] = name
@@ -277,23 +279,23 @@ class GatheredTexts:
     def sizes(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many bytes the ids of some documents take, which must be in families."""
         sizes = np.empty(len(numbers), np.int64)
-        for place, chosen in self._by_run(numbers):
+        for place, chosen in self._by_segment(numbers):
             sizes[chosen] = self._ids_of(place).sizes(numbers[chosen])
         return sizes
 
     def bounds(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return where some lines or paragraphs in families begin and end, int64 (m, 2)."""
         bounds = np.empty((len(numbers), 2), np.int64)
-        for place, chosen in self._by_run(numbers):
-            of_run = self._load(place, "ids.bounds.npy")
+        for place, chosen in self._by_segment(numbers):
+            of_segment = self._load(place, "ids.bounds.npy")
             rows = np.searchsorted(self._load(place, "ids.numbers.npy"), numbers[chosen])
-            bounds[chosen] = of_run[rows]
+            bounds[chosen] = of_segment[rows]
         return bounds
 
     def texts(self, parts: NDArray[np.int64], numbers: NDArray[np.int64]) -> list[str]:
         """Return some of the texts, given the part of each document."""
         texts = [""] * len(numbers)
-        for place, chosen in self._by_run(numbers):
+        for place, chosen in self._by_segment(numbers):
             stretches = self._load(place, STRETCHES)
             for part in np.unique(parts[chosen]).tolist():
                 of_part = stretches[stretches["part"] == part]
@@ -307,8 +309,8 @@ class GatheredTexts:
                     texts[where] = piece.tobytes().decode("utf-8", "surrogatepass")
         return texts
 
-    def _by_run(self, numbers: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        """Yield each run that some documents are in, and which of them these are."""
+    def _by_segment(self, numbers: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Yield each segment that some documents are in, and which of them these are."""
         places = np.searchsorted(self._first, numbers, "right") - 1
         order = np.argsort(places, kind="stable")
         edges = np.flatnonzero(np.diff(places[order], prepend=-1, append=-1)).tolist()
@@ -318,7 +320,7 @@ class GatheredTexts:
     def _ids_of(self, place: int) -> StoredIds:
         if place not in self._ids:
             numbers, ends = (self._load(place, f"ids.{name}.npy") for name in ("numbers", "ends"))
-            data = self._job.work.map(f"{texts_name(self._runs[place])}/ids.json", np.uint8)
+            data = self._run.work.map(f"{texts_name(self._segments[place])}/ids.json", np.uint8)
             self._ids[place] = StoredIds(numbers, ends, data)
         return self._ids[place]
 

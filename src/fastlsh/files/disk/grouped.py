@@ -18,20 +18,15 @@ from numpy.typing import NDArray
 from fastlsh.errors import InputError
 from fastlsh.files.annotations import Annotations, RowAnnotations
 from fastlsh.files.budget import Budget, least_memory
-from fastlsh.files.disk.gather import gather_runs
+from fastlsh.files.disk.gather import gather_segments
 from fastlsh.files.disk.gathered import GatheredTexts, texts_name
 from fastlsh.files.disk.link import PARTS
-from fastlsh.files.disk.sign import Summary, sign_inputs
-from fastlsh.files.disk.signed_runs import (
-    SIGNED,
-    SignedRun,
-    drop_keys,
-    finished_runs,
-    groups_and_sizes,
-)
+from fastlsh.files.disk.segments import drop_keys, groups_and_sizes
+from fastlsh.files.disk.sign import sign_inputs
 from fastlsh.files.disk.write import Remainder, error_of_document
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.ownership import INNER
+from fastlsh.files.run.records import Segment
+from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import WorkDirectory, complete, new_array, save_array
 from fastlsh.io import PER_ROW, Lookup, ReadOptions, Source
 from fastlsh.parallel import amount, mapped_in
@@ -48,7 +43,7 @@ _STEP = 1 << 20
 """Rows that are worked on at a time, of those that are mapped."""
 
 
-def documents_of_rows(job: Job) -> Job:
+def documents_of_rows(run: Run) -> Run:
     """Write the documents, or go on where a run before was ended; return the search in them.
 
     Raises
@@ -56,46 +51,36 @@ def documents_of_rows(job: Job) -> Job:
     InputError
         As in `sign_inputs`; or a document is too long for the memory.
     """
-    sign_inputs(job)
-    if not job.work.has(DONE):
-        number_groups(job)
-        gather_runs(job)
-        write_documents(job)
-        job.work.write(DONE, {})
-        drop_keys(job)
-        job.work.drop(*map(texts_name, finished_runs(job)))
-    return search_in_documents(job)
+    sign_inputs(run)
+    if not run.work.has(DONE):
+        number_groups(run)
+        gather_segments(run)
+        write_documents(run)
+        run.work.write(DONE, {})
+        drop_keys(run)
+        run.work.drop(*map(texts_name, run.segments))
+    return search_in_documents(run)
 
 
-def search_in_documents(job: Job) -> Job:
-    """Return the search in the documents that were made of the rows of a job."""
+def search_in_documents(run: Run) -> Run:
+    """Return the search in the documents that were made of the rows of a run."""
     options = ReadOptions(id="id")
     sources = [
-        Source(str(job.work / f"{name}/{_LINES}"), "jsonl", None, options)
-        for name in document_files(job)
+        Source(str(run.work / f"{name}/{_LINES}"), "jsonl", None, options)
+        for name in document_files(run)
     ]
-    request = replace(job.request, read=options, group=None)
-    engine = job.request.engine
-    budget = Budget.of(engine.memory, job.params, job.request.run.threads)
-    work = WorkDirectory(job.work / INNER, shared=job.stage is not None)
-    against = job.work.read(FILES)["against"]
-    return Job(request, work, sources, against, budget, rows=job)
+    request = replace(run.request, read=options, group=None)
+    engine = run.request.engine
+    budget = Budget.of(engine.memory, run.params, run.request.run.threads)
+    work = WorkDirectory(run.work / INNER, shared=run.stage is not None)
+    against = run.work.read(FILES)["against"]
+    return Run(request, work, sources, against, budget, rows=run)
 
 
-def with_rows(job: Job, summary: Summary) -> Summary:
-    """Return the summary of documents with what is counted in the rows that they are made of."""
-    if job.rows is None:
-        return summary
-    of_rows = job.rows.work.read_as(Summary, SIGNED)
-    return summary._replace(
-        skipped=of_rows.skipped, reasons=of_rows.reasons, slow=of_rows.slow, files=of_rows.files
-    )
-
-
-def remainder_of_rows(job: Job, left: Remainder) -> Remainder:
+def remainder_of_rows(run: Run, left: Remainder) -> Remainder:
     """Return what is left of the rows, given what is left of the documents."""
-    n_against = job.work.read_as(Summary, SIGNED).n_against
-    documents = job.work.load(DOCUMENT_OF_ROW)[n_against:]
+    n_against = run.summary.n_against
+    documents = run.work.load(DOCUMENT_OF_ROW)[n_against:]
     added = None
     if left.added is not None:
         assert isinstance(left.added, Annotations)
@@ -104,14 +89,14 @@ def remainder_of_rows(job: Job, left: Remainder) -> Remainder:
     return Remainder(kept, n_against, added=added)
 
 
-def number_groups(job: Job) -> None:
+def number_groups(run: Run) -> None:
     """Give each group of a collection its number, and divide them into parts by their texts."""
-    if job.work.has(FILES):
+    if run.work.has(FILES):
         return
-    runs = finished_runs(job)
-    rows = sum(run.documents for run in runs)
+    segments = run.segments
+    rows = run.signed
     documents = files = against = 0
-    with job.work.replacing(DOCUMENT_OF_ROW) as of_rows, job.work.replacing(PARTS) as parts:
+    with run.work.replacing(DOCUMENT_OF_ROW) as of_rows, run.work.replacing(PARTS) as parts:
         if not rows:  # which cannot be mapped
             save_array(of_rows, np.empty(0, np.int64))
             save_array(parts, np.empty(0, np.int32))
@@ -119,40 +104,40 @@ def number_groups(job: Job) -> None:
             of_row = new_array(of_rows, np.int64, (rows,))
             part_of_row = new_array(parts, np.int32, (rows,))
         for of_inputs in (False, True):
-            chosen = [run for run in runs if (run.blocks[0].source >= job.first_input) == of_inputs]
-            if any(run.documents for run in chosen):
+            chosen = [segment for segment in segments if run.is_of_inputs(segment) == of_inputs]
+            if any(segment.documents for segment in chosen):
                 first, stop = chosen[0].first, chosen[-1].first + chosen[-1].documents
                 numbers = of_row[first:stop]
-                sizes = _numbered(job, chosen, numbers)
-                _check_lengths(job, first, numbers, sizes)
-                part = _parts(sizes, job.budget.pending // 2)
+                sizes = _numbered(run, chosen, numbers)
+                _check_lengths(run, first, numbers, sizes)
+                part = _parts(sizes, run.budget.pending // 2)
                 for start in range(0, len(numbers), _STEP):
                     files_of_rows = part[numbers[start : start + _STEP]] + files
                     part_of_row[first + start : first + start + len(files_of_rows)] = files_of_rows
                 numbers += documents
                 documents += len(sizes)
                 files += int(part[-1]) + 1
-            elif of_inputs or job.first_input:
+            elif of_inputs or run.first_input:
                 files += 1  # without documents
             if not of_inputs:
                 against = files
         if rows:
             complete(of_row)
             complete(part_of_row)
-    job.work.write(FILES, {"all": files, "against": against})
+    run.work.write(FILES, {"all": files, "against": against})
 
 
-def _numbered(job: Job, runs: list[SignedRun], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def _numbered(run: Run, segments: list[Segment], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Give each group its number, in the order of first rows; return the bytes of its text.
 
     `numbers`, of the rows, is filled.
     """
-    count = -(-len(numbers) // job.budget.rows)
-    begin = runs[0].first
-    of_run = [(run.first - begin, *groups_and_sizes(job, run)) for run in runs]
+    count = -(-len(numbers) // run.budget.rows)
+    begin = segments[0].first
+    of_segment = [(segment.first - begin, *groups_and_sizes(run, segment)) for segment in segments]
     for index in range(count):
         rows, groups = [], []
-        for first, every, _ in of_run:
+        for first, every, _ in of_segment:
             chosen = np.flatnonzero(every % np.uint64(count) == index)
             rows.append(first + chosen)
             groups.append(every[chosen])
@@ -161,37 +146,39 @@ def _numbered(job: Job, runs: list[SignedRun], numbers: NDArray[np.int64]) -> ND
             np.concatenate(groups), return_index=True, return_inverse=True
         )
         numbers[row] = row[where][inverse.reshape(-1)]  # the first row of the group
-    number = mapped_in(job.work.path)(len(numbers), np.int64)
+    number = mapped_in(run.work.path)(len(numbers), np.int64)
     n_groups = 0
-    for first, every, _ in of_run:
-        rows_of_run = slice(first, first + len(every))
-        is_first = numbers[rows_of_run] == np.arange(rows_of_run.start, rows_of_run.stop)
-        number[rows_of_run] = n_groups + np.cumsum(is_first) - 1
+    for first, every, _ in of_segment:
+        rows_of_segment = slice(first, first + len(every))
+        is_first = numbers[rows_of_segment] == np.arange(
+            rows_of_segment.start, rows_of_segment.stop
+        )
+        number[rows_of_segment] = n_groups + np.cumsum(is_first) - 1
         n_groups += int(is_first.sum())
-        numbers[rows_of_run] = number[numbers[rows_of_run]]
+        numbers[rows_of_segment] = number[numbers[rows_of_segment]]
     sizes = np.zeros(n_groups, np.int64)
-    between = len(job.request.read.join_with.encode("utf-8", "surrogatepass"))
-    for first, every, of_texts in of_run:
+    between = len(run.request.read.join_with.encode("utf-8", "surrogatepass"))
+    for first, every, of_texts in of_segment:
         np.add.at(sizes, numbers[first : first + len(every)], of_texts + between * (of_texts > 0))
     return sizes
 
 
 def _check_lengths(
-    job: Job, first: int, numbers: NDArray[np.int64], sizes: NDArray[np.int64]
+    run: Run, first: int, numbers: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> None:
     """Raise InputError if the text of a document is too long; `first` is the number of a row."""
     longest = int(sizes.argmax())
-    if sizes[longest] > job.budget.row:
-        raise _too_long(job, first + int(np.argmax(numbers == longest)), int(sizes[longest]))
+    if sizes[longest] > run.budget.row:
+        raise _too_long(run, first + int(np.argmax(numbers == longest)), int(sizes[longest]))
 
 
-def _too_long(job: Job, row: int, size: int) -> InputError:
+def _too_long(run: Run, row: int, size: int) -> InputError:
     """Return the error of a document, of which this is the number of the first row."""
     return error_of_document(
-        job,
+        run,
         row,
-        f"the rows with this {job.request.group!r} have {amount(size)} of text together, and with"
-        f" {amount(job.budget.memory)} of memory a document may have {amount(job.budget.row)}: give"
+        f"the rows with this {run.request.group!r} have {amount(size)} of text together, and with"
+        f" {amount(run.budget.memory)} of memory a document may have {amount(run.budget.row)}: give"
         f' at least memory="{least_memory(size, PER_ROW)}"',
     )
 
@@ -202,27 +189,27 @@ def _parts(sizes: NDArray[np.int64], most: int) -> NDArray[np.int32]:
     return np.cumsum(np.diff(before // most, prepend=0) > 0).astype(np.int32)
 
 
-def document_files(job: Job) -> list[str]:
+def document_files(run: Run) -> list[str]:
     """Return the names of the folders with the documents of all parts."""
-    return [f"documents-{number:06}" for number in range(job.work.read(FILES)["all"])]
+    return [f"documents-{number:06}" for number in range(run.work.read(FILES)["all"])]
 
 
-def write_documents(job: Job) -> None:
+def write_documents(run: Run) -> None:
     """Write the files of this process's part that have not been written."""
-    units = job.part.share(list(enumerate(document_files(job))))
-    advance = job.options.progress.stage("grouping", len(units))
-    texts = GatheredTexts(job, integers=False)
-    of_row = job.work.load(DOCUMENT_OF_ROW)
+    units = run.part.share(list(enumerate(document_files(run))))
+    advance = run.options.progress.stage("grouping", len(units))
+    texts = GatheredTexts(run, integers=False)
+    of_row = run.work.load(DOCUMENT_OF_ROW)
     for number, name in units:
-        if not job.work.has(name):
-            with job.work.replacing(name, unsealed=[_LINES]) as folder:
+        if not run.work.has(name):
+            with run.work.replacing(name, unsealed=[_LINES]) as folder:
                 folder.mkdir()
-                _write_part(job, texts, number, of_row, folder / _LINES)
+                _write_part(run, texts, number, of_row, folder / _LINES)
         advance(1)
 
 
 def _write_part(
-    job: Job, texts: GatheredTexts, number: int, of_row: NDArray[np.int64], path: Path
+    run: Run, texts: GatheredTexts, number: int, of_row: NDArray[np.int64], path: Path
 ) -> None:
     rows, data, _ = texts.part(number)
     document = of_row[rows["number"]]
@@ -231,7 +218,7 @@ def _write_part(
     first_rows = rows["number"][order[edges[:-1]]]
     ends = np.cumsum(rows["size"])
     bounds = np.column_stack([ends - rows["size"], ends])[order].tolist()
-    between = _escaped(job.request.read.join_with)
+    between = _escaped(run.request.read.join_with)
     with open(path, "wb") as file:
         documents = zip(
             first_rows.tolist(), Lookup(texts, first_rows), pairwise(edges), strict=True
@@ -246,8 +233,8 @@ def _write_part(
                     file.write(separator + _escaped(text))
                     separator = between
             file.write(b'"}\n')
-            if file.tell() - begin > job.budget.row:
-                raise _too_long(job, first, file.tell() - begin)
+            if file.tell() - begin > run.budget.row:
+                raise _too_long(run, first, file.tell() - begin)
 
 
 def _escaped(text: str) -> bytes:

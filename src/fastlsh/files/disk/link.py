@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,19 @@ from fastlsh._kernels.candidates import _candidates
 from fastlsh.banding import ASKS, OFFERS, of_band
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.disk.sign import Summary
-from fastlsh.files.disk.signed_runs import (
+from fastlsh.files.disk.segments import (
     OF_DOCUMENTS,
-    RunKeys,
+    SegmentKeys,
     drop_keys,
-    finished_runs,
 )
 from fastlsh.files.disk.sorted_keys import pieces_of_range, ranges
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.ownership import MANIFEST
+from fastlsh.files.run.records import LINKED, Linked
+from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import save_blocks
 from fastlsh.parallel import Empty, Hold, batches, mapped_in, ordered_map
 from fastlsh.stages import link_sorted
 
-DONE = "linked.json"
 PARTS = "parts.npy"
 """int32 (documents,): the part of each; -1: it is alone in all of its buckets."""
 ROOTS = "families-so-far.npy"
@@ -44,43 +42,32 @@ Link = np.dtype([("later", np.int32), ("earlier", np.int32)])
 """Dtype of two documents in one bucket."""
 
 
-class Linked(NamedTuple):
-    """What families there are."""
-
-    n_linked: int
-    """Documents that share a bucket with another one."""
-    families: int
-    largest: int
-    parts: int
-
-
-def link_inputs(job: Job, summary: Summary) -> Linked:
+def link_inputs(run: Run) -> None:
     """Unite the documents that share a bucket, and divide the families into parts."""
-    if not job.work.has(DONE):
-        find = _families if job.stage is None else _united
-        roots = find(job, summary.documents)
-        parts, linked = _divided(roots, job.budget.part, _empty_for(job, len(roots)))
-        if isinstance(job.cutting, SpanCutting):
-            linked = _with_echoes(job, parts, linked)
-        job.work.save(PARTS, parts)
-        job.work.write(DONE, linked._asdict())
-    if job.stage is None:  # else late processes may still read them
-        job.work.drop(ROOTS, STATE)
-        drop_keys(job)
-    return job.work.read_as(Linked, DONE)
+    if not run.work.has(LINKED):
+        find = _families if run.stage is None else _united
+        roots = find(run, run.signed)
+        parts, linked = _divided(roots, run.budget.part, _empty_for(run, len(roots)))
+        if isinstance(run.cutting, SpanCutting):
+            linked = _with_echoes(run, parts, linked)
+        run.work.save(PARTS, parts)
+        run.work.write(LINKED, linked._asdict())
+    if run.stage is None:  # else late processes may still read them
+        run.work.drop(ROOTS, STATE)
+        drop_keys(run)
 
 
-def _families(job: Job, documents: int) -> NDArray[np.int32]:
+def _families(run: Run, documents: int) -> NDArray[np.int32]:
     """Return the first document of the family of each, int32 (documents,)."""
-    linker = _Linker(job, documents)
-    count = ranges(documents, job.budget.rows)
-    first, roots = 0, _alone(job, documents)
-    if job.work.has(STATE):
-        done, of = job.work.read(STATE)["ranges"]
+    linker = _Linker(run, documents)
+    count = ranges(documents, run.budget.rows)
+    first, roots = 0, _alone(run, documents)
+    if run.work.has(STATE):
+        done, of = run.work.read(STATE)["ranges"]
         first = done * count // of  # with another memory, there are other ranges
-        roots[:] = job.work.load(ROOTS)
+        roots[:] = run.work.load(ROOTS)
     items = range(first, linker.bands * count)
-    advance = job.options.progress.stage("linking", items.stop)
+    advance = run.options.progress.stage("linking", items.stop)
     advance(first)
     saved = time.monotonic()
     uniting = RLock()
@@ -90,30 +77,30 @@ def _families(job: Job, documents: int) -> NDArray[np.int32]:
             with Hold(uniting):  # the order changes nothing, and no links wait in memory
                 _unite(roots, links)
 
-    for item, _ in enumerate(ordered_map(items, unite, job.options.threads), first):
+    for item, _ in enumerate(ordered_map(items, unite, run.options.threads), first):
         advance(1)
         if time.monotonic() - saved > EVERY:
             with Hold(uniting):  # links of later ranges may be in it, and are found once more
                 _candidates.families(roots)
-                job.work.save(ROOTS, roots)
-            job.work.write(STATE, {"ranges": (item + 1, count)})
+                run.work.save(ROOTS, roots)
+            run.work.write(STATE, {"ranges": (item + 1, count)})
             saved = time.monotonic()
     _candidates.families(roots)
     return roots
 
 
-def _empty_for(job: Job, documents: int) -> Empty:
+def _empty_for(run: Run, documents: int) -> Empty:
     """Return what makes arrays with an element for each document: mapped files if these are many.
 
     Parts of the memory are taken by keys, which are linked at the same time.
     """
-    small = PER_UNITED * documents <= job.budget.pending
-    return np.empty if small else mapped_in(job.work.path)
+    small = PER_UNITED * documents <= run.budget.pending
+    return np.empty if small else mapped_in(run.work.path)
 
 
-def _alone(job: Job, documents: int) -> NDArray[np.int32]:
+def _alone(run: Run, documents: int) -> NDArray[np.int32]:
     """Return the families of documents of which none is linked: the number of each."""
-    roots: NDArray[np.int32] = _empty_for(job, documents)(documents, np.int32)
+    roots: NDArray[np.int32] = _empty_for(run, documents)(documents, np.int32)
     for start, stop in batches(documents, BATCH):
         roots[start:stop] = np.arange(start, stop, dtype=np.int32)
     return roots
@@ -125,13 +112,13 @@ def _unite(roots: NDArray[np.int32], links: NDArray[Any]) -> None:
     _candidates.unite(roots, later, earlier)
 
 
-def link_units(job: Job) -> None:
+def link_units(run: Run) -> None:
     """Link the documents in the units of this process's part, which are ranges of keys."""
-    documents = sum(run.documents for run in finished_runs(job))
-    linker = _Linker(job, documents)
-    count = _ranges(job, documents)
-    finer = max(ranges(documents, job.budget.rows) // count, 1)  # what fits into the memory
-    units = job.part.share(list(enumerate(link_names(job, documents))))
+    documents = run.signed
+    linker = _Linker(run, documents)
+    count = _ranges(run, documents)
+    finer = max(ranges(documents, run.budget.rows) // count, 1)  # what fits into the memory
+    units = run.part.share(list(enumerate(link_names(run, documents))))
 
     def links(unit: int) -> Iterator[NDArray[Any]]:
         band, index = divmod(unit, count)
@@ -140,33 +127,33 @@ def link_units(job: Job) -> None:
 
     def link(unit: tuple[int, str]) -> None:
         number, name = unit
-        with job.work.replacing(name) as temporary:
+        with run.work.replacing(name) as temporary:
             save_blocks(temporary, Link, links(number))
 
-    advance = job.options.progress.stage("linking", len(units))
-    missing = [(unit, name) for unit, name in units if not job.work.has(name)]
+    advance = run.options.progress.stage("linking", len(units))
+    missing = [(unit, name) for unit, name in units if not run.work.has(name)]
     advance(len(units) - len(missing))
-    for _ in ordered_map(missing, link, job.options.threads):
+    for _ in ordered_map(missing, link, run.options.threads):
         advance(1)
 
 
-def link_names(job: Job, documents: int) -> list[str]:
+def link_names(run: Run, documents: int) -> list[str]:
     """Return the names of the links of all ranges of keys, those of a band together."""
-    count = job.params.n_keys * _ranges(job, documents)
+    count = run.params.n_keys * _ranges(run, documents)
     return [f"links-{unit:06}.npy" for unit in range(count)]
 
 
-def _ranges(job: Job, documents: int) -> int:
+def _ranges(run: Run, documents: int) -> int:
     """Return into how many units of linking a band is divided, as the manifest has it."""
-    return ranges(documents, job.work.read(MANIFEST)["range"])
+    return ranges(documents, run.work.read(MANIFEST)["range"])
 
 
-def _united(job: Job, documents: int) -> NDArray[np.int32]:
+def _united(run: Run, documents: int) -> NDArray[np.int32]:
     """Do as `_families`, with the links that `link_units` has found."""
-    names = link_names(job, documents)
-    roots, advance = _alone(job, documents), job.options.progress.stage("uniting", len(names))
+    names = link_names(run, documents)
+    roots, advance = _alone(run, documents), run.options.progress.stage("uniting", len(names))
     for name in names:
-        links = job.work.load(name)
+        links = run.work.load(name)
         for start, stop in batches(len(links), BATCH):
             _unite(roots, links[start:stop])
         advance(1)
@@ -177,23 +164,25 @@ def _united(job: Job, documents: int) -> NDArray[np.int32]:
 class _Linker:
     """Finds the documents of all runs that have a key in common."""
 
-    def __init__(self, job: Job, documents: int) -> None:
-        self._job = job
-        self._runs = [RunKeys(job, run) for run in finished_runs(job)]
+    def __init__(self, run: Run, documents: int) -> None:
+        self._run = run
+        self._segments = [SegmentKeys(run, segment) for segment in run.segments]
         self._bits = max(documents - 1, 1).bit_length()
-        self._most = job.budget.rows
-        self._partitions = job.params.partitions
+        self._most = run.budget.rows
+        self._partitions = run.params.partitions
         self._steps = np.empty(0, np.uint8)
         if self._partitions:
-            self._steps = np.concatenate([self._steps, *(run.steps for run in self._runs)])
-        self.bands = job.params.n_keys
+            self._steps = np.concatenate(
+                [self._steps, *(segment.steps for segment in self._segments)]
+            )
+        self.bands = run.params.n_keys
 
     def links(self, band: int, index: int, count: int) -> Iterator[NDArray[Any]]:
         """Yield each `Link` of one of several ranges of the keys of a band, some at a time."""
         state = None
-        runs = [run.band(band, index, count) for run in self._runs]
+        segments = [segment.band(band, index, count) for segment in self._segments]
         most = MAX_DOCUMENTS if self._partitions else self._most  # roles are compared in a bucket
-        for keys, numbers in pieces_of_range(runs, 0, index, count, self._bits, most):
+        for keys, numbers in pieces_of_range(segments, 0, index, count, self._bits, most):
             if self._partitions:
                 part, _ = of_band(self._partitions, band)
                 useful = in_use(keys, part.roles(self._steps[numbers]))
@@ -259,25 +248,24 @@ def _divided(
     return roots, Linked(n_linked, families, largest, parts)
 
 
-def first_pieces(job: Job) -> NDArray[np.int64]:
+def first_pieces(run: Run) -> NDArray[np.int64]:
     """Return the number of the first piece of each document, int64 (documents + 1,)."""
-    counts = [job.work.load(f"{run.name}/pieces.npy") for run in finished_runs(job)]
+    counts = run.arrays("pieces")
     return np.cumsum(np.concatenate([np.zeros(1, np.int64), *counts]), dtype=np.int64)
 
 
-def echoes_of(job: Job) -> NDArray[np.int64]:
+def echoes_of(run: Run) -> NDArray[np.int64]:
     """Return the stretches that repeat their own document, int64 (m, 5), by document."""
-    all_echoes, documents = [np.empty((0, 5), np.int64)], 0
-    for run in finished_runs(job):
-        echoes = job.work.load(f"{run.name}/echoes.npy")
-        all_echoes.append(echoes + documents * OF_DOCUMENTS)
-        documents += len(job.work.load(f"{run.name}/pieces.npy"))
-    return np.concatenate(all_echoes)
+    moved = [
+        echoes + segment.blocks[0].first_uncut * OF_DOCUMENTS
+        for segment, echoes in zip(run.segments, run.arrays("echoes"), strict=True)
+    ]
+    return np.concatenate([np.empty((0, 5), np.int64), *moved])
 
 
-def _with_echoes(job: Job, parts: NDArray[np.int32], linked: Linked) -> Linked:
+def _with_echoes(run: Run, parts: NDArray[np.int32], linked: Linked) -> Linked:
     """Let a piece of each document with an echo be gathered, so that its id is known."""
-    pieces = first_pieces(job)[np.unique(echoes_of(job)[:, 0])]
+    pieces = first_pieces(run)[np.unique(echoes_of(run)[:, 0])]
     alone = pieces[parts[pieces] < 0]
     if not len(alone):
         return linked

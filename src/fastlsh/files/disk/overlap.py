@@ -10,17 +10,14 @@ from numpy.typing import NDArray
 from fastlsh.files.data_sets import DataSets, names_at
 from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prepared_texts
 from fastlsh.files.disk.documents import begun, prepared
-from fastlsh.files.disk.sign import NOTHING, Summary
-from fastlsh.files.disk.signed_runs import (
-    column_name,
-    finished_runs,
-    records_of,
-    reread_signed_blocks,
+from fastlsh.files.disk.segments import (
     saved_columns,
 )
+from fastlsh.files.disk.sign import NOTHING
 from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH
+from fastlsh.files.run.records import Summary
+from fastlsh.files.run.run import Run
 from fastlsh.io import reread_blocks
 from fastlsh.parallel import Stopwatch, ordered_map
 from fastlsh.results import Overlap
@@ -46,18 +43,18 @@ class CountsFound(NamedTuple):
     counts: Sequence[Sequence[int]]
     """Rows of `Shared`."""
 
-    def overlap(self, job: Job) -> Overlap:
+    def overlap(self, run: Run) -> Overlap:
         """Return the overlap of the data sets."""
         documents, characters = np.array(self.totals, np.int64).reshape(2, -1)
         counts = np.array([tuple(row) for row in self.counts], Shared)
         return Overlap(
             self.names, documents, characters, counts, empty=self.summary.empty,
-            short=self.summary.short, params=job.params.lsh,
+            short=self.summary.short, params=run.params.lsh,
         )  # fmt: skip
 
 
 def run_overlap(
-    job: Job,
+    run: Run,
     data_sets: DataSets | None,
     max_pairs: int,
     output: str | None,
@@ -86,16 +83,16 @@ def run_overlap(
         Nothing is counted after a stage that does not end the run.
     """
     try:
-        counts = _run_overlap(job, data_sets, max_pairs, output, page, write, clock)
+        counts = _run_overlap(run, data_sets, max_pairs, output, page, write, clock)
     except StageDoneError as done:
         names = [] if data_sets is None else data_sets.names
         zeros = np.zeros((2, len(names)), np.int64)
         counts = done.of(CountsFound, NOTHING, names, zeros, [])
-    return counts.overlap(job), counts.summary
+    return counts.overlap(run), counts.summary
 
 
 def _run_overlap(
-    job: Job,
+    run: Run,
     data_sets: DataSets | None,
     max_pairs: int,
     output: str | None,
@@ -105,103 +102,99 @@ def _run_overlap(
 ) -> CountsFound:
     more: dict[str, Any] = {"max_pairs": max_pairs, "source": None}
     if data_sets is None:
-        (more["source"],) = job.request.read.labels
+        (more["source"],) = run.request.read.labels
     else:
         sizes = np.bincount(data_sets.of_file, minlength=len(data_sets.names)).tolist()
         more["files of each data set"] = sizes
-    with begun(job, "overlap", more, {OUTPUT_PATH: output}) as job:
-        summary, linked, texts = prepared(job, clock)
+    with begun(run, "overlap", more, {OUTPUT_PATH: output}) as run:
+        summary, texts = prepared(run, clock)
         if data_sets is None:
             try:
-                data_sets = _of_column(job, more["source"])
+                data_sets = _of_column(run, more["source"])
             except ValueError:  # with this column, no run can go on
-                if job.stage is None:
-                    job.work.empty()
+                if run.stage is None:
+                    run.work.empty()
                 raise
-        of_documents = _of_documents(job, data_sets)
+        of_documents = _of_documents(run, data_sets)
 
         def count(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
             numbers = np.ascontiguousarray(part.rows["number"])
-            lengths = characters_of(as_texts(part.texts), job.params.shingler, job.options)
+            lengths = characters_of(as_texts(part.texts), run.params.shingler, run.options)
             shared = shared_counts_of_part(
-                prepared_texts(job, part), numbers, of_documents(numbers), lengths, job.params,
-                max_pairs=max_pairs, threads=job.options.threads, scratch=part.scratch,
+                prepared_texts(run, part), numbers, of_documents(numbers), lengths, run.params,
+                max_pairs=max_pairs, threads=run.options.threads, scratch=part.scratch,
             )  # fmt: skip
             return shared, np.empty(0, np.int64)
 
         with clock("decisions"):
-            each_part(job, linked, texts, count, "comparing")
-            end_of_stage(job, "decide")
-            tables = [job.work.load(answer_name(number)) for number in range(linked.parts)]
+            each_part(run, texts, count, "comparing")
+            end_of_stage(run, "decide")
+            tables = [run.work.load(answer_name(number)) for number in range(run.linked.parts)]
         with clock("counting"):
-            totals = _totals(job, len(data_sets.names), of_documents)
+            totals = _totals(run, len(data_sets.names), of_documents)
         counts = added_up(np.concatenate([np.empty(0, Shared), *tables]))
         result = CountsFound(summary, data_sets.names, totals.tolist(), counts.tolist())
         with clock("writing"):
-            write(result.overlap(job), summary.skipped)
-        return ended(job, result, [path for path in (output, page) if path is not None])
+            write(result.overlap(run), summary.skipped)
+        return ended(run, result, [path for path in (output, page) if path is not None])
 
 
-def _of_column(job: Job, column: str) -> DataSets:
+def _of_column(run: Run, column: str) -> DataSets:
     """Return the values of a column as data sets; their names are read where each is first."""
-    path = job.sources[0].path
-    if not job.work.has(DATA_SETS):
+    path = run.sources[0].path
+    if not run.work.has(DATA_SETS):
         firsts: dict[int, int] = {}
-        for run in finished_runs(job):
-            values = job.work.load(f"{run.name}/{column_name(0)}")
+        for segment, values in zip(run.segments, run.arrays("column-0"), strict=True):
             different, rows = np.unique(values, return_index=True)
             for value, row in zip(different.tolist(), rows.tolist(), strict=True):
-                firsts.setdefault(value, run.first + row)
+                firsts.setdefault(value, segment.first + row)
             if len(firsts) > MOST_DATA_SETS:
                 DataSets.of_values(dict.fromkeys(firsts, ""), path, column, MOST_DATA_SETS)
         ordered = sorted(firsts, key=firsts.__getitem__)
-        job.work.write(DATA_SETS, {value: _value(job, column, firsts[value]) for value in ordered})
-    names = {int(value): name for value, name in job.work.read(DATA_SETS).items()}
+        run.work.write(DATA_SETS, {value: _value(run, column, firsts[value]) for value in ordered})
+    names = {int(value): name for value, name in run.work.read(DATA_SETS).items()}
     data_sets = DataSets.of_values(names, path, column, MOST_DATA_SETS)
     check_data_sets(data_sets.names)
     return data_sets
 
 
-def _value(job: Job, column: str, number: int) -> str:
+def _value(run: Run, column: str, number: int) -> str:
     """Return the value that a column has in a document."""
-    first, record = next(item for item in records_of(job) if number < item[0] + item[1].documents)
-    source = job.sources[record.source]
+    record = next(record for record in run.blocks if number < record.stop)
+    source = run.sources[record.source]
     of_column = replace(source, options=replace(source.options, id=column))
     (block,) = reread_blocks(of_column, [record.extent], set(record.bad))
-    return names_at(block.documents(), np.array([number - first]))[0]
+    return names_at(block.documents(), np.array([number - record.first]))[0]
 
 
-def _of_documents(job: Job, data_sets: DataSets) -> Callable[[Numbers], Numbers]:
+def _of_documents(run: Run, data_sets: DataSets) -> Callable[[Numbers], Numbers]:
     """Return a function that gives the data set of each of some documents."""
     if data_sets.column is not None:
-        labels = saved_columns(job)[0][data_sets.column]
+        labels = saved_columns(run)[0][data_sets.column]
         return lambda numbers: data_sets.of_labels(labels[numbers])
-    records = records_of(job)
-    firsts = np.array([first for first, _ in records], np.int64)
-    sets = np.array([data_sets.of_file[record.source] for _, record in records], np.int64)
-    return lambda numbers: sets[np.searchsorted(firsts, numbers, "right") - 1]
+    sets = np.array([data_sets.of_file[record.source] for record in run.blocks], np.int64)
+    return lambda numbers: sets[np.searchsorted(run.block_starts, numbers, "right") - 1]
 
 
-def _totals(job: Job, count: int, of_documents: Callable[[Numbers], Numbers]) -> Numbers:
+def _totals(run: Run, count: int, of_documents: Callable[[Numbers], Numbers]) -> Numbers:
     """Return the documents and the characters of each data set, int64 (2, count)."""
-    if not job.work.has(TOTALS):
+    if not run.work.has(TOTALS):
         total = np.zeros((2, count), np.int64)
-        tell = job.byte_progress("counting")
-        plain = replace(job.options, threads=1)
+        tell = run.byte_progress("counting")
+        plain = replace(run.options, threads=1)
 
         def measured(item: Any) -> tuple[Any, Numbers, Numbers]:
-            first, record, block = item
-            lengths = characters_of(as_texts(block.documents().texts), job.params.shingler, plain)
-            return record, of_documents(np.arange(first, first + len(lengths))), lengths
+            record, block = item
+            lengths = characters_of(as_texts(block.documents().texts), run.params.shingler, plain)
+            return record, of_documents(np.arange(record.first, record.stop)), lengths
 
-        blocks = reread_signed_blocks(job, records_of(job))
         for record, data_set, lengths in ordered_map(
-            blocks, measured, job.options.threads,
-            alone=lambda item: job.is_large(item[1].source, item[1].extent),
+            run.reread(run.blocks), measured, run.options.threads,
+            alone=lambda item: run.is_large(item[0].source, item[0].extent),
         ):  # fmt: skip
             np.add.at(total[0], data_set, 1)
             np.add.at(total[1], data_set, lengths)
-            tell(job.sources[record.source], record.extent)
+            tell(run.sources[record.source], record.extent)
         tell.end()
-        job.work.save(TOTALS, total)
-    return job.work.load(TOTALS)
+        run.work.save(TOTALS, total)
+    return run.work.load(TOTALS)

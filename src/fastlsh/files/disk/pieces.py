@@ -1,6 +1,6 @@
 """Lines, paragraphs or passages on disk: the stages of a run that numbers pieces of documents."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -29,24 +29,16 @@ from fastlsh.files.disk.decide import (
 )
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces
-from fastlsh.files.disk.link import PARTS, Linked, echoes_of, first_pieces
-from fastlsh.files.disk.sign import Summary
-from fastlsh.files.disk.signed_runs import (
-    BlockRecord,
-    SignedRun,
-    finished_runs,
-    records_of,
-    reread_signed_blocks,
-    runs_of_inputs,
-)
+from fastlsh.files.disk.link import PARTS, echoes_of, first_pieces
 from fastlsh.files.disk.staged import check_memory, end_of_stage, ended, staged_run, write_stage
 from fastlsh.files.disk.write import PieceRemainder, Remainder, writing_outputs
 from fastlsh.files.memory.documents import left_out
 from fastlsh.files.memory.pieces import removal_page
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import check_unchanged
-from fastlsh.io import Block, BlockExtent, Rest, span_columns, write_table, write_text
+from fastlsh.files.run.records import BlockRecord, Segment, Summary
+from fastlsh.files.run.run import Run
+from fastlsh.io import Block, Rest, span_columns, write_table, write_text
 from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
 from fastlsh.reporting import (
     Excerpt,
@@ -96,7 +88,7 @@ class LinesFound(NamedTuple):
 
 @staged_run(LinesFound)
 def run_lines_on_disk(
-    job: Job,
+    run: Run,
     targets: OutputPlan,
     *,
     drop_empty: bool,
@@ -105,25 +97,25 @@ def run_lines_on_disk(
     clock: Stopwatch,
 ) -> LinesFound:
     """Remove what repeats, or go on where a run before was ended."""
-    cutting = job.cutting
+    cutting = run.cutting
     assert cutting is not None
     more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
-    more |= {"drop_empty": drop_empty, "against_files": job.first_input}
-    with begun(job, "lines", more, targets.all_paths) as job:
-        summary, linked, texts = prepared(job, clock)
+    more |= {"drop_empty": drop_empty, "against_files": run.first_input}
+    with begun(run, "lines", more, targets.all_paths) as run:
+        summary, texts = prepared(run, clock)
         with clock("decisions"):
-            decide_parts(job, summary, linked, texts, "first", max_candidates)
-            end_of_stage(job, "decide")
-            proofs = answer_of_all_parts(job, linked)
-            kept = kept_documents(job, summary, proofs)
-            end_of_stage(job, "merge")
+            decide_parts(run, texts, "first", max_candidates)
+            end_of_stage(run, "decide")
+            proofs = answer_of_all_parts(run)
+            kept = kept_documents(run, proofs)
+            end_of_stage(run, "merge")
         with clock("writing"):
-            check_unchanged(job.work, job.sources[: job.first_input + summary.files])
-            counts = piece_counts(job)
-            limited = limited_documents(job, linked)
+            check_unchanged(run.work, run.sources[: run.first_input + summary.files])
+            counts = piece_counts(run)
+            limited = limited_documents(run)
             left = PieceRemainder(kept, summary.n_against, cutting, drop_empty)
-            write_stage(job, targets, left)
-            with writing_outputs(job, targets, left) as together:
+            write_stage(run, targets, left)
+            with writing_outputs(run, targets, left) as together:
                 begin, end = texts.bounds(proofs["left"]).T
                 lengths = end - begin
                 characters = int(lengths.sum())
@@ -131,28 +123,28 @@ def run_lines_on_disk(
                     columns = span_columns(
                         texts, proofs["left"], begin, end, proofs["right"],
                         {"jaccard": proofs["similarity"]},
-                        n_against=summary.n_against if job.first_input else None,
+                        n_against=summary.n_against if run.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
                 if targets.report is not None:
                     outcome = {"limited": limited, "max_candidates": max_candidates}
-                    all_counts = counts_of_runs(job, finished_runs(job))
-                    run = _line_run(
-                        job, summary, proofs, texts, all_counts, len(counts), lengths, outcome
+                    all_counts = counts_of_pieces(run, run.segments)
+                    shown = _line_run(
+                        run, summary, proofs, texts, all_counts, len(counts), lengths, outcome
                     )
-                    page = removal_page(run, summary.skipped, notes, clock)
+                    page = removal_page(shown, summary.skipped, notes, clock)
                     write_text(targets.report, page, together)
                 del begin, end, lengths  # the rows, which are written next, need the memory
         result = LinesFound(
             summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
             *_changed_documents(counts, kept), limited,
-            len(counts_of_runs(job, finished_runs(job))) - len(counts),
+            len(counts_of_pieces(run, run.segments)) - len(counts),
         )  # fmt: skip
-        return ended(job, result, targets.all_outputs(summary.files))
+        return ended(run, result, targets.all_outputs(summary.files))
 
 
 def _line_run(
-    job: Job,
+    run: Run,
     summary: Summary,
     proofs: NDArray[Any],
     gathered: GatheredTexts,
@@ -176,7 +168,7 @@ def _line_run(
     counts
         ``limited`` and ``max_candidates``.
     """
-    params, cutting = job.params, job.cutting
+    params, cutting = run.params, run.cutting
     assert cutting is not None
     left, right = proofs["left"], proofs["right"]
     before = len(pieces) - n_documents
@@ -187,7 +179,7 @@ def _line_run(
     def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
         both = np.concatenate([right[rows], left[rows]])
         numbers, where = np.unique(both, return_inverse=True)
-        texts = gathered.texts(job.work.load(PARTS)[numbers], numbers)
+        texts = gathered.texts(run.work.load(PARTS)[numbers], numbers)
         names = gathered.take(numbers)
         passages_of_rows = [
             Passage(texts[i], str(names[i]), outside=bool(numbers[i] < summary.n_against))
@@ -212,15 +204,14 @@ def _line_run(
     )  # fmt: skip
 
 
-def piece_counts(job: Job) -> NDArray[np.int32]:
+def piece_counts(run: Run) -> NDArray[np.int32]:
     """Return how many pieces each document has, int32 (documents,), without those of `against`."""
-    return counts_of_runs(job, runs_of_inputs(job))
+    return counts_of_pieces(run, run.segments_of_inputs)
 
 
-def counts_of_runs(job: Job, runs: Sequence[SignedRun]) -> NDArray[np.int32]:
+def counts_of_pieces(run: Run, segments: list[Segment]) -> NDArray[np.int32]:
     """Return how many pieces each document of some runs has."""
-    names = [f"{run.name}/pieces.npy" for run in runs]
-    return np.concatenate([np.empty(0, np.int32), *map(job.work.load, names)])
+    return np.concatenate([np.empty(0, np.int32), *run.arrays("pieces", segments)])
 
 
 def _changed_documents(counts: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:
@@ -257,7 +248,7 @@ class SpansFound(NamedTuple):
 
 @staged_run(SpansFound)
 def run_spans_on_disk(
-    job: Job,
+    run: Run,
     targets: OutputPlan,
     *,
     rules: CutRules,
@@ -266,51 +257,51 @@ def run_spans_on_disk(
     clock: Stopwatch,
 ) -> SpansFound:
     """Remove repeated passages, or go on where a run before was ended; `notes` are for the page."""
-    cutting = job.cutting
+    cutting = run.cutting
     assert isinstance(cutting, SpanCutting)
     more = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
-    with begun(job, "spans", {**more, "against_files": job.first_input}, targets.all_paths) as job:
-        summary, linked, texts = prepared(job, clock)
+    with begun(run, "spans", {**more, "against_files": run.first_input}, targets.all_paths) as run:
+        summary, texts = prepared(run, clock)
         warn_of_short_passages(cutting.min_length, summary.text, cutting.shingler.unit)
-        numbering = _numbering(job)
+        numbering = _numbering(run)
         with clock("decisions"):
-            if not job.work.has(ANSWER):
-                _decide(job, linked, texts, numbering, rules.n_whole(numbering.n_against))
-            end_of_stage(job, "decide")
-            rows = _cut(job, linked, numbering, rules) if not job.work.has(KEPT) else None
+            if not run.work.has(ANSWER):
+                _decide(run, texts, numbering, rules.n_whole(numbering.n_against))
+            end_of_stage(run, "decide")
+            rows = _cut(run, numbering, rules) if not run.work.has(KEPT) else None
         with clock("tracing"):
             if rows is not None:
-                _trace(job, numbering, rows, rules, cutting.min_length)
-            end_of_stage(job, "merge")
-            rows, kept = job.work.load(TRACED), job.work.load(KEPT)
-            _check_memory(job, len(rows), rules)
-            common = job.work.read(COMMON)["common"]
+                _trace(run, numbering, rows, rules, cutting.min_length)
+            end_of_stage(run, "merge")
+            rows, kept = run.work.load(TRACED), run.work.load(KEPT)
+            _check_memory(run, len(rows), rules)
+            common = run.work.read(COMMON)["common"]
             dropped = np.flatnonzero(~kept)
         with clock("writing"):
-            check_unchanged(job.work, job.sources[: job.first_input + summary.files])
+            check_unchanged(run.work, run.sources[: run.first_input + summary.files])
             added = SpanColumns(rows[:, :3]) if annotate else None
-            left = _SpanRemainder(kept, 0, numbering, rows, rules.join, added=added)
-            write_stage(job, targets, left)
-            with writing_outputs(job, targets, left) as together:
+            left = _SpanRemainder(kept, 0, rows, rules.join, added=added)
+            write_stage(run, targets, left)
+            with writing_outputs(run, targets, left) as together:
                 if targets.removed is not None:
                     ids = IdsOfPieces(texts, numbering.pieces)
                     columns = span_columns(
                         ids, rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3],
                         {"kept_start": rows[:, 4]},
-                        n_against=numbering.n_against if job.first_input else None,
+                        n_against=numbering.n_against if run.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
                 if targets.report is not None:
                     counts = common, len(dropped)
-                    run = _page_run(job, numbering, texts, rows, counts, rules)
+                    shown = _page_run(run, numbering, texts, rows, counts, rules)
                     skipped = left_out(summary.skipped)
-                    page = passages_page(run, {**notes, **skipped}, clock)
+                    page = passages_page(shown, {**notes, **skipped}, clock)
                     write_text(targets.report, page, together)
         result = SpansFound(
             summary, numbering.documents - numbering.n_against, len(rows), *_sums(rows),
             len(dropped), common, numbering.n_against,
         )  # fmt: skip
-        return ended(job, result, targets.all_outputs(summary.files))
+        return ended(run, result, targets.all_outputs(summary.files))
 
 
 def _sums(rows: NDArray[np.int64]) -> tuple[int, int]:
@@ -330,8 +321,6 @@ class _Numbering(NamedTuple):
 
     pieces: NDArray[np.int64]
     """int64 (documents + 1,): the number of the first context of each."""
-    first: dict[tuple[int, BlockExtent], int]
-    """The number of the first document of a block, by its file and where it is there."""
     n_against: int
 
     @property
@@ -339,118 +328,99 @@ class _Numbering(NamedTuple):
         """How many there are."""
         return len(self.pieces) - 1
 
-    def of_block(self, record: BlockRecord) -> int:
-        """Return the number of the first document of a block."""
-        return self.first[record.source, record.extent]
+
+def _numbering(run: Run) -> _Numbering:
+    of_against = (record for record in run.blocks if record.source < run.first_input)
+    return _Numbering(first_pieces(run), sum(record.uncut for record in of_against))
 
 
-def _numbering(job: Job) -> _Numbering:
-    first: dict[tuple[int, BlockExtent], int] = {}
-    documents = n_against = 0
-    for run in finished_runs(job):
-        counts = job.work.load(f"{run.name}/texts.npy").tolist()
-        for record, count in zip(run.blocks, counts, strict=True):
-            first[record.source, record.extent] = documents
-            documents += count
-            if record.source < job.first_input:
-                n_against = documents
-    return _Numbering(first_pieces(job), first, n_against)
-
-
-def _decide(
-    job: Job, linked: Linked, texts: GatheredTexts, numbering: _Numbering, n_whole: int
-) -> None:
+def _decide(run: Run, texts: GatheredTexts, numbering: _Numbering, n_whole: int) -> None:
     """Compare the contexts of each part that has not been worked on yet.
 
     The first `n_whole` documents lose nothing.
     """
-    nothing = np.empty(0, np.int64)
+    assert run.cutting is not None
+    length, nothing = run.cutting.min_length, np.empty(0, np.int64)
 
     def compare(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         number = np.ascontiguousarray(part.rows["number"])
         document = np.searchsorted(numbering.pieces, number, "right") - 1
         begin = np.ascontiguousarray(part.rows["begin"])
         contexts = as_texts(part.texts).spans(0, len(number))
-        shingler = job.params.shingler
+        shingler = run.params.shingler
         repeats = repeated_contexts(
-            contexts, document, begin, job_length(job), job.options,
+            contexts, document, begin, length, run.options,
             words=shingler if shingler.unit == "word" else None,
         )  # fmt: skip
         return sorted_matches(repeats[repeats[:, 0] >= n_whole]), nothing
 
-    each_part(job, linked, texts, compare, "comparing")
-    if not job.work.has(ECHOES):
-        echoes = echoes_of(job)
-        job.work.save(ECHOES, sorted_matches(echoes[echoes[:, 0] >= n_whole]))
+    each_part(run, texts, compare, "comparing")
+    if not run.work.has(ECHOES):
+        echoes = echoes_of(run)
+        run.work.save(ECHOES, sorted_matches(echoes[echoes[:, 0] >= n_whole]))
 
 
 def _trace(
-    job: Job, numbering: _Numbering, rows: NDArray[np.int64], rules: CutRules, min_length: int
+    run: Run, numbering: _Numbering, rows: NDArray[np.int64], rules: CutRules, min_length: int
 ) -> None:
     """Find the places of what goes in the original texts, and the documents that go."""
     of_all = numbering.documents, numbering.n_against
     rows, common = without_common(rows, *of_all, rules.max_share, min_length)
-    if rules.moves_ends(job.params.shingler):
-        rows = _changed(job, numbering, rows, partial(moved_rows, rules))
+    if rules.moves_ends(run.params.shingler):
+        rows = _changed(run, numbering, rows, partial(moved_rows, rules))
     rows = with_gaps(rows, common, rules.merge_gap)
-    rows, dropped = _traced(job, numbering, rows, rules.keep_least)
+    rows, dropped = _traced(run, numbering, rows, rules.keep_least)
     kept = np.ones(numbering.documents, np.bool_)
     kept[dropped] = False
-    job.work.save(TRACED, rows)
-    job.work.write(COMMON, {"common": len(common)})
-    job.work.save(KEPT, kept)  # the last one: nothing of this is done again
+    run.work.save(TRACED, rows)
+    run.work.write(COMMON, {"common": len(common)})
+    run.work.save(KEPT, kept)  # the last one: nothing of this is done again
 
 
-def job_length(job: Job) -> int:
-    """Return the least length of a passage."""
-    assert job.cutting is not None
-    return job.cutting.min_length
-
-
-def _check_memory(job: Job, passages: int, rules: CutRules) -> None:
+def _check_memory(run: Run, passages: int, rules: CutRules) -> None:
     """Raise ValueError if a stage that is a process of its own has too little memory for them."""
-    if job.stage is not None:
-        needed = BASE + per_passage(rules, job.params.shingler)[job.stage] * passages
-        check_memory(job, needed, f"{job.stage} {passages:,} passages")
+    if run.stage is not None:
+        needed = BASE + per_passage(rules, run.params.shingler)[run.stage] * passages
+        check_memory(run, needed, f"{run.stage} {passages:,} passages")
 
 
-def _cut(job: Job, linked: Linked, numbering: _Numbering, rules: CutRules) -> NDArray[np.int64]:
+def _cut(run: Run, numbering: _Numbering, rules: CutRules) -> NDArray[np.int64]:
     """Return what goes from the normalised texts and where it stays, int64 (m, 5), mapped."""
-    if not job.work.has(CUT):
-        matches = answer_of_all_parts(job, linked, Match, united)
-        if job.stage is None:  # else late processes may still read them
-            drop_answers(job, linked)
-        _check_memory(job, len(matches), rules)
+    if not run.work.has(CUT):
+        matches = answer_of_all_parts(run, Match, united)
+        if run.stage is None:  # else late processes may still read them
+            drop_answers(run)
+        _check_memory(run, len(matches), rules)
         rows = np.ascontiguousarray(matches).view(np.int64).reshape(-1, 5)
-        if splits_characters(job.params.shingler):
-            rows = _changed(job, numbering, rows, whole_matches)
-        job.work.save(CUT, cut_rows(rows, numbering.documents, mapped_in(job.work.path)))
-    return job.work.load(CUT)
+        if splits_characters(run.params.shingler):
+            rows = _changed(run, numbering, rows, whole_matches)
+        run.work.save(CUT, cut_rows(rows, numbering.documents, mapped_in(run.work.path)))
+    return run.work.load(CUT)
 
 
 def _changed(
-    job: Job, numbering: _Numbering, rows: NDArray[np.int64], change: Callable[..., Any]
+    run: Run, numbering: _Numbering, rows: NDArray[np.int64], change: Callable[..., Any]
 ) -> NDArray[np.int64]:
     """Return rows as `whole_matches` or `moved_rows` change those of each block, read once more."""
 
     def of_block(texts: Texts, start: int, chosen: slice) -> NDArray[np.int64]:
-        changed: NDArray[np.int64] = change(texts, job.params.shingler, rows[chosen], start)
+        changed: NDArray[np.int64] = change(texts, run.params.shingler, rows[chosen], start)
         return changed
 
-    return np.concatenate([rows[:0], *_of_blocks(job, numbering, rows, rows[:, 0], of_block)])
+    return np.concatenate([rows[:0], *_of_blocks(run, numbering, rows, rows[:, 0], of_block)])
 
 
 def _traced(
-    job: Job, numbering: _Numbering, rows: NDArray[np.int64], keep_least: int
+    run: Run, numbering: _Numbering, rows: NDArray[np.int64], keep_least: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the same rows in the original texts, and the documents that go as a whole.
 
     Each row also has the end of where it stays. Reads the documents that lose something, and those
     where it stays, once more if it must.
     """
-    shingler = job.params.shingler
+    shingler = run.params.shingler
     nothing = np.empty(0, np.int64)
-    traced = mapped_in(job.work.path)((len(rows), 6), np.int64)
+    traced = mapped_in(run.work.path)((len(rows), 6), np.int64)
     for start, stop in batches(len(rows), BATCH):
         traced[start:stop, :5] = rows[start:stop]
         traced[start:stop, 5] = kept_units(rows[start:stop])[:, 1]
@@ -466,13 +436,13 @@ def _traced(
         traced[moved, 4:] = original_spans(texts, shingler, number, units)
         return start + too_short(texts, shingler, rows[chosen] - (start, 0, 0, 0, 0), keep_least)
 
-    dropped = _of_blocks(job, numbering, rows, rows[:, (0, 3)], of_block)
+    dropped = _of_blocks(run, numbering, rows, rows[:, (0, 3)], of_block)
     whole = traced[:, 1] < traced[:, 2]  # else the next row has the character
     return traced[whole], np.concatenate([nothing, *dropped])
 
 
 def _of_blocks(
-    job: Job,
+    run: Run,
     numbering: _Numbering,
     rows: NDArray[np.int64],
     documents: NDArray[np.int64],
@@ -485,24 +455,21 @@ def _of_blocks(
     many = np.zeros(numbering.documents + 1, np.int64)
     many[documents + 1] = 1
     np.cumsum(many, out=many)
-    records = records_of(job)
-    starts = [numbering.of_block(record) for _, record in records]
-    ends = [*starts[1:], numbering.documents]
     used = [
-        item for item, start, end in zip(records, starts, ends, strict=True)
-        if many[end] > many[start]
+        record for record in run.blocks
+        if many[record.stop_uncut] > many[record.first_uncut]
     ]  # fmt: skip
 
-    def of_block(item: tuple[int, BlockRecord, Block]) -> NDArray[np.int64]:
-        _, record, block = item
-        texts, start = as_texts(block.documents().texts), numbering.of_block(record)
+    def of_block(item: tuple[BlockRecord, Block]) -> NDArray[np.int64]:
+        record, block = item
+        texts, start = as_texts(block.documents().texts), record.first_uncut
         return work(texts, start, sorted_range(rows[:, 0], start, start + len(texts)))
 
-    return list(ordered_map(reread_signed_blocks(job, used), of_block, job.options.threads))
+    return list(ordered_map(run.reread(used), of_block, run.options.threads))
 
 
 def _page_run(
-    job: Job,
+    run: Run,
     numbering: _Numbering,
     ids: GatheredTexts,
     rows: NDArray[np.int64],
@@ -510,7 +477,7 @@ def _page_run(
     rules: CutRules,
 ) -> PassageRun:
     """Return what a page is about; `counts` are of common passages and of dropped documents."""
-    cutting, before = job.cutting, numbering.n_against
+    cutting, before = run.cutting, numbering.n_against
     assert isinstance(cutting, SpanCutting)
 
     def excerpts(places: NDArray[np.int64]) -> list[Excerpt]:
@@ -525,17 +492,16 @@ def _page_run(
                 excerpts_of_places[order[row]] = Excerpt.of(text, begin, end)
             return chosen[:0, 0]
 
-        _of_blocks(job, numbering, chosen, chosen[:, 0], of_block)
+        _of_blocks(run, numbering, chosen, chosen[:, 0], of_block)
         return excerpts_of_places
 
-    of_files = np.zeros(len(job.sources), np.int64)
-    for run in finished_runs(job):
-        counted = job.work.load(f"{run.name}/texts.npy")
-        np.add.at(of_files, np.fromiter((block.source for block in run.blocks), np.int64), counted)
+    of_files = np.zeros(len(run.sources), np.int64)
+    for record in run.blocks:
+        of_files[record.source] += record.uncut
     return PassageRun(
         rows - (before, 0, 0, before, 0, 0),
-        [(source.path, int(n)) for source, n in zip(job.sources, of_files, strict=True)][
-            job.first_input :
+        [(source.path, int(n)) for source, n in zip(run.sources, of_files, strict=True)][
+            run.first_input :
         ],
         *counts, cutting.min_length, cutting.shingler, rules.given, excerpts,
         lambda documents: ids.take(numbering.pieces[documents + before]),
@@ -546,20 +512,18 @@ def _page_run(
 class _SpanRemainder(Remainder):
     """What is left of the inputs: documents without passages; `kept` is by document."""
 
-    numbering: _Numbering
     rows: NDArray[np.int64]
     join: str
 
-    def has_rows(self, records: list[tuple[int, BlockRecord]]) -> bool:
+    def has_rows(self, records: list[BlockRecord]) -> bool:
         """Whether a row is written of some blocks: of a .txt, its only one."""
-        first = [self.numbering.of_block(record) for _, record in records]
-        return not any(record.bad for _, record in records) and bool(self.kept[first].all())
+        first = [record.first_uncut for record in records]
+        return not any(record.bad for record in records) and bool(self.kept[first].all())
 
-    def rest(self, key: tuple[int, BlockRecord], block: Block) -> Rest:
+    def rest(self, record: BlockRecord, block: Block) -> Rest:
         """Return what is left of the documents of a block."""
-        _, record = key
         texts = as_texts(block.documents().texts)
-        start = self.numbering.of_block(record)
+        start = record.first_uncut
         stop = start + len(texts)
         if self.added is not None:
             return Rest(self.kept[start:stop], {}, self.added(start, stop))

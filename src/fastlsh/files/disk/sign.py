@@ -1,10 +1,10 @@
-"""Sign: every file is read once, and what its documents are found by is written, run by run."""
+"""Sign: every file is read once, and what its documents are found by is written, by segments."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +16,19 @@ from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import BASE, PER_BATCH, PER_PIECE, least_memory, saying_memory
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.gathered import encoded_texts
-from fastlsh.files.disk.signed_runs import (
-    SIGNED,
-    BlockRecord,
-    RunWriter,
+from fastlsh.files.disk.segments import (
+    SegmentWriter,
     SignedBlock,
-    SignedRun,
     check_number,
-    finished_runs,
     groups_and_sizes,
     halves_of,
     narrowed,
-    numbered,
-    reread_signed_blocks,
-    runs_of_inputs,
-    runs_of_unit,
-    units_of,
 )
 from fastlsh.files.disk.sorted_keys import keep_first_bits, repeated_values, repetitions
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import Unit
+from fastlsh.files.run.records import SIGNED, BlockRecord, Segment, Summary
 from fastlsh.files.run.repair import BROKEN, FailedUnitError, broken_file, in_unit, remember_broken
+from fastlsh.files.run.run import Run
 from fastlsh.index import refusal_of_id
 from fastlsh.io import (
     COLUMNAR,
@@ -67,43 +59,43 @@ SAMPLE_OF_BLOCK = 64
 """Texts of a block whose length is measured."""
 
 
-def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
+def sign_block(run: Run, source: int, block: Block) -> SignedBlock:
     """Sign the documents of a block."""
     documents = block.documents()
-    documents.check(skip=job.skip)
-    if job.request.saves_ids and source >= job.first_input:
+    documents.check(skip=run.skip)
+    if run.request.saves_ids and source >= run.first_input:
         ids = Ids()
-        ids.add(job.sources[source].path, documents.ids, documents.rows)
+        ids.add(run.sources[source].path, documents.ids, documents.rows)
         ids.check(refusal_of_id)
     counts = echoes = contexts = None
     keys: NDArray[Any]
-    identities = identity_hashes(None if job.request.group else documents.ids)
-    if job.request.group is not None:
-        keys, empty, short = _groups_and_sizes(documents, job.request.group), 0, 0
-    elif job.params.partitions:
-        keys, short = _minima(documents, job)
-        empty = int((keys[job.params.num_perm] == 0).sum())
-    elif job.cutting is None:
-        keys, short = _keys(documents, job)
+    identities = identity_hashes(None if run.request.group else documents.ids)
+    if run.request.group is not None:
+        keys, empty, short = _groups_and_sizes(documents, run.request.group), 0, 0
+    elif run.params.partitions:
+        keys, short = _minima(documents, run)
+        empty = int((keys[run.params.num_perm] == 0).sum())
+    elif run.cutting is None:
+        keys, short = _keys(documents, run)
         empty = int((keys[0] == 0).sum())
     else:
-        pieces, of_pieces, echoes, short = job.cutting.signed(documents, job.params)
+        pieces, of_pieces, echoes, short = run.cutting.signed(documents, run.params)
         keep_first_bits(of_pieces)
         keys = of_pieces
         counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
         empty = int((of_pieces[0] == 0).sum())
-        if (most := PER_PIECE * int(counts.max(initial=0))) > job.budget.memory - BASE:
+        if (most := PER_PIECE * int(counts.max(initial=0))) > run.budget.memory - BASE:
             row = int(documents.rows[counts.argmax()])
-            raise LongRowError(job.sources[source].path, most, row, f"cut into {job.cutting.by}s")
+            raise LongRowError(run.sources[source].path, most, row, f"cut into {run.cutting.by}s")
         if echoes is not None:
             contexts = narrowed(pieces.bounds)
     characters = 0
-    if isinstance(job.cutting, SpanCutting):
+    if isinstance(run.cutting, SpanCutting):
         texts = as_texts(documents.texts)
-        characters = int(characters_of(texts, job.params.shingler, RunOptions.of(1)).sum())
+        characters = int(characters_of(texts, run.params.shingler, RunOptions.of(1)).sum())
     bad = tuple(error.row or 1 for error in documents.bad)
     size = _text_bytes(documents.texts)
-    record = BlockRecord(source, block.extent, keys.shape[1], bad, size)
+    record = BlockRecord(source, block.extent, keys.shape[1], bad, size, len(documents))
     return SignedBlock(
         record,
         keys,
@@ -116,18 +108,18 @@ def sign_block(job: Job, source: int, block: Block) -> SignedBlock:
         not len(documents) or are_integer_ids(documents.ids),
         counts,
         echoes,
-        _columns(job, source, documents),
+        _columns(run, source, documents),
         contexts,
         characters,
         documents.priorities,
     )
 
 
-def _columns(job: Job, source: int, documents: BlockDocuments) -> list[NDArray[Any]]:
+def _columns(run: Run, source: int, documents: BlockDocuments) -> list[NDArray[Any]]:
     """Return the columns that are saved; documents of `against` have none."""
-    if source < job.first_input or job.request.group is not None:
+    if source < run.first_input or run.request.group is not None:
         return []
-    read = job.request.read
+    read = run.request.read
     labels = [documents.labels[name] for name in read.labels]
     return labels + [rounded(documents.numbers[name]) for name in read.counts]
 
@@ -139,32 +131,32 @@ def _groups_and_sizes(documents: BlockDocuments, group: str) -> NDArray[np.uint3
     return np.vstack([*halves[0], *halves[1]])
 
 
-def _keys(documents: BlockDocuments, job: Job) -> tuple[NDArray[np.uint64], int]:
+def _keys(documents: BlockDocuments, run: Run) -> tuple[NDArray[np.uint64], int]:
     """Return the band keys, uint64 (bands, n), and how many documents are shorter than a shingle.
 
     Each value of a dictionary is read once.
     """
     distinct, inverse = without_repetition(documents.texts)
-    signed = sign_batch(distinct, job.params, text_hashes=False, threads=1)
+    signed = sign_batch(distinct, run.params, text_hashes=False, threads=1)
     keys, short = _repeated(signed.keys, inverse), _count(signed.short, inverse)
-    groups = job.request.groups(documents.labels)
+    groups = run.request.groups(documents.labels)
     if groups is not None:
         keys = keys_apart(keys, groups)
     keep_first_bits(keys)
     return keys, short
 
 
-def _minima(documents: BlockDocuments, job: Job) -> tuple[NDArray[np.uint32], int]:
+def _minima(documents: BlockDocuments, run: Run) -> tuple[NDArray[np.uint32], int]:
     """Return what the keys by size are made of, uint32 (num_perm + 1 or + 3, n); and as `_keys`.
 
     The former are the minima of each hash function, then the steps of the sizes, and, if only
     documents of a group are compared, the lower and upper halves of the groups.
     """
     distinct, inverse = without_repetition(documents.texts)
-    prepared = job.params.shingler.prepared(as_texts(distinct))
-    signed, steps = sign_with_steps(prepared, job.params, RunOptions.of(1))
+    prepared = run.params.shingler.prepared(as_texts(distinct))
+    signed, steps = sign_with_steps(prepared, run.params, RunOptions.of(1))
     minima = _repeated(np.vstack([signed.signatures.T, steps]), inverse)
-    groups = job.request.groups(documents.labels)
+    groups = run.request.groups(documents.labels)
     if groups is not None:
         minima = np.vstack([minima, *halves_of(groups)])
     return minima, _count(signed.short, inverse)
@@ -206,53 +198,12 @@ OF_DECOMPRESSOR = 1 << 26
 """Bytes of memory for which a compressed file is read beside others, with its window."""
 
 
-class Summary(NamedTuple):
-    """Counts and properties of all documents."""
-
-    documents: int
-    n_against: int
-    """Those of `against`, which come first."""
-    empty: int
-    """Of the others; lines and paragraphs that are not compared count, too."""
-    against_filled: int
-    """Documents of `against` with a unit."""
-    skipped: int
-    reasons: list[tuple[str, str, int | None]]
-    repeated: int
-    """Documents with the id of an earlier one."""
-    repeated_example: str
-    """One of these ids, and the files that have it."""
-    runs: list[int]
-    """How many runs each unit has."""
-    integers: bool
-    """Whether all ids are integers of 64 bits."""
-    text: int
-    """Bytes of all texts, about."""
-    files: int
-    """Those that were read, without those of `against`: all unless there is a limit."""
-    slow: int
-    """Rows of JSON lines that the json module has read."""
-    characters: int
-    """Of the documents of the inputs, where passages are looked for."""
-    short: int
-    """Documents with fewer units than a shingle, without those of `against`."""
-    against_short: int
-    """The same, of those of `against`."""
-    missing_priorities: int
-    """Documents of the inputs without a priority, if there is a column of these."""
-
-    @property
-    def not_empty(self) -> int:
-        """Documents with a unit, without those of `against`."""
-        return self.documents - self.n_against - self.empty
-
-
 NOTHING = Summary(0, 0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0, 0, 0, 0, 0)
 """Of a stage that does not end the run."""
 
 
-def sign_inputs(job: Job) -> Summary:
-    """Sign all documents; goes on behind the runs that are there.
+def sign_inputs(run: Run) -> Summary:
+    """Sign all documents; goes on behind the segments that are there.
 
     Raises
     ------
@@ -260,56 +211,55 @@ def sign_inputs(job: Job) -> Summary:
         A file that cannot be read, or a bad row unless these are skipped. The files before it are
         not signed again when it has been mended.
     """
-    if not job.work.has(SIGNED):
-        sign_units(job)
-        job.work.drop(BROKEN)  # from here on, no file may change
-        job.work.write(SIGNED, _summary(job)._asdict())
-    summary = job.work.read_as(Summary, SIGNED)
-    finished_runs(job)  # an error if one is missing
-    if summary.skipped and not job.skip:  # but it was when a run before this one read the row
+    if not run.work.has(SIGNED):
+        sign_units(run)
+        run.work.drop(BROKEN)  # from here on, no file may change
+        run.work.write(SIGNED, _summary(run)._asdict())
+    summary = run.work.read_as(Summary, SIGNED)
+    if summary.skipped and not run.skip:  # but it was when a run before this one read the row
         raise InputError(*summary.reasons[0])
-    if job.stage in (None, "unite"):  # the stages that follow read the summary again, in each part
+    if run.stage in (None, "unite"):  # the stages that follow read the summary again, in each part
         counts = (summary.short, summary.not_empty), (summary.against_short, summary.against_filled)
-        name = "document" if job.cutting is None else job.cutting.by
-        warn_of_long_shingles(counts, job.params.shingler, name)
+        name = "document" if run.cutting is None else run.cutting.by
+        warn_of_long_shingles(counts, run.params.shingler, name)
     return summary
 
 
-def sign_units(job: Job) -> None:
+def sign_units(run: Run) -> None:
     """Sign the files of this process's part, several units at a time if that is possible."""
-    units = dict(job.part.share(list(enumerate(units_of(job)))))
+    units = dict(run.part.share(list(enumerate(run.units))))
     numbers = [number for unit in units.values() for number in unit.files]
-    _check_batches(job, [job.sources[number] for number in numbers if number < job.surely_read])
-    sources = [job.sources[number] for number in numbers]
-    in_turns = _are_in_turns(job, sources)
-    wide = 1 if in_turns else _width(job, units, sources)
+    _check_batches(run, [run.sources[number] for number in numbers if number < run.surely_read])
+    sources = [run.sources[number] for number in numbers]
+    in_turns = _are_in_turns(run, sources)
+    wide = 1 if in_turns else _width(run, units, sources)
     if wide > 1:
         with suppress(LongRowError):  # a row must be in memory alone, without what the error holds
-            _sign(job, units, wide, 1)
+            _sign(run, units, wide, 1)
             return
-    _sign(job, units, 1, len(units) if in_turns or wide > 1 else 1)
+    _sign(run, units, 1, len(units) if in_turns or wide > 1 else 1)
 
 
-def _are_in_turns(job: Job, sources: Sequence[Source]) -> bool:
+def _are_in_turns(run: Run, sources: Sequence[Source]) -> bool:
     """Whether one unit is signed after the other.
 
     They are if files are read as a whole, if it is not known which of them are read, and where
     processes share the work: those with the same part must end their runs behind the same blocks.
     """
     formats = {source.format for source in sources}
-    return job.stage is not None or job.limit is not None or not formats.isdisjoint(COLUMNAR)
+    return run.stage is not None or run.limit is not None or not formats.isdisjoint(COLUMNAR)
 
 
-def _width(job: Job, units: Mapping[int, Unit], sources: Sequence[Source]) -> int:
+def _width(run: Run, units: Mapping[int, Unit], sources: Sequence[Source]) -> int:
     """Return how many units may be signed at a time."""
-    wide = min(job.options.threads, len(units))
+    wide = min(run.options.threads, len(units))
     compressions = {source.compression for source in sources} - {None}
     if compressions:
-        wide = min(wide, job.budget.memory // OF_DECOMPRESSOR)
+        wide = min(wide, run.budget.memory // OF_DECOMPRESSOR)
     return 1 if "xz" in compressions else max(wide, 1)
 
 
-def _sign(job: Job, units: Mapping[int, Unit], wide: int, in_sequence: int) -> None:
+def _sign(run: Run, units: Mapping[int, Unit], wide: int, in_sequence: int) -> None:
     """Sign units, `wide` at a time; of several files that cannot be read, the first one raises.
 
     `in_sequence`: the blocks of so many units are one sequence, in which threads need not wait at
@@ -320,9 +270,9 @@ def _sign(job: Job, units: Mapping[int, Unit], wide: int, in_sequence: int) -> N
     LongRowError
         There are several at a time, and a row must be in memory alone.
     """
-    done = {unit: runs_of_unit(job, unit) for unit in units}
-    tell = job.byte_progress("signing" if job.request.group is None else "reading")
-    limit = _limit(job)
+    done = {unit: run.segments_of_unit(unit) for unit in units}
+    tell = run.byte_progress("signing" if run.request.group is None else "reading")
+    limit = _limit(run)
     failed: dict[int, InputError] = {}
 
     def sign(start: int, stop: int) -> Iterator[None]:
@@ -330,24 +280,24 @@ def _sign(job: Job, units: Mapping[int, Unit], wide: int, in_sequence: int) -> N
         writer = None
         if failed and min(failed) < min(mine):
             return
-        with closing(_signed(job, mine, done, wide, limit)) as blocks:
+        with closing(_signed(run, mine, done, wide, limit)) as blocks:
             try:
                 for unit, signed in blocks:
                     if writer is None or writer.unit != unit:
                         if writer is not None:
                             writer.close(last=True)
-                        writer = RunWriter(job, unit, done[unit], wide)
+                        writer = SegmentWriter(run, unit, done[unit], wide)
                     writer.add(signed)
                     if wide == 1:
-                        tell(job.sources[signed.record.source], signed.record.extent)
+                        tell(run.sources[signed.record.source], signed.record.extent)
                     yield
                     if failed and min(failed) < unit:
                         return
             except FailedUnitError as failure:
                 unit = failure.unit
-                source = job.sources[units[unit].files.start]
+                source = run.sources[units[unit].files.start]
                 failed[unit] = with_row_of_file(source, units[unit].within, failure.error)
-                broken = broken_file(job, failure.error)
+                broken = broken_file(run, failure.error)
                 if writer is not None and writer.unit < unit:
                     writer.close(last=True)
                 elif writer is not None and broken is not None:
@@ -357,13 +307,13 @@ def _sign(job: Job, units: Mapping[int, Unit], wide: int, in_sequence: int) -> N
             writer.close(last=True)
 
     if wide > 1 and 0 in units:  # a warning names its caller only in the calling thread
-        for _ in islice(_first_blocks(job, units[0], done[0], limit), 1):
+        for _ in islice(_first_blocks(run, units[0], done[0], limit), 1):
             pass
     try:
         parts = tell.by_parts(len(units)) if wide > 1 else None
         run_batches(sign, batches(len(units), max(in_sequence, 1)), wide, parts)
         if failed:
-            remember_broken(job, failed[min(failed)])
+            remember_broken(run, failed[min(failed)])
             raise failed[min(failed)]
     finally:
         failed.clear()  # an error holds its frames, and with these open files
@@ -371,70 +321,72 @@ def _sign(job: Job, units: Mapping[int, Unit], wide: int, in_sequence: int) -> N
 
 
 def _signed(
-    job: Job,
+    run: Run,
     units: Mapping[int, Unit],
-    done: Mapping[int, list[SignedRun]],
+    done: Mapping[int, list[Segment]],
     wide: int,
     limit: Limit,
 ) -> Generator[tuple[int, SignedBlock], None, None]:
-    """Sign the blocks of units behind their finished runs."""
+    """Sign the blocks of units behind their finished segments."""
 
     def blocks() -> Iterator[tuple[int, int, Block]]:
         for unit, files in units.items():
             find = _first_blocks if unit == 0 and wide == 1 else partial(_blocks, wide=wide)
             with in_unit(unit):
-                for source, block in find(job, files, done[unit], limit):
+                for source, block in find(run, files, done[unit], limit):
                     yield unit, source, block
 
     def signed(item: tuple[int, int, Block]) -> tuple[int, SignedBlock]:
         unit, source, block = item
         with in_unit(unit):
-            return unit, sign_block(job, source, block)
+            return unit, sign_block(run, source, block)
 
     return ordered_map(
-        blocks(), signed, job.options.threads // wide,
-        alone=lambda item: job.is_large(item[1], item[2].extent),
+        blocks(), signed, run.options.threads // wide,
+        alone=lambda item: run.is_large(item[1], item[2].extent),
     )  # fmt: skip
 
 
 def _blocks(
-    job: Job, unit: Unit, runs: list[SignedRun], limit: Limit, wide: int = 1
+    run: Run, unit: Unit, segments: list[Segment], limit: Limit, wide: int = 1
 ) -> Iterator[tuple[int, Block]]:
-    """Yield the blocks of a unit behind its finished runs, each with its file."""
-    if runs and runs[-1].last:
+    """Yield the blocks of a unit behind its finished segments, each with its file."""
+    if segments and segments[-1].last:
         return
-    after = runs[-1].blocks[-1] if runs else None
+    after = segments[-1].blocks[-1] if segments else None
     files, within = unit
     first = files.start if after is None else after.source
     for number in range(first, files.stop):
         if limit.reached:
             return
-        if number >= job.surely_read:
-            _check_batches(job, [job.sources[number]])
+        if number >= run.surely_read:
+            _check_batches(run, [run.sources[number]])
         extent = after.extent if after is not None and number == after.source else None
-        blocks = _cut(job, number, extent, within, wide)
-        for block in blocks if number < job.first_input else limit.first(blocks):
+        blocks = _cut(run, number, extent, within, wide)
+        for block in blocks if number < run.first_input else limit.first(blocks):
             yield number, block
 
 
-def _limit(job: Job) -> Limit:
+def _limit(run: Run) -> Limit:
     """Return how many documents are still wanted."""
-    if job.limit is None:
+    if run.limit is None:
         return Limit(None)
-    runs, group = runs_of_inputs(job), job.request.group
+    segments = [segment for segment in run.segments_so_far() if run.is_of_inputs(segment)]
+    group = run.request.group
     if group is not None:
-        begun = {group_id for run in runs for group_id in groups_and_sizes(job, run)[0].tolist()}
-        return Limit(job.limit - len(begun), group, begun)
-    if job.cutting is None:
-        done = sum(run.documents for run in runs)
-    else:
-        done = sum(len(job.work.load(f"{run.name}/pieces.npy")) for run in runs)
-    return Limit(job.limit - done)
+        begun = {
+            group_id
+            for segment in segments
+            for group_id in groups_and_sizes(run, segment)[0].tolist()
+        }
+        return Limit(run.limit - len(begun), group, begun)
+    done = sum(record.uncut for segment in segments for record in segment.blocks)
+    return Limit(run.limit - done)
 
 
-def _check_batches(job: Job, sources: list[Source]) -> None:
+def _check_batches(run: Run, sources: list[Source]) -> None:
     """Raise InputError if a batch of an Arrow file, which is read as a whole, is too large."""
-    budget = job.budget
+    budget = run.budget
     for source in sources:
         if source.format != "arrow":
             continue
@@ -448,7 +400,7 @@ def _check_batches(job: Job, sources: list[Source]) -> None:
 
 
 def _cut(
-    job: Job, number: int, after: BlockExtent | None, within: ByteRange, wide: int = 1
+    run: Run, number: int, after: BlockExtent | None, within: ByteRange, wide: int = 1
 ) -> Iterator[Block]:
     """Cut a file; say how much memory a row needs that is too long.
 
@@ -457,127 +409,124 @@ def _cut(
     LongRowError
         Several files are read at a time, and a row must be in memory alone.
     """
-    budget = job.budget
+    budget = run.budget
     max_row = budget.row if wide == 1 else min(budget.row, budget.large)
-    all_columns = job.rows_written and number >= job.first_input
+    all_columns = run.rows_written and number >= run.first_input
     with nullcontext() if wide > 1 else saying_memory(budget.memory, budget.row):
         yield from read_blocks(
-            job.sources[number], budget.block, after=after, max_row=max_row, within=within,
+            run.sources[number], budget.block, after=after, max_row=max_row, within=within,
             all_columns=all_columns,
         )  # fmt: skip
 
 
-def _summary(job: Job) -> Summary:
-    units = [runs_of_unit(job, unit) for unit in range(len(units_of(job)))]
-    if job.stage is not None:
-        for unit, runs_of_one in zip(units_of(job), units, strict=True):
-            _check_whole(job, unit.files, runs_of_one)
-    names = [run.name for unit in units for run in unit]
-    runs = [job.work.read(f"{name}/blocks.json") for name in names]
-    blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
-    signed = finished_runs(job)
-    bad = sum(len(rows) for run in runs for *_, rows, _ in run["blocks"])
-    reasons = [
-        (path, reason, row and row + counted.next_row - run["next_row"])
-        for run, counted in zip(runs, signed, strict=True)
-        for path, reason, row in run["reasons"]
-    ]
-    first = sum(run["blocks"][0][0] < job.first_input for run in runs)  # of `against`
-    stop = max((source + 1 for source, _ in blocks), default=job.first_input)
-    identities = [job.work.load(f"{name}/identities.npy") for name in names]
+def _summary(run: Run) -> Summary:
+    numbers = range(len(run.units))
+    counts = [len(run.segments_of_unit(number)) for number in numbers]
+    segments, blocks = run.segments, run.blocks
+    if run.stage is not None:
+        rest = iter(segments)
+        for unit, count in zip(run.units, counts, strict=True):
+            _check_whole(run, unit.files, list(islice(rest, count)))
+    first = sum(not run.is_of_inputs(segment) for segment in segments)
+    identities = run.arrays("identities")
     # Each collection by itself, as in memory.
     collections = [slice(0, first), slice(first, None)]
-    repeated = [repetitions(identities[part], job.budget.rows) for part in collections]
+    repeated = [repetitions(identities[part], run.budget.rows) for part in collections]
     examples = [
-        _repeated_example(job, signed[part], identities[part])
+        _repeated_example(run, segments[part], identities[part])
         for part, count in zip(collections, repeated, strict=True)
         if count
     ]
-    documents = sum(n for _, n in blocks)
-    n_against = sum(n for source, n in blocks if source < job.first_input)
-    empty, against_empty = _of_both(job, runs, "empty")
-    short, against_short = _of_both(job, runs, "short")
-    check_number(documents)
+    n_against = sum(segment.documents for segment in segments[:first])
+    empty, against_empty = _of_both(run, "empty")
+    short, against_short = _of_both(run, "short")
+    check_number(run.signed)
+    reasons = [
+        (path, reason, row and row + segment.rows_before)
+        for segment in segments
+        for path, reason, row in segment.counts["reasons"]
+    ]
     priorities = [
-        (job.sources[source].path, PriorityRecord(*record))
-        for run in runs
-        for source, record in run["priorities"]
+        (run.sources[source].path, PriorityRecord(*record))
+        for segment in segments
+        for source, record in segment.counts["priorities"]
     ]
     return Summary(
-        documents=documents,
+        documents=run.signed,
         n_against=n_against,
         empty=empty,
         against_filled=n_against - against_empty,
-        skipped=bad,
+        skipped=sum(len(record.bad) for record in blocks),
         reasons=reasons[:REASONS],
         repeated=sum(repeated),
         repeated_example=next(iter(examples), ""),
-        runs=list(map(len, units)),
-        integers=documents > 0 and all(run["integers"] for run in runs),
-        text=sum(size for run in runs for *_, size in run["blocks"]),
-        files=stop - job.first_input,
-        slow=sum(run["slow"] for run in runs),
-        characters=sum(run["characters"] for run in runs[first:]),
+        segments=counts,
+        integers=run.signed > 0 and all(segment.counts["integers"] for segment in segments),
+        text=sum(record.text for record in blocks),
+        files=max((record.source + 1 for record in blocks), default=run.first_input)
+        - run.first_input,
+        slow=sum(segment.counts["slow"] for segment in segments),
+        characters=sum(segment.counts["characters"] for segment in segments[first:]),
         short=short,
         against_short=against_short,
-        missing_priorities=missing_in(str(job.request.read.priority), priorities),
+        missing_priorities=missing_in(str(run.request.read.priority), priorities),
     )
 
 
-def _of_both(job: Job, runs: list[Any], name: str) -> tuple[int, int]:
-    """Return the sums of a count of the runs, of the inputs and of `against`."""
+def _of_both(run: Run, name: str) -> tuple[int, int]:
+    """Return the sums of a count of the segments, of the inputs and of `against`."""
     sums = [0, 0]
-    for record in runs:
-        for source, n in record[name]:
-            sums[source < job.first_input] += n
+    for segment in run.segments:
+        for source, n in segment.counts[name]:
+            sums[source < run.first_input] += n
     return sums[0], sums[1]
 
 
 def _repeated_example(
-    job: Job, runs: Sequence[SignedRun], identities: Sequence[NDArray[np.uint64]]
+    run: Run, segments: Sequence[Segment], identities: Sequence[NDArray[np.uint64]]
 ) -> str:
-    """Return what `Ids.repeated_example` does; few of the runs that have the id are read again."""
-    lowest = next(keys[:1] for keys in repeated_values([*identities], job.budget.rows) if len(keys))
+    """Return what `Ids.repeated_example` does; few segments with the id are read again."""
+    lowest = next(keys[:1] for keys in repeated_values([*identities], run.budget.rows) if len(keys))
     have = [
-        run
-        for run, hashes in zip(runs, identities, strict=True)
+        segment
+        for segment, hashes in zip(segments, identities, strict=True)
         if lowest[0] in hashes[hashes.searchsorted(lowest[0]) :][:1]
     ]
     ids = Ids()
-    records = [record for run in have[:READ_AGAIN] for record in numbered(run)]
-    for _, record, block in reread_signed_blocks(job, records):
+    records = [record for segment in have[:READ_AGAIN] for record in segment.blocks]
+    for record, block in run.reread(records):
         documents = block.documents()
-        path = job.sources[record.source].path
+        path = run.sources[record.source].path
         ids.add(path, *ids_with(documents.ids, documents.rows, lowest))
     return ids.repeated_example()
 
 
-def _check_whole(job: Job, files: range, runs: list[SignedRun]) -> None:
-    """Raise InputError unless the runs of a unit have all blocks of its files, each once."""
+def _check_whole(run: Run, files: range, segments: list[Segment]) -> None:
+    """Raise InputError unless the segments of a unit have all blocks of its files, each once."""
     expected = files.start, 0
-    for entry in runs:
+    for entry in segments:
         for record in entry.blocks:
             position = record.source, record.extent.index
             begins = expected[1] and position == (expected[0] + 1, 0)  # with the next file
             if position != expected and not begins:
-                raise InputError(job.work / entry.name, f"does not continue: {job.work.start_over}")
+                raise InputError(run.work / entry.name, f"does not continue: {run.work.start_over}")
             expected = record.source, record.extent.index + 1
     if expected[0] != files.stop - 1:
-        advice = job.work.start_over
-        raise InputError(job.work / runs[-1].name, f"does not end its unit: {advice}")
+        advice = run.work.start_over
+        raise InputError(run.work / segments[-1].name, f"does not end its unit: {advice}")
 
 
 def _first_blocks(
-    job: Job, unit: Unit, runs: list[SignedRun], limit: Limit
+    run: Run, unit: Unit, segments: list[Segment], limit: Limit
 ) -> Iterator[tuple[int, Block]]:
     """Do as `_blocks`, and warn if most comparisons of the first documents will be needless."""
-    blocks = _blocks(job, unit, runs, limit)
-    are_documents = job.cutting is None and job.request.group is None
-    if not runs and are_documents and not job.params.finds_equal:
+    blocks = _blocks(run, unit, segments, limit)
+    are_documents = run.cutting is None and run.request.group is None
+    if not segments and are_documents and not run.params.finds_equal:
         for number, block in islice(blocks, 1):
             documents = block.documents()
-            texts = job.params.shingler.prepared(as_texts(documents.texts[:SAMPLE]))
-            signatures = hasher_for(job.params, job.options).sign(texts)
-            warn_of_needless_comparisons(texts, signatures, job.params, job.options)
+            texts = run.params.shingler.prepared(as_texts(documents.texts[:SAMPLE]))
+            signatures = hasher_for(run.params, run.options).sign(texts)
+            warn_of_needless_comparisons(texts, signatures, run.params, run.options)
             yield number, block
     yield from blocks

@@ -12,12 +12,10 @@ from fastlsh.files.disk import gather, grouped, link
 from fastlsh.files.disk.decide import ANSWER, KEPT, answer_name
 from fastlsh.files.disk.gathered import texts_name
 from fastlsh.files.disk.kept import check_different_ids
-from fastlsh.files.disk.link import PER_UNITED, Linked, link_inputs, link_names, link_units
-from fastlsh.files.disk.sign import NOTHING, Summary, sign_inputs, sign_units
-from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, runs_of_unit, units_of
+from fastlsh.files.disk.link import PER_UNITED, link_inputs, link_names, link_units
+from fastlsh.files.disk.sign import NOTHING, sign_inputs, sign_units
 from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import (
     OF_ROWS,
     RESULT,
@@ -28,6 +26,8 @@ from fastlsh.files.run.manifest import (
     plan_units,
 )
 from fastlsh.files.run.ownership import FINISHED, MANIFEST
+from fastlsh.files.run.records import LINKED, SIGNED, Summary
+from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import exists
 
@@ -39,7 +39,7 @@ ENDED = "result.json"
 """What the last process has found, before the run is over."""
 
 LATER = {
-    "sign": SIGNED, "link": link.DONE, "unite": link.DONE, "gather": gather.DONE,
+    "sign": SIGNED, "link": LINKED, "unite": LINKED, "gather": gather.DONE,
     "decide": ANSWER, "merge": KEPT,
 }  # fmt: skip
 """What there is when nobody needs a stage any more."""
@@ -109,18 +109,18 @@ class Sharing(Protocol):
         """Which of the units of a stage are worked on."""
 
 
-def planned(job: Job, description: Mapping[str, Any]) -> dict[str, Any]:
+def planned(run: Run, description: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the first process of a run fixes for all others."""
     return {
-        "units": plan_units(description, job.sources, job.surely_read),
-        "budget": asdict(job.budget), "threads": job.options.threads, "parts": job.part.of,
+        "units": plan_units(description, run.sources, run.surely_read),
+        "budget": asdict(run.budget), "threads": run.options.threads, "parts": run.part.of,
         "range": link.RANGE,
     }  # fmt: skip
 
 
 @contextmanager
-def sharing(job: Job, kind: str, description: dict[str, Any]) -> Iterator[Job]:
-    """Take part in a run; give the job with the sizes that its first process has fixed.
+def sharing(run: Run, kind: str, description: dict[str, Any]) -> Iterator[Run]:
+    """Take part in a run; give the run with the sizes that its first process has fixed.
 
     Raises
     ------
@@ -129,25 +129,25 @@ def sharing(job: Job, kind: str, description: dict[str, Any]) -> Iterator[Job]:
     InputError
         The stages before it are not; or the memory is too little for their units.
     """
-    is_search = job.request.group is None
+    is_search = run.request.group is None
     first = "sign" if is_search else OF_ROWS[0]
-    manifest = joined_run(job, description, planned(job, description), first)
+    manifest = joined_run(run, description, planned(run, description), first)
     budget = Budget(**manifest["budget"])
-    if any(size < least for size, least in zip(*map(_sizes, (job.budget, budget)), strict=True)):
+    if any(size < least for size, least in zip(*map(_sizes, (run.budget, budget)), strict=True)):
         raise ValueError(
             f"memory must be at least {budget.memory >> 20}M with {manifest['threads']} threads:"
             " that is for which the units of this run were made; give as much, or fewer threads"
         )
     later, before = (
-        (LATER, lambda: _missing_before(job, kind)) if is_search
-        else (LATER_OF_ROWS, lambda: _missing_before_of_rows(job))
+        (LATER, lambda: _missing_before(run, kind)) if is_search
+        else (LATER_OF_ROWS, lambda: _missing_before_of_rows(run))
     )  # fmt: skip
-    with taking_part(job, later, manifest["parts"], before):
-        yield replace(job, budget=budget)
+    with taking_part(run, later, manifest["parts"], before):
+        yield replace(run, budget=budget)
 
 
 def joined_run(
-    job: Sharing, description: dict[str, Any], fixed: dict[str, Any], first: str
+    run: Sharing, description: dict[str, Any], fixed: dict[str, Any], first: str
 ) -> Mapping[str, Any]:
     """Take part in a run, which begins with the stage `first`; return its manifest.
 
@@ -156,17 +156,17 @@ def joined_run(
     StageDoneError
         The run is over.
     """
-    manifest = join(job.work, description, fixed, stage=job.stage, first=first)
+    manifest = join(run.work, description, fixed, stage=run.stage, first=first)
     if RESULT in manifest:
-        if job.stage == "finish":
-            job.work.empty()
-        raise _over(job, manifest[RESULT])
+        if run.stage == "finish":
+            run.work.empty()
+        raise _over(run, manifest[RESULT])
     return manifest
 
 
 @contextmanager
 def taking_part(
-    job: Sharing,
+    run: Sharing,
     later: Mapping[str, str],
     parts: int,
     missing_before: Callable[[], tuple[str, Any]],
@@ -190,13 +190,13 @@ def taking_part(
         The stage before it is not.
     """
     try:
-        _check_not_over(job, later)
+        _check_not_over(run, later)
         before, missing = missing_before()
         if missing:
-            refuse(job, before, missing, parts)
+            refuse(run, before, missing, parts)
         yield
     except (InputError, OSError):
-        _check_not_over(job, later)  # if the run is over, this late process found its files removed
+        _check_not_over(run, later)  # if the run is over, this late process found its files removed
         raise
 
 
@@ -204,106 +204,104 @@ def _sizes(budget: Budget) -> Sequence[int]:
     return list(asdict(budget).values())
 
 
-def _check_not_over(job: Sharing, later: Mapping[str, str]) -> None:
+def _check_not_over(run: Sharing, later: Mapping[str, str]) -> None:
     """Raise StageDoneError if no process needs this stage any more."""
-    if job.work.has(FINISHED):
-        raise _over(job, job.work.read(FINISHED)[RESULT])
-    if (name := later.get(job.stage or "")) and job.work.has(name):
+    if run.work.has(FINISHED):
+        raise _over(run, run.work.read(FINISHED)[RESULT])
+    if (name := later.get(run.stage or "")) and run.work.has(name):
         raise StageDoneError
 
 
-def ended(job: Sharing, result: T, outputs: Sequence[str]) -> T:
+def ended(run: Sharing, result: T, outputs: Sequence[str]) -> T:
     """Return what a run has found; of a run in stages, the directory keeps it, and the outputs."""
-    if job.stage is not None:
+    if run.stage is not None:
         written = [path for path in outputs if exists(path)]  # a .txt without rows is not written
-        job.work.write(ENDED, {"found": result, "outputs": written})
+        run.work.write(ENDED, {"found": result, "outputs": written})
     return result
 
 
-def _over(job: Sharing, result: Mapping[str, Any]) -> StageDoneError:
+def _over(run: Sharing, result: Mapping[str, Any]) -> StageDoneError:
     """Return the end of a process whose run is over; InputError if outputs are gone since then."""
-    if job.stage != "finish":
+    if run.stage != "finish":
         return StageDoneError()
     for path in result["outputs"]:
         if not exists(path):
             raise InputError(
                 path,
-                f"is missing, and the run in {job.work.path} that has written it is over: remove"
+                f"is missing, and the run in {run.work.path} that has written it is over: remove"
                 " that directory to start over",
             )
     return StageDoneError(result["found"])
 
 
-def early_stage(job: Job, *, different_ids: bool = False) -> None:
+def early_stage(run: Run, *, different_ids: bool = False) -> None:
     """Do the part of one of the stages before decisions; StageDoneError at its end.
 
     `different_ids`: no id may be repeated.
     """
-    if job.stage == "sign":
-        sign_units(job)
-    elif job.stage == "link":
-        link_units(job)
-    elif job.stage == "unite":
-        signed = sum(run.documents for run in finished_runs(job))
-        what = "documents" if job.cutting is None else f"{job.cutting.by}s"
-        check_memory(job, BASE + PER_UNITED * signed, f"unite {signed:,} {what}")
-        summary = sign_inputs(job)
+    if run.stage == "sign":
+        sign_units(run)
+    elif run.stage == "link":
+        link_units(run)
+    elif run.stage == "unite":
+        what = "documents" if run.cutting is None else f"{run.cutting.by}s"
+        check_memory(run, BASE + PER_UNITED * run.signed, f"unite {run.signed:,} {what}")
+        summary = sign_inputs(run)
         if different_ids:
-            check_different_ids(job, summary)
-        link_inputs(job, summary)
-    elif job.stage == "gather":
-        gather.gather_runs(job)
+            check_different_ids(run, summary)
+        link_inputs(run)
+    elif run.stage == "gather":
+        gather.gather_segments(run)
     else:
         return
     raise StageDoneError
 
 
-def row_stage(job: Job) -> None:
+def row_stage(run: Run) -> None:
     """Do the part of one of the stages that make documents of rows; StageDoneError at its end."""
-    if job.stage == "rows":
-        sign_units(job)
-    elif job.stage == "group":
-        rows = sum(run.documents for run in finished_runs(job))
-        check_memory(job, BASE + grouped.PER_GROUPED * rows, f"group {rows:,} rows")
-        sign_inputs(job)
-        grouped.number_groups(job)
-    elif job.stage == "collect":
-        gather.gather_runs(job)
-    elif job.stage == "join":
-        grouped.write_documents(job)
+    if run.stage == "rows":
+        sign_units(run)
+    elif run.stage == "group":
+        check_memory(run, BASE + grouped.PER_GROUPED * run.signed, f"group {run.signed:,} rows")
+        sign_inputs(run)
+        grouped.number_groups(run)
+    elif run.stage == "collect":
+        gather.gather_segments(run)
+    elif run.stage == "join":
+        grouped.write_documents(run)
     else:
         return
     raise StageDoneError
 
 
-def check_memory(job: Job, needed: int, task: str) -> None:
+def check_memory(run: Run, needed: int, task: str) -> None:
     """Raise ValueError if a process may take less memory than it needs for a task."""
-    memory = job.request.engine.memory
+    memory = run.request.engine.memory
     if needed > memory:
         raise ValueError(
             f"memory must be at least {-(-needed >> 20)}M to {task}, got {memory >> 20}M"
         )
 
 
-def end_of_stage(job: Sharing, stage: str) -> None:
+def end_of_stage(run: Sharing, stage: str) -> None:
     """Raise StageDoneError if this was the only stage of this process."""
-    if job.stage == stage:
+    if run.stage == stage:
         raise StageDoneError
 
 
-def write_stage(job: Job, targets: OutputPlan, left: Remainder) -> None:
+def write_stage(run: Run, targets: OutputPlan, left: Remainder) -> None:
     """Do the part of the stage that writes rows; or check, at the end, that all are written.
 
     The parameters are those of `write_outputs`. One output is written at the end.
     """
-    if job.stage == "write" and targets.folders:
-        write_outputs(job, targets, left)
-    end_of_stage(job, "write")
-    if job.stage == "finish" and (missing := missing_outputs(job, targets)):
-        refuse(job, "write", missing, job.work.read(MANIFEST)["parts"])
+    if run.stage == "write" and targets.folders:
+        write_outputs(run, targets, left)
+    end_of_stage(run, "write")
+    if run.stage == "finish" and (missing := missing_outputs(run, targets)):
+        refuse(run, "write", missing, run.work.read(MANIFEST)["parts"])
 
 
-def refuse(job: Sharing, before: str, missing: Any, parts: int) -> NoReturn:
+def refuse(run: Sharing, before: str, missing: Any, parts: int) -> NoReturn:
     """Raise an error that says which parts of an earlier stage have not finished.
 
     `missing`: all units of that stage, and those of them that are missing; or anything else.
@@ -312,60 +310,60 @@ def refuse(job: Sharing, before: str, missing: Any, parts: int) -> NoReturn:
         what = f"the stage {before} has not finished"
     else:
         every, missing_units = missing
-        numbers = job.part._replace(of=parts).holding(every, missing_units)
+        numbers = run.part._replace(of=parts).holding(every, missing_units)
         shown = ", ".join(f"{number}/{parts}" for number in numbers[:SHOWN])
         more = f" and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""
         what = f"of the stage {before}, part {shown}{more} has not finished"
         what += f" (counted in {parts} parts, as the process that began the run was divided)"
-    raise InputError(job.work.path, f"the stage {job.stage} cannot begin: {what}")
+    raise InputError(run.work.path, f"the stage {run.stage} cannot begin: {what}")
 
 
-def _missing_before(job: Job, kind: str) -> tuple[str, Any]:
+def _missing_before(run: Run, kind: str) -> tuple[str, Any]:
     """Return the stage before, its units, and those of them that are missing; or nothing."""
-    work = job.work
-    if job.stage == "link":
-        return "sign", _missing_units(job)
-    if job.stage == "unite":
-        documents = sum(run.documents for run in finished_runs(job))
-        return "link", if_missing(link_names(job, documents), work.has)
-    if job.stage == "gather":
-        return "unite", not work.has(link.DONE)
-    if job.stage == "decide" and not work.has(gather.DONE):
-        if not work.has(link.DONE):
+    work = run.work
+    if run.stage == "link":
+        return "sign", _missing_units(run)
+    if run.stage == "unite":
+        return "link", if_missing(link_names(run, run.signed), work.has)
+    if run.stage == "gather":
+        return "unite", not work.has(LINKED)
+    if run.stage == "decide" and not work.has(gather.DONE):
+        if not work.has(LINKED):
             return "unite", True
-        names = [texts_name(run) for run in finished_runs(job)]
+        names = [texts_name(segment) for segment in run.segments]
         return "gather", if_missing(names, work.has)
-    if job.stage == "merge" or (job.stage == "finish" and kind in ("pairs", "overlap")):
-        if not work.has(link.DONE):
+    if run.stage == "merge" or (run.stage == "finish" and kind in ("pairs", "overlap")):
+        if not work.has(LINKED):
             return "unite", True
-        linked = work.read_as(Linked, link.DONE)
-        names = [answer_name(number) for number in range(linked.parts)]
+        names = [answer_name(number) for number in range(run.linked.parts)]
         return "decide", if_missing(names, work.has)
-    if job.stage in ("write", "finish"):
+    if run.stage in ("write", "finish"):
         return "merge", not work.has(KEPT)
     return "", None
 
 
-def _missing_before_of_rows(job: Job) -> tuple[str, Any]:
+def _missing_before_of_rows(run: Run) -> tuple[str, Any]:
     """Return what `_missing_before` returns, for the stages that make documents of rows.
 
     The stages that search in these documents ask, too: all documents must have been written.
     """
-    work = job.work
-    if job.stage == "rows":
+    work = run.work
+    if run.stage == "rows":
         return "", None
-    if job.stage == "group":
-        return "rows", _missing_units(job)
+    if run.stage == "group":
+        return "rows", _missing_units(run)
     if not work.has(grouped.FILES):
         return "group", True
-    if job.stage == "collect":
+    if run.stage == "collect":
         return "", None
-    if job.stage == "join":
-        return "collect", if_missing([texts_name(run) for run in finished_runs(job)], work.has)
-    return "join", if_missing(grouped.document_files(job), work.has)
+    if run.stage == "join":
+        return "collect", if_missing([texts_name(segment) for segment in run.segments], work.has)
+    return "join", if_missing(grouped.document_files(run), work.has)
 
 
-def _missing_units(job: Job) -> tuple[Any, Any] | None:
+def _missing_units(run: Run) -> tuple[Any, Any] | None:
     """Return the units of signing, and those that are missing; None if none is."""
-    every = range(len(units_of(job)))
-    return if_missing(every, lambda unit: any(run.last for run in runs_of_unit(job, unit)))
+    every = range(len(run.units))
+    return if_missing(
+        every, lambda unit: any(segment.last for segment in run.segments_of_unit(unit))
+    )

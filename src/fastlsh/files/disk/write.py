@@ -1,6 +1,5 @@
 """Write: the kept rows, read a last time from the inputs, file by file."""
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -12,10 +11,10 @@ from numpy.typing import NDArray
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, PER_COMPARED, least_memory
 from fastlsh.files.cutting import Cutting, rest_of
-from fastlsh.files.disk.signed_runs import BlockRecord, records_of, reread_signed_blocks
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import if_missing
+from fastlsh.files.run.records import BlockRecord
+from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import outputs_there, recording
 from fastlsh.io import (
     Added,
@@ -35,7 +34,7 @@ from fastlsh.io import (
 from fastlsh.parallel import amount
 
 
-def check_comparable(job: Job, rows: NDArray[Any], data: NDArray[np.uint8]) -> None:
+def check_comparable(run: Run, rows: NDArray[Any], data: NDArray[np.uint8]) -> None:
     """Raise InputError unless any two texts of a part can be compared exactly.
 
     The longest one decides, with the longest other one that is no copy of it.
@@ -45,9 +44,9 @@ def check_comparable(job: Job, rows: NDArray[Any], data: NDArray[np.uint8]) -> N
     rows, data
         Of the part: the records of its texts, as `row_of` says, and their bytes.
     """
-    if job.params.verify != "exact":
+    if run.params.verify != "exact":
         return
-    size, max_compared = rows["size"], job.budget.compared
+    size, max_compared = rows["size"], run.budget.compared
     if int(size.max(initial=0)) <= max_compared // 2:
         return
     ends = np.cumsum(size)
@@ -57,24 +56,23 @@ def check_comparable(job: Job, rows: NDArray[Any], data: NDArray[np.uint8]) -> N
     needed = len(first) + len(other)
     if len(other) and needed > max_compared:
         raise error_of_document(
-            job,
+            run,
             int(rows["number"][order[0]]),
             f"the text has {amount(len(first))}, and its comparison with another one needs more"
-            f" than {amount(job.budget.memory)} of memory: do the same again with"
+            f" than {amount(run.budget.memory)} of memory: do the same again with"
             f' memory="{least_memory(needed, PER_COMPARED)}" at least',
         )
 
 
-def error_of_document(job: Job, number: int, reason: str) -> InputError:
+def error_of_document(run: Run, number: int, reason: str) -> InputError:
     """Return an error about the row that a document or piece is of."""
-    records = records_of(job)
-    at = bisect_right([first for first, _ in records], number) - 1
-    ((first, record, block),) = reread_signed_blocks(job, records[at : at + 1])
+    at = int(run.block_starts.searchsorted(number, "right")) - 1
+    ((record, block),) = run.reread(run.blocks[at : at + 1])
     documents: BlockDocuments = block.documents()
-    row = number - first
-    if job.cutting is not None:
-        row = int(job.cutting.pieces(documents).bounds[row, 0])
-    source: Source = job.sources[record.source]
+    row = number - record.first
+    if run.cutting is not None:
+        row = int(run.cutting.pieces(documents).bounds[row, 0])
+    source: Source = run.sources[record.source]
     return source.error(reason, int(documents.rows[row]))
 
 
@@ -83,9 +81,6 @@ WRITTEN = "written"
 _OUTPUTS, _BYTES = 1 << 10, 1 << 30
 """So many outputs of a directory appear together, or so many bytes of their inputs for each thread:
 what a kill loses at most."""
-
-Records = list[tuple[int, BlockRecord]]
-"""Blocks, each with the number of its first document."""
 
 
 @dataclass(frozen=True)
@@ -99,22 +94,19 @@ class Remainder:
     added: Added | None = field(default=None, kw_only=True)
     """Returns the columns that rows get behind their own."""
 
-    def has_rows(self, records: Records) -> bool:
+    def has_rows(self, records: list[BlockRecord]) -> bool:
         """Whether a row is written of some blocks."""
-        return any(self._flags(*record).any() for record in records)
+        return any(self._flags(record).any() for record in records)
 
-    def rest(self, key: tuple[int, BlockRecord], block: Block) -> Rest:
+    def rest(self, record: BlockRecord, block: Block) -> Rest:
         """Return what is left of the documents of a block."""
-        first, record = key
         added = None
         if self.added is not None:
-            start = first - self.n_against
-            added = self.added(start, start + record.documents)
-        return Rest(self._flags(first, record), {}, added)
+            added = self.added(record.first - self.n_against, record.stop - self.n_against)
+        return Rest(self._flags(record), {}, added)
 
-    def _flags(self, first: int, record: BlockRecord) -> NDArray[np.bool_]:
-        first -= self.n_against
-        return self.kept[first : first + record.documents]
+    def _flags(self, record: BlockRecord) -> NDArray[np.bool_]:
+        return self.kept[record.first - self.n_against : record.stop - self.n_against]
 
 
 @dataclass(frozen=True)
@@ -125,21 +117,21 @@ class PieceRemainder(Remainder):
     drop_empty: bool
     """Whether rows go of which nothing is left."""
 
-    def has_rows(self, records: Records) -> bool:
+    def has_rows(self, records: list[BlockRecord]) -> bool:
         """Whether a row is written of some blocks."""
-        if any(record.bad for _, record in records):  # of a .txt: its only row
+        if any(record.bad for record in records):  # of a .txt: its only row
             return False
-        pieces = sum(record.documents for _, record in records)
+        pieces = sum(record.documents for record in records)
         return not self.drop_empty or not pieces or super().has_rows(records)
 
-    def rest(self, key: tuple[int, BlockRecord], block: Block) -> Rest:
+    def rest(self, record: BlockRecord, block: Block) -> Rest:
         """Return what is left of the documents of a block."""
-        flags = self._flags(*key)
+        flags = self._flags(record)
         return rest_of(block.documents(), self.cutting, flags, self.drop_empty)
 
 
 @contextmanager
-def writing_outputs(job: Job, targets: OutputPlan, left: Remainder) -> Iterator[Replacements]:
+def writing_outputs(run: Run, targets: OutputPlan, left: Remainder) -> Iterator[Replacements]:
     """Write the kept rows; the caller writes the tables inside, together with what is yielded.
 
     One output appears together with them. Those of a directory come behind, some together: there
@@ -148,13 +140,13 @@ def writing_outputs(job: Job, targets: OutputPlan, left: Remainder) -> Iterator[
     with replacing_together() as together:
         yield together
         if not targets.folders:
-            write_outputs(job, targets, left, together)
+            write_outputs(run, targets, left, together)
     if targets.folders:
-        write_outputs(job, targets, left)
+        write_outputs(run, targets, left)
 
 
 def write_outputs(
-    job: Job,
+    run: Run,
     targets: OutputPlan,
     left: Remainder,
     together: Replacements | None = None,
@@ -175,13 +167,13 @@ def write_outputs(
     InputError
         A file has changed since it was signed.
     """
-    numbers = job.part.share(range(len(targets.plan)))
-    done = _written(job, targets, numbers)
-    by_source: dict[int, Records] = {}
-    for first, record in records_of(job):
-        by_source.setdefault(record.source - job.first_input, []).append((first, record))
-    tell = job.byte_progress("writing")
-    waiting: dict[int, Records] = {}
+    numbers = run.part.share(range(len(targets.plan)))
+    done = _written(run, targets, numbers)
+    by_source: dict[int, list[BlockRecord]] = {}
+    for record in run.blocks:
+        by_source.setdefault(record.source - run.first_input, []).append(record)
+    tell = run.byte_progress("writing")
+    waiting: dict[int, list[BlockRecord]] = {}
     size = 0
     for number in numbers:
         if number in done:
@@ -191,77 +183,77 @@ def write_outputs(
         if not records:  # the limit was reached before
             continue
         waiting[number] = records
-        size += sum(record.extent.stop - record.extent.start for _, record in records)
-        if len(waiting) >= _OUTPUTS or size >= _BYTES * job.options.threads:
-            _write_together(job, targets, waiting, left, tell, together)
+        size += sum(record.size for record in records)
+        if len(waiting) >= _OUTPUTS or size >= _BYTES * run.options.threads:
+            _write_together(run, targets, waiting, left, tell, together)
             waiting, size = {}, 0
     if waiting:
-        _write_together(job, targets, waiting, left, tell, together)
+        _write_together(run, targets, waiting, left, tell, together)
     tell.end()
 
 
 def _write_together(
-    job: Job,
+    run: Run,
     targets: OutputPlan,
-    outputs: dict[int, Records],
+    outputs: dict[int, list[BlockRecord]],
     left: Remainder,
     tell: ByteProgress,
     together: Replacements | None,
 ) -> None:
     recorded: AbstractContextManager[None] = nullcontext()
-    with together_or_new(together, recovers=job.request.engine.recovers_outputs) as files:
+    with together_or_new(together, recovers=run.request.engine.recovers_outputs) as files:
         if targets.folders:  # one file appears with the tables, and is always written
             name, paths = _name(min(outputs)), targets.paths(outputs)
-            recorded = recording(files, job.work, name, targets.convert, paths)
+            recorded = recording(files, run.work, name, targets.convert, paths)
         written = []
         for number, records in outputs.items():
             output = targets.plan[number]
             if output.format == "txt" and not left.has_rows(records):
                 files.absent(output.path)
             else:
-                written.append(_rewriting(job, output, records, left))
+                written.append(_rewriting(run, output, records, left))
         with recorded:
             write_again(
-                written, files, folders=targets.folders, threads=job.options.threads,
-                memory=job.request.engine.memory - BASE, tell=tell,
+                written, files, folders=targets.folders, threads=run.options.threads,
+                memory=run.request.engine.memory - BASE, tell=tell,
             )  # fmt: skip
 
 
-def _rewriting(job: Job, output: Output, records: Records, left: Remainder) -> Rewriting:
+def _rewriting(run: Run, output: Output, records: list[BlockRecord], left: Remainder) -> Rewriting:
     def blocks() -> Iterator[Reread]:
-        for first, record, block in reread_signed_blocks(job, records, all_columns=True):
-            yield Reread(job.sources[record.source], block, (first, record))
+        for record, block in run.reread(records, all_columns=True):
+            yield Reread(run.sources[record.source], block, record)
 
     def is_large(record: BlockRecord) -> bool:
-        return job.is_large(record.source, record.extent, output.format)
+        return run.is_large(record.source, record.extent, output.format)
 
     return Rewriting(
         output,
-        [job.sources[n] for n in sorted({record.source for _, record in records})],
+        [run.sources[n] for n in sorted({record.source for record in records})],
         blocks,
         left.rest,
         left.added and left.added(0, 0),
-        is_large=lambda item: is_large(item.key[1]),
-        alone=any(is_large(record) for _, record in records),
-        max_row=job.budget.row,
+        is_large=lambda item: is_large(item.key),
+        alone=any(is_large(record) for record in records),
+        max_row=run.budget.row,
     )
 
 
-def missing_outputs(job: Job, targets: OutputPlan) -> Any:
+def missing_outputs(run: Run, targets: OutputPlan) -> Any:
     """Return all outputs of a directory and those that have not been written; None if none is."""
     if not targets.folders:
         return None
     every = range(len(targets.plan))
-    return if_missing(every, _written(job, targets, every).__contains__)
+    return if_missing(every, _written(run, targets, every).__contains__)
 
 
-def _written(job: Job, targets: OutputPlan, numbers: Sequence[int]) -> set[int]:
+def _written(run: Run, targets: OutputPlan, numbers: Sequence[int]) -> set[int]:
     """Return which outputs of a directory are complete, by their numbers."""
     recorded = targets.convert, targets.paths(numbers)
     names = map(_name, range(len(targets.plan) if targets.folders else 0))
-    elsewhere = job.stage == "finish"
+    elsewhere = run.stage == "finish"
     return set().union(
-        *(outputs_there(job.work, name, *recorded, elsewhere=elsewhere) for name in names)
+        *(outputs_there(run.work, name, *recorded, elsewhere=elsewhere) for name in names)
     )
 
 

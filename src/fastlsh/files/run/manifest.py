@@ -157,7 +157,7 @@ def units_in(work: WorkDirectory, files: int) -> list[Unit]:
     return units
 
 
-FORMAT = 9
+FORMAT = 10
 """Of the work directory."""
 
 ENDS = 1 << 16

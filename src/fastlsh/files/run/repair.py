@@ -6,10 +6,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.files.disk.signed_runs import finished_runs
-from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import fixed
 from fastlsh.files.run.ownership import LOCK, MANIFEST
+from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import WorkDirectory
 
 BROKEN = "broken.json"
@@ -36,20 +35,20 @@ def in_unit(unit: int) -> Iterator[None]:
         raise FailedUnitError(unit, error) from None
 
 
-def broken_file(job: Job, error: InputError) -> int | None:
+def broken_file(run: Run, error: InputError) -> int | None:
     """Return which file cannot be read, if what was signed before it is to be written.
 
     Processes with the same part, however, must end their runs behind the same blocks.
     """
-    paths = [source.path for source in job.sources]
-    return paths.index(error.path) if not job.stage and error.path in paths else None
+    paths = [source.path for source in run.sources]
+    return paths.index(error.path) if not run.stage and error.path in paths else None
 
 
-def remember_broken(job: Job, error: InputError) -> None:
+def remember_broken(run: Run, error: InputError) -> None:
     """Write down which file cannot be read, so that the run can go on when it has been mended."""
-    number = broken_file(job, error)
+    number = broken_file(run, error)
     if number is not None:
-        job.work.write(BROKEN, {"source": number})
+        run.work.write(BROKEN, {"source": number})
 
 
 def forget_unless_resumable(work: WorkDirectory) -> None:
@@ -58,13 +57,13 @@ def forget_unless_resumable(work: WorkDirectory) -> None:
         work.empty()
 
 
-def accept_mended(job: Job, description: Mapping[str, Any]) -> None:
+def accept_mended(run: Run, description: Mapping[str, Any]) -> None:
     """Let the run go on if the broken file, or one behind it, differs from what the manifest says.
 
     The runs of keys that hold blocks of these files are removed. Whatever else differs stays for
     `manifest.begin` to refuse.
     """
-    work = job.work
+    work = run.work
     if not (work.has(BROKEN) and work.has(MANIFEST)):
         return
     saved, number = work.read(MANIFEST), work.read(BROKEN)["source"]
@@ -74,9 +73,9 @@ def accept_mended(job: Job, description: Mapping[str, Any]) -> None:
     description = {**description, **fixed(saved)}
     if {**saved, "inputs": 0} != {**description, "inputs": 0} or before[:number] != now[:number]:
         return
-    for run in reversed(finished_runs(job)):
-        if run.blocks[-1].source >= number:
-            work.drop(run.name)
-            work.make_way(run.name)  # with a file of somebody else, it is still there
+    for segment in reversed(run.segments_so_far()):
+        if segment.blocks[-1].source >= number:
+            work.drop(segment.name)
+            work.make_way(segment.name)  # with a file of somebody else, it is still there
     work.write(MANIFEST, description)
     work.drop(BROKEN)
