@@ -1,6 +1,6 @@
 """What a search has found, in documents of `against` and the inputs: its rows and their tables."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.files.annotations import Annotations
+from fastlsh.files.annotations import Annotations, Reread, columns_of_both
 from fastlsh.files.plan import OutputPlan, RemovalRules
-from fastlsh.io import Lookup, Replacements, Values, proof_columns, write_table
+from fastlsh.files.requests import PairSearch
+from fastlsh.files.run.records import Summary
+from fastlsh.io import Lookup, Replacements, Values, pair_columns, proof_columns, write_table
 from fastlsh.parameters import SearchParams
 from fastlsh.results import ClusterCounts, RemovedDocuments
 
@@ -136,3 +138,74 @@ class Removals:
             columns = {"id": Lookup(ids, number), "cluster": cluster}
             columns |= self.counts.columns(number, heads)
             write_table(targets.clusters, columns, together)
+
+
+class PairTables(NamedTuple):
+    """The pairs of a search, for its tables."""
+
+    ids: Values
+    """Of all documents in pairs."""
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    estimate: NDArray[np.float64] | None
+    read: Callable[[NDArray[np.int64]], Iterable[Reread]]
+    """Reads the blocks with some documents, as `columns_of_both` says."""
+
+    def write(
+        self, search: PairSearch, params: SearchParams, max_row: int, together: Replacements
+    ) -> None:
+        """Write the table of pairs; a row may have `max_row` bytes."""
+        columns = pair_columns(
+            self.ids, self.left, self.right, self.similarity, self.estimate,
+            measure=params.pair_measure,
+        )  # fmt: skip
+        columns |= columns_of_both(search.columns, self.left, self.right, max_row, self.read)
+        write_table(search.output, columns, together)
+
+
+class Deduplicated(NamedTuple):
+    """What a deduplication has found."""
+
+    summary: Summary
+    removed: int
+    limited: int
+    further_copies: int
+
+
+class PairsFound(NamedTuple):
+    """What a search for pairs has found."""
+
+    summary: Summary
+    pairs: int
+    documents_in_pairs: int
+    """Of the inputs."""
+
+
+class LinesFound(NamedTuple):
+    """What a removal of lines or paragraphs has found."""
+
+    summary: Summary
+    documents: int
+    spans: int
+    removed: int
+    characters: int
+    changed: int
+    emptied: int
+    limited: int
+    against: int
+    """Documents of `against`."""
+
+
+class SpansFound(NamedTuple):
+    """What a removal of passages has found."""
+
+    summary: Summary
+    documents: int
+    removed: int
+    characters: int
+    changed: int
+    dropped: int
+    common: int
+    against: int
+    """Documents of `against`."""

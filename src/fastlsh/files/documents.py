@@ -1,31 +1,35 @@
 """Deduplication of files: the same answer in memory and on disk."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice
+from fastlsh.files.answers import Deduplicated
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
-from fastlsh.files.plan import OutputPlan, RemovalRules, changing_over, plan_removal
+from fastlsh.files.plan import (
+    EngineChoice,
+    OutputPlan,
+    RemovalRules,
+    changing_over,
+    plan_removal,
+)
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     SHARED,
     Path,
-    ReadBudget,
     Request,
     search_params,
 )
 from fastlsh.files.results import (
     FileDeduplication,
     counts_of,
-    counts_of_summary,
     shared_fields,
     warn_if_none_left,
 )
 from fastlsh.files.saved_index import IndexOutput, check_saved
-from fastlsh.index import Index
 from fastlsh.io import Paths
 from fastlsh.keywords import shares
 from fastlsh.parallel import Stopwatch
@@ -225,43 +229,31 @@ def _deduplicated(
     notes = in_memory.notes(request, targets)
     if removal.note:
         notes["copies"] = removal.note
-    if choice.run is None:
-        return run_in_memory(request, choice.reason, choice.read_budget, targets, removal, notes)
     clock = Stopwatch()
-    work_done = on_disk.run_deduplication(
-        choice.run, targets, removal, notes=notes, clock=clock
-    )  # fmt: skip
-    summary = work_done.summary
-    documents = summary.documents - summary.n_against
-    return FileDeduplication(
-        documents=documents, n_kept=documents - work_done.removed, empty=summary.empty,
-        limited=work_done.limited, further_copies=work_done.further_copies, engine="disk",
-        missing_priorities=summary.missing_priorities, **counts_of_summary(summary),
-        **shared_fields(request, choice.reason, clock, **removal.description),
-        outputs=targets.outputs(summary.files),
-    )  # fmt: skip
+    if choice.run is None:
+        found = in_memory.run_deduplication(
+            request, choice.read_budget, targets, removal, notes, clock
+        )
+    else:
+        found = on_disk.run_deduplication(choice.run, targets, removal, notes=notes, clock=clock)
+    return result_of(request, choice, targets, removal, found, clock)
 
 
-def run_in_memory(
+def result_of(
     request: Request,
-    reason: str,
-    budget: ReadBudget,
+    choice: EngineChoice,
     targets: OutputPlan,
     removal: RemovalRules,
-    notes: Mapping[str, str],
-    index: Index | None = None,
+    found: Deduplicated,
+    clock: Stopwatch,
 ) -> FileDeduplication:
-    """Work in memory: see `in_memory.run_deduplication`; `reason` says why."""
-    clock = Stopwatch()
-    known = {} if index is None else {"against_documents": len(index)}
-    result, written, *read = in_memory.run_deduplication(
-        request, budget, targets, removal, notes, clock, index
-    )
-    n_kept = int(written.sum())
+    """Return what a run has found, with the counts, times and paths."""
+    summary = found.summary
+    documents = summary.documents - summary.n_against
     return FileDeduplication(
-        documents=result.documents, n_kept=n_kept, empty=result.empty, limited=result.limited,
-        further_copies=n_kept - int(result.kept.sum()), engine="memory",
-        missing_priorities=result.missing_priorities, **{**counts_of(*read), **known},
-        **shared_fields(request, reason, clock, **removal.description),
-        outputs=targets.outputs(read[0].files_read),
+        documents=documents, n_kept=documents - found.removed, empty=summary.empty,
+        limited=found.limited, further_copies=found.further_copies,
+        missing_priorities=summary.missing_priorities, **counts_of(summary),
+        **shared_fields(request, choice, clock, **removal.description),
+        outputs=targets.outputs(summary.files),
     )  # fmt: skip

@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.errors import InputError, RoomError
-from fastlsh.files.documents import run_in_memory
+from fastlsh.files.documents import result_of
 from fastlsh.files.estimate import choose_for_index
-from fastlsh.files.memory.documents import notes
-from fastlsh.files.plan import OutputPlan, RemovalRules, changing_over
+from fastlsh.files.memory.documents import notes, run_deduplication
+from fastlsh.files.plan import EngineChoice, OutputPlan, RemovalRules, changing_over
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     Engine,
@@ -23,7 +23,7 @@ from fastlsh.files.results import FileDeduplication
 from fastlsh.index import Index, finish_outputs, location_of
 from fastlsh.io import Paths, ReadOptions, is_folder_output, is_remote, is_written_in_place
 from fastlsh.keywords import shares
-from fastlsh.parallel import RunOptions
+from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.stages import check_keep
 
 if TYPE_CHECKING:
@@ -144,10 +144,13 @@ def _deduplicated(
     targets.check_joined(sources, request.read, request.engine, request.run.threads)
     if removal.annotate:
         targets.check_columns()
-    choice = choose_for_index(request, sources)
-    budget = ReadBudget.of(request.engine.memory, choice.per_document(request.search))
+    estimate = choose_for_index(request, sources)
+    budget = ReadBudget.of(request.engine.memory, estimate.per_document(request.search))
+    choice = EngineChoice(estimate.reason, None, budget)
     lines = {**notes(request, targets), "index": "its texts are shown normalised, as it keeps them"}
-    return run_in_memory(request, choice.reason, budget, targets, removal, lines, index)
+    clock = Stopwatch()
+    found = run_deduplication(request, budget, targets, removal, lines, clock, index)
+    return result_of(request, choice, targets, removal, found, clock)
 
 
 def _finish(index: Index, outputs: list[str]) -> None:

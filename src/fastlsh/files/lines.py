@@ -12,7 +12,6 @@ from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request
 from fastlsh.files.results import (
     FileLineDeduplication,
     counts_of,
-    counts_of_summary,
     shared_fields,
     warn_if_none_left,
 )
@@ -117,30 +116,21 @@ def _deduplicated(
     targets, choice = plan_removal(request, output, tables)
     clock = Stopwatch()
     more = {"min_length": cutting.min_length, "max_candidates": max_candidates}
-    shared = {"by": cutting.by, **shared_fields(request, choice.reason, clock, **more)}
+    shared = {"by": cutting.by, **shared_fields(request, choice, clock, **more)}
     notes = notes_of(request, targets)
     if choice.run is None:
-        result, *read, kept = run_lines_in_memory(
+        found = run_lines_in_memory(
             request, choice.read_budget, targets, cutting, drop_empty, max_candidates, notes, clock
         )
-        return FileLineDeduplication(
-            documents=result.documents, written=kept, changed=len(result.changed),
-            emptied=len(result.emptied), spans=result.spans, n_removed=len(result),
-            characters=result.characters, limited=result.limited, engine="memory",
-            **counts_of(*read), **shared, outputs=targets.outputs(read[0].files_read),
+    else:
+        found = run_lines_on_disk(
+            choice.run, targets, drop_empty=drop_empty, max_candidates=max_candidates, notes=notes,
+            clock=clock,
         )  # fmt: skip
-    done = run_lines_on_disk(
-        choice.run,
-        targets,
-        drop_empty=drop_empty,
-        max_candidates=max_candidates,
-        notes=notes,
-        clock=clock,
-    )
     return FileLineDeduplication(
-        documents=done.documents, written=done.documents - (done.emptied if drop_empty else 0),
-        changed=done.changed, emptied=done.emptied, spans=done.spans, n_removed=done.removed,
-        characters=done.characters, limited=done.limited, engine="disk",
-        **{**counts_of_summary(done.summary), "against_documents": done.against}, **shared,
-        outputs=targets.outputs(done.summary.files),
+        documents=found.documents, written=found.documents - (found.emptied if drop_empty else 0),
+        changed=found.changed, emptied=found.emptied, spans=found.spans, n_removed=found.removed,
+        characters=found.characters, limited=found.limited,
+        **{**counts_of(found.summary), "against_documents": found.against}, **shared,
+        outputs=targets.outputs(found.summary.files),
     )  # fmt: skip

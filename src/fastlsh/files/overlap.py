@@ -13,6 +13,7 @@ from fastlsh.files.memory.documents import (
     left_out,
     named_files,
     short_documents,
+    summary_of,
     threads_and_progress,
 )
 from fastlsh.files.plan import changing_over, select_engine
@@ -26,8 +27,9 @@ from fastlsh.files.requests import (
     paths,
     search_params,
 )
-from fastlsh.files.results import FileOverlap, counts_of, counts_of_summary, shared_fields
+from fastlsh.files.results import FileOverlap, counts_of, shared_fields
 from fastlsh.files.run.manifest import check_pair_stage
+from fastlsh.files.run.records import Summary
 from fastlsh.io import (
     STANDARD,
     Collection,
@@ -171,25 +173,21 @@ def _overlap(request: Request, search: OverlapSearch) -> FileOverlap:
     choice = select_engine(request, sources, 0, target, rows_written=False)
     clock = Stopwatch()
     more = {"max_pairs": search.max_pairs, "source": search.source}
-    shared = shared_fields(request, choice.reason, clock, **more)
+    shared = shared_fields(request, choice, clock, **more)
     if choice.run is None:
-        engine = "memory"
         if data_sets is None:
             data_sets = _of_column(request, search)
-        overlap, collection = _in_memory(request, choice.read_budget, search, data_sets, clock)
-        counts = counts_of(collection)
+        overlap, summary = _in_memory(request, choice.read_budget, search, data_sets, clock)
         with clock("writing"):
-            search.write(overlap, request, collection.skipped, clock)
+            search.write(overlap, request, summary.skipped, clock)
     else:
-        engine = "disk"
         overlap, summary = run_overlap(
             choice.run, data_sets, search.max_pairs, search.output, search.page,
             lambda overlap, skipped: search.write(overlap, request, skipped, clock), clock,
         )  # fmt: skip
-        counts = counts_of_summary(summary)
     return FileOverlap(
-        documents=int(overlap.documents.sum()), empty=overlap.empty, overlap=overlap, engine=engine,
-        **counts, **shared,
+        documents=int(overlap.documents.sum()), empty=overlap.empty, overlap=overlap,
+        **counts_of(summary), **shared,
     )  # fmt: skip
 
 
@@ -236,7 +234,7 @@ def _in_memory(
     search: OverlapSearch,
     data_sets: DataSets,
     clock: Stopwatch,
-) -> tuple[Overlap, Collection]:
+) -> tuple[Overlap, Summary]:
     with clock("reading"):
         how = threads_and_progress(request.run)
         collection = budget.read(request.inputs, request.read, mixed=True, **how)
@@ -252,4 +250,4 @@ def _in_memory(
             params.shingler.prepared(texts), data_set, characters, data_sets.names, params,
             request.run, max_pairs=search.max_pairs,
         )  # fmt: skip
-    return overlap, collection
+    return overlap, summary_of(collection, Collection(), empty=overlap.empty)

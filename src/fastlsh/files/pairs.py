@@ -20,7 +20,7 @@ from fastlsh.files.requests import (
     paths,
     search_params,
 )
-from fastlsh.files.results import FilePairs, counts_of, counts_of_summary, shared_fields
+from fastlsh.files.results import FilePairs, counts_of, shared_fields
 from fastlsh.files.run.manifest import check_pair_stage
 from fastlsh.io import (
     SPLIT,
@@ -28,16 +28,13 @@ from fastlsh.io import (
     Paths,
     check_target,
     recover_outputs,
-    replacing_together,
     table_format,
     values_in_path,
-    write_text,
 )
 from fastlsh.keywords import shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import REMOVAL_ONLY
 from fastlsh.reporting import check_report
-from fastlsh.results import Pairs, count_in_pairs
 from fastlsh.search import check_best
 
 if TYPE_CHECKING:
@@ -231,7 +228,7 @@ def _pairs(request: Request, search: PairSearch) -> FilePairs:
         )  # fmt: skip
     clock = Stopwatch()
     more = {"max_pairs": search.max_pairs, "best": search.best, "one_to_one": search.one_to_one}
-    shared = shared_fields(request, choice.reason, clock, **more)
+    shared = shared_fields(request, choice, clock, **more)
     if search.exact:
         kept = {name: shared["parameters"][name] for name in ("threshold", "shingler", *more)}
         shared |= {
@@ -240,20 +237,12 @@ def _pairs(request: Request, search: PairSearch) -> FilePairs:
             "parameters": {**kept, "exact": True},
         }
     if choice.run is None:
-        run_search = in_memory.run_matches if request.against else in_memory.run_pairs
-        with replacing_together() as together:
-            pairs, *read = run_search(request, choice.read_budget, search, together, clock)
-            if page is not None:
-                shown = in_memory.page_of_pairs(request, search, clock, pairs, *read)
-                write_text(page, shown, together)
-        sides = (pairs.left, pairs.right) if isinstance(pairs, Pairs) else (pairs.document,) * 2
-        return FilePairs(
-            documents=pairs.documents, n_pairs=len(pairs), empty=pairs.empty, engine="memory",
-            documents_in_pairs=count_in_pairs(*sides, range(pairs.documents)),
-            **counts_of(*read), **shared,
-        )  # fmt: skip
-    summary, count, inside = on_disk.run_pairs(choice.run, search=search, clock=clock)
+        found = in_memory.run_pairs(request, choice.read_budget, search, clock)
+    else:
+        found = on_disk.run_pairs(choice.run, search=search, clock=clock)
+    summary = found.summary
     return FilePairs(
-        documents=summary.documents - summary.n_against, n_pairs=count, documents_in_pairs=inside,
-        empty=summary.empty, engine="disk", **counts_of_summary(summary), **shared,
+        documents=summary.documents - summary.n_against, n_pairs=found.pairs,
+        documents_in_pairs=found.documents_in_pairs, empty=summary.empty, **counts_of(summary),
+        **shared,
     )  # fmt: skip

@@ -7,27 +7,12 @@ import numpy as np
 
 from fastlsh.banding import LSHParams
 from fastlsh.errors import InputError, warn_caller
+from fastlsh.files.plan import EngineChoice
 from fastlsh.files.requests import Request
 from fastlsh.files.run.manifest import plain_shingler
 from fastlsh.files.run.records import Summary
-from fastlsh.io import Collection
 from fastlsh.parallel import Stopwatch
 from fastlsh.results import Boilerplate, CountedResult, NotSearched, Overlap
-
-
-def counts_of(*collections: Collection) -> dict[str, Any]:
-    """Return what results tell of the rows in memory, of the inputs and then of `against`."""
-    # As documents are numbered: those of `against` are the first ones.
-    reasons = [str(reason) for side in collections[::-1] for reason in side.skipped_reasons]
-    examples = (side.repeated_example for side in collections[::-1])
-    return {
-        "skipped": sum(side.skipped for side in collections),
-        "skipped_reasons": reasons[:10],
-        "repeated_ids": sum(side.repeated_ids for side in collections),
-        "repeated_example": next(filter(None, examples), ""),
-        "slow_rows": sum(side.slow_rows for side in collections),
-        "against_documents": sum(map(len, collections[1:])),
-    }
 
 
 def warn_if_none_left(request: Request, count: int, left: int, name: str = "document") -> None:
@@ -43,7 +28,9 @@ def warn_if_none_left(request: Request, count: int, left: int, name: str = "docu
         )
 
 
-def shared_fields(request: Request, reason: str, clock: Stopwatch, **more: Any) -> dict[str, Any]:
+def shared_fields(
+    request: Request, choice: EngineChoice, clock: Stopwatch, **more: Any
+) -> dict[str, Any]:
     """Return the fields of every result that describe the search, the engine and the times.
 
     `more` are the parameters besides those of the search.
@@ -51,14 +38,15 @@ def shared_fields(request: Request, reason: str, clock: Stopwatch, **more: Any) 
     search = request.search
     parameters = {"threshold": search.threshold, **search.removal_keywords, **more}
     return {
-        "threshold": search.threshold, "params": search.lsh, "reason": reason, "seconds": clock,
+        "threshold": search.threshold, "params": search.lsh, "seconds": clock,
+        "engine": "memory" if choice.run is None else "disk", "reason": choice.reason,
         "parameters": {**parameters, "shingler": plain_shingler(search.shingler)},
         "recall_at_threshold": search.recall_at_threshold,
     }  # fmt: skip
 
 
-def counts_of_summary(summary: Summary) -> dict[str, Any]:
-    """Return what results tell of the rows that were signed on disk."""
+def counts_of(summary: Summary) -> dict[str, Any]:
+    """Return what results tell of the rows that were read."""
     return {
         "skipped": summary.skipped,
         "skipped_reasons": [str(InputError(*reason)) for reason in summary.reasons],

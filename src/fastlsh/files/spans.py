@@ -13,7 +13,6 @@ from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, FileKeywords, Path,
 from fastlsh.files.results import (
     FileSpanDeduplication,
     counts_of,
-    counts_of_summary,
     shared_fields,
     warn_if_none_left,
 )
@@ -23,7 +22,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.search import check_length
-from fastlsh.stages import CutKeywords, CutRules, characters_of
+from fastlsh.stages import CutKeywords, CutRules
 from fastlsh.texts import Shingler, WordTexts, as_texts, check_traceable
 
 if TYPE_CHECKING:
@@ -147,31 +146,23 @@ def _deduplicated(
     if annotate:
         targets.check_columns()
     clock, notes = Stopwatch(), notes_of(request, targets)
-    shared = shared_fields(request, choice.reason, clock, min_length=cutting.min_length)
+    shared = shared_fields(request, choice, clock, min_length=cutting.min_length)
     shared["parameters"] |= asdict(rules)
     shared["min_length"] = cutting.min_length
     for name in ("threshold", "params", "recall_at_threshold"):  # of a search for similar texts
         del shared[name]
     if choice.run is None:
-        result, *read = run_spans_in_memory(
+        found = run_spans_in_memory(
             request, choice.read_budget, targets, cutting, rules, annotate, notes, clock
         )
-        texts = as_texts(read[0].texts)
-        return FileSpanDeduplication(
-            documents=result.documents, written=result.documents - len(result.dropped),
-            changed=len(result.changed), dropped=len(result.dropped), n_removed=len(result),
-            characters=result.characters, common=len(result.common), engine="memory",
-            characters_read=int(characters_of(texts, cutting.shingler, request.run).sum()),
-            **counts_of(*read), **shared,
-            outputs=targets.outputs(read[0].files_read),
-        )  # fmt: skip
-    done = run_spans_on_disk(
-        choice.run, targets, rules=rules, annotate=annotate, notes=notes, clock=clock
-    )
+    else:
+        found = run_spans_on_disk(
+            choice.run, targets, rules=rules, annotate=annotate, notes=notes, clock=clock
+        )
     return FileSpanDeduplication(
-        documents=done.documents, written=done.documents - done.dropped, changed=done.changed,
-        dropped=done.dropped, n_removed=done.removed, characters=done.characters,
-        characters_read=done.summary.characters, common=done.common, engine="disk",
-        **{**counts_of_summary(done.summary), "against_documents": done.against}, **shared,
-        outputs=targets.outputs(done.summary.files),
+        documents=found.documents, written=found.documents - found.dropped, changed=found.changed,
+        dropped=found.dropped, n_removed=found.removed, characters=found.characters,
+        characters_read=found.summary.characters, common=found.common,
+        **{**counts_of(found.summary), "against_documents": found.against}, **shared,
+        outputs=targets.outputs(found.summary.files),
     )  # fmt: skip

@@ -4,15 +4,22 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
 from fastlsh.errors import InputError
-from fastlsh.files.annotations import Cells, Reread, columns_of_both
-from fastlsh.files.answers import EstimatedPair, FoundPair, Removals
+from fastlsh.files.annotations import Cells, Reread
+from fastlsh.files.answers import (
+    Deduplicated,
+    EstimatedPair,
+    FoundPair,
+    PairsFound,
+    PairTables,
+    Removals,
+)
 from fastlsh.files.disk import gather, grouped
 from fastlsh.files.disk.decide import (
     ANSWER,
@@ -53,7 +60,6 @@ from fastlsh.files.run.workdir import recording
 from fastlsh.files.saved_index import count_run, save_index
 from fastlsh.io import (
     Lookup,
-    pair_columns,
     replacing_together,
     write_table,
     write_text,
@@ -145,24 +151,6 @@ def _largest(
     similarity = np.concatenate([np.ones(len(numbers) - len(rows)), similarity[rows]])
     order = np.argsort(numbers)
     return numbers[order], kept[order], similarity[order]
-
-
-class Deduplicated(NamedTuple):
-    """What a deduplication on disk has found."""
-
-    summary: Summary
-    removed: int
-    limited: int
-    further_copies: int
-
-
-class PairsFound(NamedTuple):
-    """What a search for pairs on disk has found."""
-
-    summary: Summary
-    pairs: int
-    documents_in_pairs: int
-    """Of the inputs."""
 
 
 @staged_run(Deduplicated)
@@ -262,12 +250,11 @@ def run_pairs(run: Run, *, search: PairSearch, clock: Stopwatch) -> PairsFound:
             check_pairs(answer_rows(run), search.max_pairs)
             pairs = answer_of_all_parts(run, EstimatedPair if estimates else FoundPair)
         with clock("writing"):
-            estimate = pairs["estimate"] if estimates else None
-            left, right, similarity = _columns(pairs)
-            measure = run.params.pair_measure
-            columns = pair_columns(texts, left, right, similarity, estimate, measure=measure)
-            again = partial(_reread, run)
-            columns |= columns_of_both(search.columns, left, right, run.budget.row, again)
+            left, right = pairs["left"], pairs["right"]
+            tables = PairTables(
+                texts, left, right, pairs["similarity"], pairs["estimate"] if estimates else None,
+                partial(_reread, run),
+            )  # fmt: skip
             with replacing_together() as together:
                 if search.components is not None:
                     numbers = np.arange(summary.documents)
@@ -275,7 +262,7 @@ def run_pairs(run: Run, *, search: PairSearch, clock: Stopwatch) -> PairsFound:
                     component = components_of(left, right, summary.documents)
                     table = {"id": Lookup(ids, numbers), "component": Lookup(ids, component)}
                     write_table(search.components, table, together)
-                write_table(search.output, columns, together)
+                tables.write(search, run.params, run.budget.row, together)
             inside = count_in_pairs(left, right, range(summary.n_against, summary.documents))
         return ended(run, PairsFound(summary, len(pairs), inside), search.tables)
 
@@ -298,10 +285,6 @@ def _ids(run: Run) -> Iterator[list[bytes]]:
         yield as_json(documents.ids, source.path, documents.rows)
         tell(source, record.extent)
     tell.end()
-
-
-def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:
-    return answer["left"], answer["right"], answer["similarity"]
 
 
 def prepared(

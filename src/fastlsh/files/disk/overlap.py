@@ -13,10 +13,9 @@ from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.segments import (
     saved_columns,
 )
-from fastlsh.files.disk.sign import NOTHING
 from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended
 from fastlsh.files.run.manifest import OUTPUT_PATH
-from fastlsh.files.run.records import Summary
+from fastlsh.files.run.records import NOTHING, Summary
 from fastlsh.files.run.run import Run
 from fastlsh.io import reread_blocks
 from fastlsh.parallel import Stopwatch, ordered_map

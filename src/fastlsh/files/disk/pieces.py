@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import sorted_range
 from fastlsh.files.annotations import SpanColumns
+from fastlsh.files.answers import LinesFound, SpansFound
 from fastlsh.files.budget import BASE, per_passage
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.decide import (
@@ -69,21 +70,6 @@ from fastlsh.texts import (
     splits_characters,
     texts_without_spans,
 )
-
-
-class LinesFound(NamedTuple):
-    """What a run has found."""
-
-    summary: Summary
-    documents: int
-    spans: int
-    removed: int
-    characters: int
-    changed: int
-    emptied: int
-    limited: int
-    against: int
-    """Documents of `against`."""
 
 
 @staged_run(LinesFound)
@@ -230,20 +216,6 @@ BATCH = 1 << 18
 CUT = "cut.npy"
 TRACED = "traced.npy"
 COMMON = "common.json"
-
-
-class SpansFound(NamedTuple):
-    """What a run has found."""
-
-    summary: Summary
-    documents: int
-    removed: int
-    characters: int
-    changed: int
-    dropped: int
-    common: int
-    against: int
-    """Documents of `against`."""
 
 
 @staged_run(SpansFound)

@@ -198,10 +198,6 @@ OF_DECOMPRESSOR = 1 << 26
 """Bytes of memory for which a compressed file is read beside others, with its window."""
 
 
-NOTHING = Summary(0, 0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0, 0, 0, 0, 0)
-"""Of a stage that does not end the run."""
-
-
 def sign_inputs(run: Run) -> Summary:
     """Sign all documents; goes on behind the segments that are there.
 

@@ -13,7 +13,7 @@ from fastlsh.files.disk.decide import ANSWER, KEPT, answer_name
 from fastlsh.files.disk.gathered import texts_name
 from fastlsh.files.disk.kept import check_different_ids
 from fastlsh.files.disk.link import PER_UNITED, link_inputs, link_names, link_units
-from fastlsh.files.disk.sign import NOTHING, sign_inputs, sign_units
+from fastlsh.files.disk.sign import sign_inputs, sign_units
 from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.manifest import (
@@ -26,7 +26,7 @@ from fastlsh.files.run.manifest import (
     plan_units,
 )
 from fastlsh.files.run.ownership import FINISHED, MANIFEST
-from fastlsh.files.run.records import LINKED, SIGNED, Summary
+from fastlsh.files.run.records import LINKED, NOTHING, SIGNED, Summary
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import exists

@@ -13,9 +13,10 @@ from fastlsh._kernels.text._texts import TextColumn
 from fastlsh._version import __version__
 from fastlsh.arrays import offsets_of
 from fastlsh.files.annotations import RowAnnotations
-from fastlsh.files.answers import Proof, Removals, rows_of
+from fastlsh.files.answers import Deduplicated, Proof, Removals, rows_of
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import ReadBudget, Request
+from fastlsh.files.run.records import NOTHING, Summary
 from fastlsh.files.saved_index import DIFFERENT, DIFFERENT_ADDED, count_run, kept_of, save_index
 from fastlsh.index import (
     Arrivals,
@@ -57,10 +58,8 @@ def run_deduplication(
     notes: Mapping[str, str],
     clock: Stopwatch,
     index: Index | None = None,
-) -> tuple[Deduplication, NDArray[np.bool_], Collection, Collection]:
+) -> Deduplicated:
     """Read the files, remove the near-duplicates, and write what is asked for.
-
-    Returns the result, which documents stay, and both collections.
 
     Parameters
     ----------
@@ -80,8 +79,9 @@ def run_deduplication(
         Its documents are those of `against`, and the kept documents are inserted into it, together
         with the outputs.
     """
-    how = threads_and_progress(request.run)
+    how, n_against = threads_and_progress(request.run), None
     if index is not None:
+        n_against = len(index)
         has_table = removal.annotate or targets.clusters is not None
         counted = check_counted(index, removal.counted, is_required=not has_table)
     with clock("reading"):
@@ -148,7 +148,31 @@ def run_deduplication(
             page = _page(result, collection, others, notes, seconds)
             write_text(targets.report, page, together)
     clock.update(result.seconds)
-    return result, stays, collection, others
+    summary = summary_of(
+        collection, others, n_against, empty=result.empty,
+        missing_priorities=result.missing_priorities,
+    )  # fmt: skip
+    removed = len(removals.left_out)
+    return Deduplicated(summary, removed, result.limited, len(proofs) - removed)
+
+
+def summary_of(
+    collection: Collection, others: Collection, n_against: int | None = None, **counts: Any
+) -> Summary:
+    """Return the counts of what was read; `counts` are those that the search has found.
+
+    `n_against` is the number of documents of `against`; None: those in `others`.
+    """
+    both = (others, collection)
+    n_against = len(others) if n_against is None else n_against
+    reasons = [(e.path, e.reason, e.row) for side in both for e in side.skipped_reasons]
+    return NOTHING._replace(
+        documents=n_against + len(collection), n_against=n_against, files=collection.files_read,
+        skipped=sum(side.skipped for side in both), reasons=reasons[:10],
+        repeated=sum(side.repeated_ids for side in both),
+        repeated_example=next(filter(None, (side.repeated_example for side in both)), ""),
+        slow=sum(side.slow_rows for side in both), **counts,
+    )  # fmt: skip
 
 
 def _appearing(

@@ -1,34 +1,30 @@
 """Lines, paragraphs or passages in memory: read everything, remove, write."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.files.annotations import SpanColumns
+from fastlsh.files.answers import LinesFound, SpansFound
 from fastlsh.files.cutting import Cutting, SpanCutting
-from fastlsh.files.memory.documents import left_out, read_both, span_table, threads_and_progress
+from fastlsh.files.memory.documents import (
+    left_out,
+    read_both,
+    span_table,
+    summary_of,
+    threads_and_progress,
+)
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import ReadBudget, Request
 from fastlsh.io import Collection, replacing_together, write_rows, write_table, write_text
 from fastlsh.parallel import Stopwatch, plural
 from fastlsh.reporting import Excerpt, LineRun, PassageRun, line_run, lines_page, passages_page
-from fastlsh.results import LineDeduplication, SpanDeduplication
+from fastlsh.results import SpanDeduplication
 from fastlsh.search import CutCollections, deduplicate_lines_of_texts, deduplicate_spans_of_texts
-from fastlsh.stages import CutRules
+from fastlsh.stages import CutRules, characters_of
 from fastlsh.texts import as_texts
-
-
-class LinesFound(NamedTuple):
-    """What a run has found."""
-
-    result: LineDeduplication
-    collection: Collection
-    others: Collection
-    """The documents of `against`."""
-    kept: int
-    """Rows that were written."""
 
 
 def run_lines_in_memory(
@@ -69,7 +65,10 @@ def run_lines_in_memory(
             run = line_run(result, texts, others.texts, collection.ids, others.ids)
             skipped = collection.skipped + others.skipped
             write_text(targets.report, removal_page(run, skipped, notes, clock), together)
-    return LinesFound(result, collection, others, int(kept.sum()))
+    return LinesFound(
+        summary_of(collection, others), len(collection), result.spans, len(result),
+        result.characters, len(result.changed), len(result.emptied), result.limited, len(others),
+    )  # fmt: skip
 
 
 def removal_page(
@@ -117,15 +116,6 @@ def _passage_run(
     )  # fmt: skip
 
 
-class SpansFound(NamedTuple):
-    """What a run has found."""
-
-    result: SpanDeduplication
-    collection: Collection
-    others: Collection
-    """The documents of `against`."""
-
-
 def run_spans_in_memory(
     request: Request,
     budget: ReadBudget,
@@ -166,4 +156,9 @@ def run_spans_in_memory(
             skipped = left_out(collection.skipped + others.skipped)
             page = passages_page(run, {**notes, **skipped}, clock)
             write_text(targets.report, page, together)
-    return SpansFound(result, collection, others)
+    characters = characters_of(as_texts(collection.texts), cutting.shingler, request.run)
+    summary = summary_of(collection, others, characters=int(characters.sum()))
+    return SpansFound(
+        summary, len(collection), len(result), result.characters, len(result.changed),
+        len(result.dropped), len(result.common), len(others),
+    )  # fmt: skip

@@ -156,6 +156,10 @@ class Summary(NamedTuple):
         return self.documents - self.n_against - self.empty
 
 
+NOTHING = Summary(0, 0, 0, 0, 0, [], 0, "", [], False, 0, 0, 0, 0, 0, 0, 0)
+"""Of a stage that does not end the run."""
+
+
 class Linked(NamedTuple):
     """What families there are."""
 
