@@ -12,7 +12,7 @@ from fastlsh.files.annotations import Annotations, Reread, columns_of_both
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.records import Summary
-from fastlsh.io import Lookup, Replacements, Values, pair_columns, proof_columns, write_table
+from fastlsh.io import Lookup, Replacements, Values, pair_columns, write_table
 from fastlsh.parameters import SearchParams
 from fastlsh.results import ClusterCounts, RemovedDocuments
 
@@ -127,10 +127,11 @@ class Removals:
         n_against = self.inputs.start
         if targets.removed is not None:
             rows = self.left_out
-            columns = proof_columns(
-                ids, rows["left"], rows["right"], rows["similarity"], params.measure,
-                n_against=n_against if has_against else None,
-            )  # fmt: skip
+            kept_id = Lookup(ids, rows["right"])
+            columns: dict[str, Any] = {"id": Lookup(ids, rows["left"]), "kept_id": kept_id}
+            columns[params.measure] = rows["similarity"]
+            if has_against:
+                columns["against"] = rows["right"] < n_against
             write_table(targets.removed, columns, together)
         if targets.clusters is not None:
             number, cluster = clusters_of(self.proofs, n_against)
@@ -138,6 +139,27 @@ class Removals:
             columns = {"id": Lookup(ids, number), "cluster": cluster}
             columns |= self.counts.columns(number, heads)
             write_table(targets.clusters, columns, together)
+
+
+def span_columns(
+    ids: Values,
+    document: NDArray[np.int64],
+    start: NDArray[np.int64],
+    end: NDArray[np.int64],
+    kept: NDArray[np.int64],
+    last: dict[str, NDArray[Any]],
+    *,
+    n_against: int | None = None,
+) -> dict[str, Any]:
+    """Return the table of removed spans: where they were, and the document with the kept one.
+
+    `last` is the column that follows: how similar the spans are, or where the kept one begins.
+    `n_against` is how many documents, the first ones, are of the reference collection; None: there
+    is none.
+    """
+    spans = {"id": Lookup(ids, document), "start": start, "end": end}
+    columns = {**spans, "kept_id": Lookup(ids, kept), **last}
+    return columns if n_against is None else {**columns, "against": kept < n_against}
 
 
 class PairTables(NamedTuple):

@@ -1,16 +1,16 @@
 """What documents of files contain of evaluation items, and what is left of them."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arrays import sorted_range, unique
+from fastlsh.arrays import unique
 from fastlsh.errors import InputError
+from fastlsh.files.cutting import SpanRemainder
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.manifest import Unit
 from fastlsh.io import (
@@ -25,13 +25,10 @@ from fastlsh.io import (
     Ids,
     InputFile,
     Limit,
-    Output,
     Replacements,
-    Reread,
-    Rest,
-    Rewriting,
     Source,
     identity,
+    rewritings,
     texts_of_ids,
     with_row_of_file,
     write_again,
@@ -39,7 +36,7 @@ from fastlsh.io import (
 from fastlsh.parallel import RunOptions, ordered_map
 from fastlsh.search import ContaminationParams, cuts_of, items_in, most_contained
 from fastlsh.stages import Containments, ItemGrams, Matches, Tally, matches_in
-from fastlsh.texts import as_texts, texts_without_spans
+from fastlsh.texts import as_texts
 
 REASONS = 10
 """Bad rows whose reasons are kept."""
@@ -297,10 +294,6 @@ def _found_in_block(
     return BlockFindings(containments, ids.take(containments.document), rows, cuts, dropped)
 
 
-def _again(part: InputFile) -> Iterator[Block]:
-    return part.blocks() if part.is_read else iter(())
-
-
 class ContaminationColumns:
     """The columns that tell in the row of each document which item it contains most of.
 
@@ -365,45 +358,12 @@ def write_what_is_left(
     InputError
         A file has changed since it was read.
     """
-    cuts, dropped = findings.contents.cuts, unique(findings.contents.dropped)
-    begin = findings.first
-    starts = np.cumsum([0, *(part.documents for part in findings.parts)]).tolist()
-
-    def is_dropped(number: int) -> bool:
-        first, last = np.searchsorted(dropped, (starts[number], starts[number + 1]))
-        return bool(last - first == starts[number + 1] - starts[number])
-
-    def blocks(output: Output) -> Iterator[Reread]:
-        for number in output.sources:
-            part, start = findings.parts[number - begin], starts[number - begin]
-            for count, block in zip(part.counts, _again(part), strict=True):
-                yield Reread(part.source, block, (start, start + count))
-                start += count
-
-    def rest(key: tuple[int, int], block: Block) -> Rest:
-        start, stop = key
-        kept = np.ones(stop - start, np.bool_)
-        kept[dropped[sorted_range(dropped, start, stop)] - start] = False
-        spans = cuts[sorted_range(cuts[:, 0], start, stop)] - (start, 0, 0)
-        changed: Mapping[int, str] = {}
-        if len(spans):
-            changed = texts_without_spans(as_texts(block.documents().texts), spans, params.join)
-        return Rest(kept, changed, None if added is None else added(start, stop))
-
-    outputs = []
-    for output in targets.plan:
-        number = output.sources[0] - begin
-        if not 0 <= number < len(findings.parts):
-            continue
-        first = findings.parts[number]
-        if not first.is_read:  # because of a limit
-            continue
-        if output.format == "txt" and is_dropped(number):
-            together.absent(output.path)
-            continue
-        columns = None if added is None else added(0, 0)
-        parts = [findings.parts[number - begin] for number in output.sources]
-        sources = [part.source for part in parts if part.is_read]
-        again = partial(blocks, output)
-        outputs.append(Rewriting(output, sources, again, rest, columns, max_row=max_row))
-    write_again(outputs, together, folders=targets.folders, threads=threads, tell=tell)
+    contents = findings.contents
+    left = SpanRemainder(unique(contents.dropped), contents.cuts, params.join, added)
+    outputs = rewritings(
+        findings.parts, targets.plan, left, together, first=findings.first, max_row=max_row
+    )
+    write_again(
+        [rewriting for _, _, rewriting in outputs], together, folders=targets.folders,
+        threads=threads, tell=tell,
+    )  # fmt: skip

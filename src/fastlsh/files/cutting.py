@@ -1,6 +1,6 @@
 """What is numbered in a run on disk: documents, or the lines or paragraphs of documents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.text._texts import Spans
+from fastlsh.arrays import sorted_range
 from fastlsh.errors import InputError
-from fastlsh.io import Block, BlockDocuments, Rest, take
+from fastlsh.io import Added, Block, BlockDocuments, Rest, take
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Anchors, sign_pieces, unit_anchors
@@ -22,6 +23,7 @@ from fastlsh.texts import (
     pieces_of,
     plain_strings,
     texts_without,
+    texts_without_spans,
 )
 
 STRETCH = 1 << 18
@@ -193,6 +195,36 @@ def rest_of(
     if drop_empty:
         rows[[number for number, text in texts.items() if not text]] = False
     return Rest(rows, texts)
+
+
+@dataclass(frozen=True)
+class SpanRemainder:
+    """What is left of documents if spans of their texts are cut out."""
+
+    dropped: NDArray[np.int64]
+    """int64, ascending: documents that go as a whole."""
+    spans: NDArray[np.int64]
+    """int64, ascending: document, begin and end of what is cut, and more columns."""
+    join: str
+    """Is written instead of each."""
+    added: Added | None = None
+    """Returns the columns that rows get behind their own."""
+
+    def has_rows(self, start: int, stop: int) -> bool:
+        """Whether a row is written of the documents from `start` to `stop` - 1."""
+        first, last = np.searchsorted(self.dropped, (start, stop))
+        return bool(last - first < stop - start)
+
+    def rest(self, key: tuple[int, int], block: Block) -> Rest:
+        """Return what is left of a block; the key is where its documents begin and end."""
+        start, stop = key
+        kept = np.ones(stop - start, np.bool_)
+        kept[self.dropped[sorted_range(self.dropped, start, stop)] - start] = False
+        spans = self.spans[sorted_range(self.spans[:, 0], start, stop), :3] - (start, 0, 0)
+        texts: Mapping[int, str] = {}
+        if len(spans):
+            texts = texts_without_spans(as_texts(block.documents().texts), spans, self.join)
+        return Rest(kept, texts, self.added and self.added(start, stop))
 
 
 class Wanted(NamedTuple):

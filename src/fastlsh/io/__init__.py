@@ -55,7 +55,7 @@ from fastlsh.io.replacement import (
     replacing_together,
     together_or_new,
 )
-from fastlsh.io.rows import Added, Reread, Rewriting, write_again, write_rows
+from fastlsh.io.rows import Added, Reread, Rewriting, rewritings, write_again, write_rows
 from fastlsh.io.run_paths import DATABASE_ENDINGS, RunPaths, check_target, database_files
 from fastlsh.io.same_file import is_written_in_place
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
@@ -67,8 +67,6 @@ from fastlsh.io.table_columns import (
     are_integers,
     contamination_columns,
     pair_columns,
-    proof_columns,
-    span_columns,
     texts_of_ids,
 )
 from fastlsh.io.tables import table_format, table_rows, write_table
@@ -144,7 +142,6 @@ __all__ = [
     "open_raw",
     "pair_columns",
     "plan_outputs",
-    "proof_columns",
     "pyarrow",
     "read",
     "read_blocks",
@@ -155,8 +152,8 @@ __all__ = [
     "replacing",
     "replacing_together",
     "reread_blocks",
+    "rewritings",
     "rows_of",
-    "span_columns",
     "spooled_inputs",
     "table_format",
     "table_rows",

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -298,29 +298,13 @@ def write_rows(
     sources = [part.source for part in collection.parts]
     rows = _Rows(collection, kept, texts or {}, added)
     with together_or_new(together) as files:
-        outputs = []
-        for planned in plan_outputs(sources, output, convert):
-            first, *_ = parts = [collection.parts[number] for number in planned.sources]
-            start, stop = rows.between(planned)
-            if not first.is_read:  # because of a limit
-                continue
-            if planned.format == "txt" and not kept[start:stop].any():
-                files.absent(planned.path)
-                continue
-            # Texts that become JSON lines may have come through pipes.
-            known = collection.texts is not None and planned.format != "txt"
-            known &= all(part.source.format == "txt" and not part.source.keys for part in parts)
-            outputs.append(
-                Rewriting(
-                    planned,
-                    [part.source for part in parts if part.is_read],
-                    partial(_reread, () if known else parts, collection.texts, start),
-                    rows.rest,
-                    added and added(start, start),
-                    rows.lines(start, stop) if known else (),
-                    max_row=collection.max_row,
-                )
+        outputs = [
+            rows.from_memory(rewriting, start, stop)
+            for start, stop, rewriting in rewritings(
+                collection.parts, plan_outputs(sources, output, convert), rows, files,
+                texts=collection.texts, max_row=collection.max_row,
             )
+        ]  # fmt: skip
         tell = ByteProgress("writing", sources, progress)
         # Beside the texts, and the signatures that are needed no longer.
         memory = TABLES + sum(part.size for part in collection.parts)
@@ -328,6 +312,63 @@ def write_rows(
             outputs, files, folders=folders, threads=thread_count(threads), memory=memory, tell=tell
         )
     tell.end()
+
+
+class RowsLeft(Protocol):
+    """What is left of the documents of files, which are numbered through these."""
+
+    @property
+    def added(self) -> Added | None:
+        """Returns the columns that rows get behind their own."""
+
+    def has_rows(self, start: int, stop: int) -> bool:
+        """Whether a row is written of the documents from `start` to `stop` - 1."""
+
+    def rest(self, key: tuple[int, int], block: Block) -> Rest:
+        """Return what is written of a block; the key is where its documents begin and end."""
+
+
+def rewritings(
+    parts: Sequence[InputFile],
+    outputs: Iterable[Output],
+    left: RowsLeft,
+    files: Replacements,
+    *,
+    first: int = 0,
+    texts: Any = None,
+    max_row: int | None = None,
+) -> Iterator[tuple[int, int, Rewriting]]:
+    """Yield each output that is written, and where its documents begin and end.
+
+    Parameters
+    ----------
+    parts, first
+        The files that were read, and the number of the first one among the sources of `outputs`.
+    outputs
+        All that are planned; those of other files, and of files behind a limit, are left out.
+    left
+        What is written.
+    files
+        A copy of a text of which nothing is left is removed with these.
+    texts
+        Of all documents, so that those of Parquet files need not be unpacked once more.
+    max_row
+        As for `Rewriting`.
+    """
+    starts = [0, *accumulate(part.documents for part in parts)]
+    for output in outputs:
+        begin, end = output.sources[0] - first, output.sources[-1] + 1 - first
+        if not 0 <= begin < len(parts) or not parts[begin].is_read:
+            continue
+        start, stop = starts[begin], starts[end]
+        if output.format == "txt" and not left.has_rows(start, stop):
+            files.absent(output.path)
+            continue
+        read = [part for part in parts[begin:end] if part.is_read]
+        yield start, stop, Rewriting(
+            output, [part.source for part in read], partial(_reread, read, texts, start),
+            left.rest, left.added and left.added(start, start), max_row=max_row,
+        )  # fmt: skip
 
 
 class _Rows:
@@ -340,23 +381,31 @@ class _Rows:
         self._kept = kept
         self._texts = texts
         self._changed = np.sort(np.fromiter(texts, np.int64, len(texts)))
-        self._added = added
-        self._starts = [0, *accumulate(part.documents for part in collection.parts)]
+        self.added = added
 
-    def between(self, output: Output) -> tuple[int, int]:
-        """Return the first document of an output, and the one behind the last."""
-        return self._starts[output.sources[0]], self._starts[output.sources[-1] + 1]
+    def has_rows(self, start: int, stop: int) -> bool:
+        """Whether a row is written of some documents."""
+        return bool(self._kept[start:stop].any())
 
     def rest(self, key: tuple[int, int], block: Block) -> Rest:
         """Return what is written of a block; the key is where its documents begin and end."""
         start, stop = key
         first, last = np.searchsorted(self._changed, key)
         texts = {n - start: self._texts[n] for n in self._changed[first:last].tolist()}
-        return Rest(self._kept[start:stop], texts, self._added and self._added(start, stop))
+        return Rest(self._kept[start:stop], texts, self.added and self.added(start, stop))
 
-    def lines(self, start: int, stop: int) -> Iterator[bytes]:
+    def from_memory(self, rewriting: Rewriting, start: int, stop: int) -> Rewriting:
+        """Return the same output, which reads no file again if it is of texts as JSON lines."""
+        sources, written = rewriting.sources, rewriting.output.format
+        known = self._collection.texts is not None and written != "txt"
+        if not known or any(source.format != "txt" or source.keys for source in sources):
+            return rewriting
+        # The texts may have come through pipes.
+        return replace(rewriting, blocks=lambda: iter(()), lines=self._lines(start, stop))
+
+    def _lines(self, start: int, stop: int) -> Iterator[bytes]:
         """Yield documents as lines of JSON, from their texts."""
-        added = self._added and self._added(start, stop)
+        added = self.added and self.added(start, stop)
         tails = added and json_tails(added, plain=False)
         for n in (np.flatnonzero(self._kept[start:stop]) + start).tolist():
             text = self._texts[n] if n in self._texts else self._collection.texts[n]
@@ -369,8 +418,6 @@ def _reread(parts: Iterable[InputFile], texts: Any, start: int) -> Iterator[Rere
     `texts` of the collection, or None: Parquet's own need not be unpacked once more.
     """
     for part in parts:
-        if not part.is_read:  # because of a limit
-            continue
         for count, block in zip(part.counts, part.blocks(), strict=True):
             inner = plain_block(block)
             if texts is not None and isinstance(inner, ParquetPart):

@@ -164,44 +164,6 @@ def pair_columns(
     return columns if estimate is None else {**columns, "estimate": estimate}
 
 
-def proof_columns(
-    ids: Values,
-    removed: npt.NDArray[np.int64],
-    reason: npt.NDArray[np.int64],
-    similarity: npt.NDArray[np.float64],
-    measure: str,
-    *,
-    n_against: int | None = None,
-) -> dict[str, Any]:
-    """Return the table of proofs: each removed document, the kept one, how similar they are.
-
-    `n_against` is how many documents, the first ones, are of the reference collection; None: there
-    is none.
-    """
-    columns = {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), measure: similarity}
-    return columns if n_against is None else {**columns, "against": reason < n_against}
-
-
-def span_columns(
-    ids: Values,
-    document: npt.NDArray[np.int64],
-    start: npt.NDArray[np.int64],
-    end: npt.NDArray[np.int64],
-    kept: npt.NDArray[np.int64],
-    last: dict[str, npt.NDArray[Any]],
-    *,
-    n_against: int | None = None,
-) -> dict[str, Any]:
-    """Return the table of removed spans: where they were, and the document with the kept one.
-
-    `last` is the column that follows: how similar the spans are, or where the kept one begins.
-    `n_against` is that of `proof_columns`.
-    """
-    spans = {"id": Lookup(ids, document), "start": start, "end": end}
-    columns = {**spans, "kept_id": Lookup(ids, kept), **last}
-    return columns if n_against is None else {**columns, "against": kept < n_against}
-
-
 def contamination_columns(
     ids: Lookup,
     files: Lookup,

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import sorted_range
 from fastlsh.files.annotations import SpanColumns
-from fastlsh.files.answers import LinesFound, SpansFound
+from fastlsh.files.answers import LinesFound, SpansFound, span_columns
 from fastlsh.files.budget import BASE, per_passage
-from fastlsh.files.cutting import SpanCutting
+from fastlsh.files.cutting import SpanCutting, SpanRemainder
 from fastlsh.files.disk.decide import (
     ANSWER,
     ECHOES,
@@ -39,7 +39,7 @@ from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.manifest import check_unchanged
 from fastlsh.files.run.records import BlockRecord, Segment, Summary
 from fastlsh.files.run.run import Run
-from fastlsh.io import Block, Rest, span_columns, write_table, write_text
+from fastlsh.io import Block, Rest, write_table, write_text
 from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
 from fastlsh.reporting import (
     Excerpt,
@@ -68,7 +68,6 @@ from fastlsh.texts import (
     counts_originals,
     original_spans,
     splits_characters,
-    texts_without_spans,
 )
 
 
@@ -252,7 +251,8 @@ def run_spans_on_disk(
         with clock("writing"):
             check_unchanged(run.work, run.sources[: run.first_input + summary.files])
             added = SpanColumns(rows[:, :3]) if annotate else None
-            left = _SpanRemainder(kept, 0, rows, rules.join, added=added)
+            spans = SpanRemainder(dropped, rows[:0] if annotate else rows, rules.join, added)
+            left = _SpanRemainder(kept, 0, spans, added=added)
             write_stage(run, targets, left)
             with writing_outputs(run, targets, left) as together:
                 if targets.removed is not None:
@@ -484,8 +484,7 @@ def _page_run(
 class _SpanRemainder(Remainder):
     """What is left of the inputs: documents without passages; `kept` is by document."""
 
-    rows: NDArray[np.int64]
-    join: str
+    spans: SpanRemainder
 
     def has_rows(self, records: list[BlockRecord]) -> bool:
         """Whether a row is written of some blocks: of a .txt, its only one."""
@@ -494,11 +493,5 @@ class _SpanRemainder(Remainder):
 
     def rest(self, record: BlockRecord, block: Block) -> Rest:
         """Return what is left of the documents of a block."""
-        texts = as_texts(block.documents().texts)
         start = record.first_uncut
-        stop = start + len(texts)
-        if self.added is not None:
-            return Rest(self.kept[start:stop], {}, self.added(start, stop))
-        removed = self.rows[sorted_range(self.rows[:, 0], start, stop), :3]
-        rest = texts_without_spans(texts, removed - (start, 0, 0), self.join)
-        return Rest(self.kept[start:stop], rest)
+        return self.spans.rest((start, start + len(block.documents())), block)

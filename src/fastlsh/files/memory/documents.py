@@ -13,7 +13,7 @@ from fastlsh._kernels.text._texts import TextColumn
 from fastlsh._version import __version__
 from fastlsh.arrays import offsets_of
 from fastlsh.files.annotations import RowAnnotations
-from fastlsh.files.answers import Deduplicated, Proof, Removals, rows_of
+from fastlsh.files.answers import Deduplicated, Proof, Removals, rows_of, span_columns
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import ReadBudget, Request
 from fastlsh.files.run.records import NOTHING, Summary
@@ -34,7 +34,6 @@ from fastlsh.io import (
     Ids,
     Replacements,
     replacing_together,
-    span_columns,
     take,
     write_rows,
     write_text,
