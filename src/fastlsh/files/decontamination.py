@@ -17,7 +17,7 @@ from fastlsh.files.contamination_job import (
 )
 from fastlsh.files.disk.staged import StageDoneError
 from fastlsh.files.evaluation_items import ItemFiles, read_items
-from fastlsh.files.plan import OutputPlan
+from fastlsh.files.plan import OutputPlan, RequestedOutputs
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     EngineOptions,
@@ -251,7 +251,8 @@ def _targets(
             table_format(hits)
             check_target(hits)
         return None
-    return OutputPlan.of(sources, run_paths, engine, output, convert_to, hits, None, None)
+    requested = RequestedOutputs(output, convert_to, hits)
+    return OutputPlan.of(sources, run_paths, engine, requested)
 
 
 def _workplace(

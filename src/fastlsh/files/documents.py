@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastlsh.arguments import check_choice
 from fastlsh.files.answers import Deduplicated
@@ -13,6 +13,7 @@ from fastlsh.files.plan import (
     EngineChoice,
     OutputPlan,
     RemovalRules,
+    RequestedOutputs,
     changing_over,
     plan_removal,
 )
@@ -207,23 +208,18 @@ def deduplicate_files(
         check_saved(params, index_texts, tokens=tokens)
         index = IndexOutput(os.fspath(save_index), index_texts)
         request = replace(request, saves_ids=True)
-    tables = (convert_to, removed, clusters, report)
+    requested = RequestedOutputs(output, convert_to, removed, clusters, report, index)
     result = changing_over(
-        lambda request: _deduplicated(request, output, tables, index, removal),
-        request, output, twice=True,
-    )  # fmt: skip
+        lambda request: _deduplicated(request, requested, removal), request, output, twice=True
+    )
     warn_if_none_left(request, result.documents, result.n_kept)
     return result
 
 
 def _deduplicated(
-    request: Request,
-    output: Path | None,
-    tables: Sequence[Any],
-    index: IndexOutput | None,
-    removal: RemovalRules,
+    request: Request, requested: RequestedOutputs, removal: RemovalRules
 ) -> FileDeduplication:
-    targets, choice = plan_removal(request, output, tables, index)
+    targets, choice = plan_removal(request, requested)
     if removal.annotate:
         targets.check_columns()
     notes = in_memory.notes(request, targets)

@@ -4,13 +4,19 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastlsh.errors import InputError, RoomError
 from fastlsh.files.documents import result_of
 from fastlsh.files.estimate import choose_for_index
 from fastlsh.files.memory.documents import notes, run_deduplication
-from fastlsh.files.plan import EngineChoice, OutputPlan, RemovalRules, changing_over
+from fastlsh.files.plan import (
+    EngineChoice,
+    OutputPlan,
+    RemovalRules,
+    RequestedOutputs,
+    changing_over,
+)
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     Engine,
@@ -117,10 +123,10 @@ def deduplicate_with_index(
     )  # fmt: skip
     in_memory = replace(request.engine, engine=Engine.MEMORY)
     request = replace(request, engine=in_memory, saves_ids=True)
-    tables = (convert_to, removed, clusters, report)
+    requested = RequestedOutputs(output, convert_to, removed, clusters, report)
     try:
         return changing_over(
-            lambda request: _deduplicated(request, index, output, tables, removal),
+            lambda request: _deduplicated(request, index, requested, removal),
             request, output, twice=True,
         )  # fmt: skip
     except RoomError as error:
@@ -132,13 +138,13 @@ def deduplicate_with_index(
 
 
 def _deduplicated(
-    request: Request, index: Index, output: Path, tables: Sequence[Any], removal: RemovalRules
+    request: Request, index: Index, requested: RequestedOutputs, removal: RemovalRules
 ) -> FileDeduplication:
     sources = request.input_files()
     paths = request.run_paths(sources, [])
     paths.changes("index", location_of(index))
     targets = OutputPlan.of(
-        sources, paths, request.engine, output, *tables, recovers=partial(_finish, index)
+        sources, paths, request.engine, requested, recovers=partial(_finish, index)
     )
     request.check_used(sources)
     targets.check_joined(sources, request.read, request.engine, request.run.threads)

@@ -1,13 +1,13 @@
 """Deduplication of the lines or paragraphs of files: the same answer in memory and on disk."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.disk.pieces import run_lines_on_disk
 from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.pieces import run_lines_in_memory
-from fastlsh.files.plan import changing_over, plan_removal
+from fastlsh.files.plan import RequestedOutputs, changing_over, plan_removal
 from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request
 from fastlsh.files.results import (
     FileLineDeduplication,
@@ -96,9 +96,9 @@ def deduplicate_line_files(
     max_candidates = check_integer(max_candidates, "max_candidates")
     params = piece_params(threshold, **taken(SearchParams.of, keywords))
     request = Request.of(inputs, against, params, keywords, cutting=cutting)
-    tables = (convert_to, removed, None, report)
+    requested = RequestedOutputs(output, convert_to, removed, report=report)
     result = changing_over(
-        lambda request: _deduplicated(request, cutting, output, tables, drop_empty, max_candidates),
+        lambda request: _deduplicated(request, cutting, requested, drop_empty, max_candidates),
         request, output, twice=True,
     )  # fmt: skip
     warn_if_none_left(request, result.spans, result.n_kept, by)
@@ -108,12 +108,11 @@ def deduplicate_line_files(
 def _deduplicated(
     request: Request,
     cutting: Cutting,
-    output: Path | None,
-    tables: tuple[Any, ...],
+    requested: RequestedOutputs,
     drop_empty: bool,
     max_candidates: int,
 ) -> FileLineDeduplication:
-    targets, choice = plan_removal(request, output, tables)
+    targets, choice = plan_removal(request, requested)
     clock = Stopwatch()
     more = {"min_length": cutting.min_length, "max_candidates": max_candidates}
     shared = {"by": cutting.by, **shared_fields(request, choice, clock, **more)}

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +160,23 @@ class RemovalRules:
 Result = TypeVar("Result")
 
 
+class RequestedOutputs(NamedTuple):
+    """What a removal is to write; None: nothing of the kind."""
+
+    output: Path | None
+    """A file or a directory for the rows that are left."""
+    convert: str | None = None
+    """The format of the rows in a directory."""
+    removed: Path | None = None
+    """The table of what is removed."""
+    clusters: Path | None = None
+    """The table of documents that belong together."""
+    report: Path | None = None
+    """The page."""
+    new_index: IndexOutput | None = None
+    """A new index of the kept documents."""
+
+
 @dataclass(frozen=True)
 class OutputPlan:
     """The files that a deduplication writes."""
@@ -230,19 +247,15 @@ class OutputPlan:
         sources: list[Source],
         run_paths: RunPaths,
         engine: EngineOptions,
-        output: Path | None,
-        convert: str | None,
-        removed: Path | None,
-        clusters: Path | None,
-        report: Path | None,
+        requested: RequestedOutputs,
         *,
-        index: IndexOutput | None = None,
         recovers: Callable[[list[str]], None] = recover_outputs,
     ) -> "OutputPlan":
         """Check that all can be written, and differ from each other and from what is read.
 
         `recovers` completes or removes what killed processes have left beside the outputs.
         """
+        output, convert, removed, clusters, report, index = requested
         target = None if output is None else os.fspath(output)
         if target is None and convert is not None:
             raise ValueError("convert_to has no effect without an output")
@@ -347,30 +360,20 @@ def _check_stages(request: Request, output: str | None) -> None:
         raise ValueError("a stage needs a file or a directory as the output, not a stream")
 
 
-def plan_removal(
-    request: Request, output: Path | None, tables: Sequence[Any], index: IndexOutput | None = None
-) -> tuple[OutputPlan, EngineChoice]:
-    """Find the files of a removal, check its outputs, and choose the engine.
-
-    Parameters
-    ----------
-    tables
-        The further arguments of `OutputPlan.of`: convert, removed, clusters, report.
-    index
-        A new index of the kept documents.
-    """
+def plan_removal(request: Request, requested: RequestedOutputs) -> tuple[OutputPlan, EngineChoice]:
+    """Find the files of a removal, check its outputs, and choose the engine."""
     sources = request.input_files()
     before = request.against_files()
     run_paths = request.run_paths(sources, before)
-    targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables, index=index)
+    targets = OutputPlan.of(sources, run_paths, request.engine, requested)
     request.check_used(sources, before)
     targets.check_joined(sources, request.read, request.engine, request.run.threads)
     choice = select_engine(
         request, [*before, *sources], len(before), targets.output,
         rows_written=targets.output is not None,
     )  # fmt: skip
-    if index is not None and choice.run is None:
-        check_new_index(index.path)
+    if targets.index is not None and choice.run is None:
+        check_new_index(targets.index.path)
     return targets, choice
 
 

@@ -1,14 +1,14 @@
 """Removal of repeated passages from files: the same answer in memory and on disk."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.pieces import run_spans_on_disk
 from fastlsh.files.estimate import first_documents
 from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.pieces import run_spans_in_memory
-from fastlsh.files.plan import changing_over, plan_removal
+from fastlsh.files.plan import RequestedOutputs, changing_over, plan_removal
 from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, FileKeywords, Path, Request
 from fastlsh.files.results import (
     FileSpanDeduplication,
@@ -111,9 +111,9 @@ def deduplicate_span_files(
         raise ValueError("join and keep_least have no effect with annotate=True: no text is cut")
     search = SearchParams.of(shingler=plain, rule="equal")
     request = Request.of(inputs, against, search, keywords, cutting=cutting)
-    tables = (convert_to, removed, None, report)
+    requested = RequestedOutputs(output, convert_to, removed, report=report)
     result = changing_over(
-        lambda request: _deduplicated(request, cutting, output, tables, rules, annotate),
+        lambda request: _deduplicated(request, cutting, requested, rules, annotate),
         request, output, twice=True,
     )  # fmt: skip
     warn_if_none_left(request, result.documents, result.written)
@@ -135,12 +135,11 @@ def _check_tokenizer(run: Run, shingler: Shingler) -> None:
 def _deduplicated(
     request: Request,
     cutting: SpanCutting,
-    output: Path | None,
-    tables: tuple[Any, ...],
+    requested: RequestedOutputs,
     rules: CutRules,
     annotate: bool,
 ) -> FileSpanDeduplication:
-    targets, choice = plan_removal(request, output, tables)
+    targets, choice = plan_removal(request, requested)
     if choice.run is not None:  # in memory, nothing is written before all texts are compared
         _check_tokenizer(choice.run, cutting.shingler)
     if annotate:
