@@ -1,6 +1,6 @@
 """What a search has found, in documents of `against` and the inputs: its rows and their tables."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -9,12 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.files.annotations import Annotations, Reread, columns_of_both
+from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.records import Summary
 from fastlsh.io import Lookup, Replacements, Values, pair_columns, write_table
+from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
+from fastlsh.reporting import Excerpt, PassageRun, passages_page
 from fastlsh.results import ClusterCounts, RemovedDocuments
+from fastlsh.stages import CutRules
+
+BATCH = 1 << 18
+"""Removed passages that are counted at a time."""
 
 FoundPair = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
 """A pair and its similarity."""
@@ -141,25 +148,103 @@ class Removals:
             write_table(targets.clusters, columns, together)
 
 
-def span_columns(
+def write_spans(
+    targets: OutputPlan,
     ids: Values,
-    document: NDArray[np.int64],
-    start: NDArray[np.int64],
-    end: NDArray[np.int64],
-    kept: NDArray[np.int64],
+    spans: Sequence[NDArray[np.int64]],
     last: dict[str, NDArray[Any]],
+    together: Replacements,
     *,
-    n_against: int | None = None,
-) -> dict[str, Any]:
-    """Return the table of removed spans: where they were, and the document with the kept one.
+    n_against: int | None,
+) -> None:
+    """Write the table of removed spans, if it was asked for.
 
-    `last` is the column that follows: how similar the spans are, or where the kept one begins.
-    `n_against` is how many documents, the first ones, are of the reference collection; None: there
-    is none.
+    Parameters
+    ----------
+    targets, together
+        What is written, and what the table appears with.
+    ids
+        Of all documents.
+    spans
+        The document, begin and end of each span, and the document where it stays.
+    last
+        The column that follows: how similar the spans are, or where the kept one begins.
+    n_against
+        How many documents, the first ones, are of the reference collection; None: there is none.
     """
-    spans = {"id": Lookup(ids, document), "start": start, "end": end}
-    columns = {**spans, "kept_id": Lookup(ids, kept), **last}
-    return columns if n_against is None else {**columns, "against": kept < n_against}
+    if targets.removed is not None:
+        document, start, end, kept = spans
+        columns = {"id": Lookup(ids, document), "start": start, "end": end}
+        columns |= {"kept_id": Lookup(ids, kept), **last}
+        if n_against is not None:
+            columns["against"] = kept < n_against
+        write_table(targets.removed, columns, together)
+
+
+@dataclass(frozen=True)
+class CutPassages:
+    """The passages that a run cuts out, and where they stay."""
+
+    rows: NDArray[np.int64]
+    """int64 (m, 6): document, begin and end of each, and the same of where it stays."""
+    n_against: int
+    """Documents of `against`, which have the first numbers."""
+    common: int
+    """Passages that stay because they occur in many documents."""
+    dropped: int
+    """Documents of which too little is left."""
+    rules: CutRules
+    ids: Values
+    """Of all documents."""
+
+    def write_table(
+        self, targets: OutputPlan, together: Replacements, *, has_against: bool
+    ) -> None:
+        """Write the table of removed spans, if it was asked for."""
+        write_spans(
+            targets, self.ids, [*self.rows.T[:4]], {"kept_start": self.rows[:, 4]}, together,
+            n_against=self.n_against if has_against else None,
+        )  # fmt: skip
+
+    def page(
+        self,
+        cutting: SpanCutting,
+        sources: Sequence[tuple[str, int]],
+        excerpts: Callable[[NDArray[np.int64]], list[Excerpt]],
+        notes: Mapping[str, str],
+        seconds: Mapping[str, float],
+    ) -> str:
+        """Return the page; `sources` and `excerpts` are those of `PassageRun`."""
+        before = self.n_against
+        run = PassageRun(
+            self.rows - (before, 0, 0, before, 0, 0), sources, self.common, self.dropped,
+            cutting.min_length, cutting.shingler, self.rules.given, excerpts,
+            lambda documents: Lookup(self.ids, documents + before)[:],
+        )  # fmt: skip
+        return passages_page(run, notes, seconds)
+
+    def found(self, summary: Summary, documents: int) -> "SpansFound":
+        """Return what the run has found in so many documents of the inputs."""
+        units = changed = 0
+        last = -1
+        for start, stop in batches(len(self.rows), BATCH):
+            document, begin, end = self.rows[start:stop, :3].T
+            units += int((end - begin).sum())
+            changed += int(np.count_nonzero(np.diff(document, prepend=last)))
+            last = document[-1]
+        return SpansFound(
+            summary, documents, len(self.rows), units, changed, self.dropped, self.common,
+            self.n_against,
+        )  # fmt: skip
+
+
+def write_components(
+    path: str, ids: Values, component: NDArray[np.int64], together: Replacements
+) -> None:
+    """Write the table of the connected component of each document."""
+    numbers = np.arange(len(component))
+    table = {"id": Lookup(ids, numbers), "component": Lookup(ids, component)}
+    write_table(path, table, together)
 
 
 class PairTables(NamedTuple):

@@ -31,17 +31,17 @@ from fastlsh.search.matching import check_countable as check_countable
 from fastlsh.search.matching import check_data_sets as check_data_sets
 from fastlsh.search.matching import matches, matches_of_texts, overlap, overlap_of_texts
 from fastlsh.search.pairs import near_duplicates, pairs_of_texts
-from fastlsh.search.spans import CutCollections, deduplicate_spans, deduplicate_spans_of_texts
+from fastlsh.search.spans import CutCollections, cut_passages, deduplicate_spans
 from fastlsh.search.spans import check_length as check_length
 
 __all__ = [
     "CutCollections",
+    "cut_passages",
     "decontaminate",
     "deduplicate",
     "deduplicate_lines",
     "deduplicate_lines_of_texts",
     "deduplicate_spans",
-    "deduplicate_spans_of_texts",
     "deduplicate_texts",
     "exact_codes",
     "exact_pairs",

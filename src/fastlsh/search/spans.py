@@ -12,7 +12,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.results import SpanDeduplication
 from fastlsh.search.advice import warn_of_short_passages
-from fastlsh.stages import CutKeywords, CutRules, cut_texts, repeated_passages
+from fastlsh.stages import CutKeywords, CutRules, CutTexts, cut_texts, repeated_passages
 from fastlsh.texts import Shingler, as_texts, check_traceable, plain_strings
 
 if TYPE_CHECKING:
@@ -118,35 +118,10 @@ def deduplicate_spans(
     [(1, 14, 34, 0, 0)]
     """
     rules, options = made(CutRules.of, keywords), made(RunOptions.of, keywords)
-    length = check_length(min_length)
-    plain = check_traceable(shingler or Shingler())
+    length, plain = check_length(min_length), check_traceable(shingler or Shingler())
     collections = CutCollections.of(texts, against, ids, against_ids, lose="passages")
-    return deduplicate_spans_of_texts(collections, length, plain, rules, options)
-
-
-def check_length(min_length: Any) -> int:
-    """Return the least length of a passage, or raise."""
-    length = check_integer(min_length, "min_length")
-    if length < 1:
-        raise ValueError("min_length must be at least 1, got 0")
-    return length
-
-
-def deduplicate_spans_of_texts(
-    collections: CutCollections,
-    length: int,
-    shingler: Shingler,
-    rules: CutRules,
-    options: RunOptions,
-) -> SpanDeduplication:
-    """Remove repeated passages as `deduplicate_spans` does, whose arguments are checked before."""
-    n_against = len(collections.against)
-    strings = [*collections.against, *collections.documents]
-    warn_of_short_passages(length, sum(len(text or "") for text in strings), shingler.unit)
-    everything = as_texts(strings)
-    rows = repeated_passages(everything, shingler, length, rules.n_whole(n_against), options)
-    cut = cut_texts(everything, shingler, rows, length, n_against, rules)
-    documents = collections.documents.copy()
+    cut = cut_passages(collections, length, plain, rules, options)
+    n_against, documents = len(collections.against), collections.documents.copy()
     for number, text in cut.texts.items():
         documents[number - n_against] = text
     return SpanDeduplication(
@@ -159,5 +134,32 @@ def deduplicate_spans_of_texts(
         n_against=n_against,
         ids=collections.ids,
         against_ids=collections.against_ids,
-        options={"min_length": length, "shingler": shingler, **asdict(rules)},
+        options={"min_length": length, "shingler": plain, **asdict(rules)},
     )
+
+
+def check_length(min_length: Any) -> int:
+    """Return the least length of a passage, or raise."""
+    length = check_integer(min_length, "min_length")
+    if length < 1:
+        raise ValueError("min_length must be at least 1, got 0")
+    return length
+
+
+def cut_passages(
+    collections: CutCollections,
+    length: int,
+    shingler: Shingler,
+    rules: CutRules,
+    options: RunOptions,
+) -> CutTexts:
+    """Cut repeated passages as `deduplicate_spans` does, whose arguments are checked before.
+
+    The documents of `against` have the first numbers.
+    """
+    n_against = len(collections.against)
+    strings = [*collections.against, *collections.documents]
+    warn_of_short_passages(length, sum(len(text or "") for text in strings), shingler.unit)
+    everything = as_texts(strings)
+    rows = repeated_passages(everything, shingler, length, rules.n_whole(n_against), options)
+    return cut_texts(everything, shingler, rows, length, n_against, rules)

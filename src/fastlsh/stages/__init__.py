@@ -53,6 +53,7 @@ from fastlsh.stages.overlap import shared_counts as shared_counts
 from fastlsh.stages.overlap import shared_counts_of_part as shared_counts_of_part
 from fastlsh.stages.passage_cuts import CutKeywords as CutKeywords
 from fastlsh.stages.passage_cuts import CutRules as CutRules
+from fastlsh.stages.passage_cuts import CutTexts as CutTexts
 from fastlsh.stages.passage_cuts import cut_rows as cut_rows
 from fastlsh.stages.passage_cuts import cut_texts as cut_texts
 from fastlsh.stages.passage_cuts import cuts_of as cuts_of

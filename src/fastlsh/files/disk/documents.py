@@ -19,6 +19,7 @@ from fastlsh.files.answers import (
     PairsFound,
     PairTables,
     Removals,
+    write_components,
 )
 from fastlsh.files.disk import gather, grouped
 from fastlsh.files.disk.decide import (
@@ -58,12 +59,7 @@ from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import recording
 from fastlsh.files.saved_index import count_run, save_index
-from fastlsh.io import (
-    Lookup,
-    replacing_together,
-    write_table,
-    write_text,
-)
+from fastlsh.io import replacing_together, write_text
 from fastlsh.parallel import Stopwatch, amount, plural
 from fastlsh.reporting import RunCounts, largest_clusters_page
 from fastlsh.results import Deduplication, components_of, count_in_pairs
@@ -260,8 +256,7 @@ def run_pairs(run: Run, *, search: PairSearch, clock: Stopwatch) -> PairsFound:
                     numbers = np.arange(summary.documents)
                     ids = Cells(numbers, _ids(run), integers=summary.integers)
                     component = components_of(left, right, summary.documents)
-                    table = {"id": Lookup(ids, numbers), "component": Lookup(ids, component)}
-                    write_table(search.components, table, together)
+                    write_components(search.components, ids, component, together)
                 tables.write(search, run.params, run.budget.row, together)
             inside = count_in_pairs(left, right, range(summary.n_against, summary.documents))
         return ended(run, PairsFound(summary, len(pairs), inside), search.tables)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import sorted_range
 from fastlsh.files.annotations import SpanColumns
-from fastlsh.files.answers import LinesFound, SpansFound, span_columns
+from fastlsh.files.answers import CutPassages, LinesFound, SpansFound, write_spans
 from fastlsh.files.budget import BASE, per_passage
 from fastlsh.files.cutting import SpanCutting, SpanRemainder
 from fastlsh.files.disk.decide import (
@@ -39,14 +39,12 @@ from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.manifest import check_unchanged
 from fastlsh.files.run.records import BlockRecord, Segment, Summary
 from fastlsh.files.run.run import Run
-from fastlsh.io import Block, Rest, write_table, write_text
+from fastlsh.io import Block, Rest, write_text
 from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
 from fastlsh.reporting import (
     Excerpt,
     LineRun,
     Passage,
-    PassageRun,
-    passages_page,
     removed_passages,
 )
 from fastlsh.search import warn_of_short_passages
@@ -104,13 +102,11 @@ def run_lines_on_disk(
                 begin, end = texts.bounds(proofs["left"]).T
                 lengths = end - begin
                 characters = int(lengths.sum())
-                if targets.removed is not None:
-                    columns = span_columns(
-                        texts, proofs["left"], begin, end, proofs["right"],
-                        {"jaccard": proofs["similarity"]},
-                        n_against=summary.n_against if run.first_input else None,
-                    )  # fmt: skip
-                    write_table(targets.removed, columns, together)
+                write_spans(
+                    targets, texts, (proofs["left"], begin, end, proofs["right"]),
+                    {"jaccard": proofs["similarity"]}, together,
+                    n_against=summary.n_against if run.first_input else None,
+                )  # fmt: skip
                 if targets.report is not None:
                     outcome = {"limited": limited, "max_candidates": max_candidates}
                     all_counts = counts_of_pieces(run, run.segments)
@@ -250,42 +246,24 @@ def run_spans_on_disk(
             dropped = np.flatnonzero(~kept)
         with clock("writing"):
             check_unchanged(run.work, run.sources[: run.first_input + summary.files])
+            passages = CutPassages(
+                rows, numbering.n_against, common, len(dropped), rules,
+                IdsOfPieces(texts, numbering.pieces),
+            )  # fmt: skip
             added = SpanColumns(rows[:, :3]) if annotate else None
             spans = SpanRemainder(dropped, rows[:0] if annotate else rows, rules.join, added)
             left = _SpanRemainder(kept, 0, spans, added=added)
             write_stage(run, targets, left)
             with writing_outputs(run, targets, left) as together:
-                if targets.removed is not None:
-                    ids = IdsOfPieces(texts, numbering.pieces)
-                    columns = span_columns(
-                        ids, rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3],
-                        {"kept_start": rows[:, 4]},
-                        n_against=numbering.n_against if run.first_input else None,
-                    )  # fmt: skip
-                    write_table(targets.removed, columns, together)
+                passages.write_table(targets, together, has_against=run.first_input > 0)
                 if targets.report is not None:
-                    counts = common, len(dropped)
-                    shown = _page_run(run, numbering, texts, rows, counts, rules)
-                    skipped = left_out(summary.skipped)
-                    page = passages_page(shown, {**notes, **skipped}, clock)
+                    page = passages.page(
+                        cutting, _documents_of_inputs(run), partial(_excerpts, run, numbering),
+                        {**notes, **left_out(summary.skipped)}, clock,
+                    )  # fmt: skip
                     write_text(targets.report, page, together)
-        result = SpansFound(
-            summary, numbering.documents - numbering.n_against, len(rows), *_sums(rows),
-            len(dropped), common, numbering.n_against,
-        )  # fmt: skip
+        result = passages.found(summary, numbering.documents - numbering.n_against)
         return ended(run, result, targets.all_outputs(summary.files))
-
-
-def _sums(rows: NDArray[np.int64]) -> tuple[int, int]:
-    """Return how many units rows remove, and from how many documents."""
-    units = documents = 0
-    last = -1
-    for start, stop in batches(len(rows), BATCH):
-        text, begin, end = rows[start:stop, :3].T
-        units += int((end - begin).sum())
-        documents += int(np.count_nonzero(np.diff(text, prepend=last)))
-        last = text[-1]
-    return units, documents
 
 
 class _Numbering(NamedTuple):
@@ -440,44 +418,30 @@ def _of_blocks(
     return list(ordered_map(run.reread(used), of_block, run.options.threads))
 
 
-def _page_run(
-    run: Run,
-    numbering: _Numbering,
-    ids: GatheredTexts,
-    rows: NDArray[np.int64],
-    counts: tuple[int, int],
-    rules: CutRules,
-) -> PassageRun:
-    """Return what a page is about; `counts` are of common passages and of dropped documents."""
-    cutting, before = run.cutting, numbering.n_against
-    assert isinstance(cutting, SpanCutting)
+def _excerpts(run: Run, numbering: _Numbering, places: NDArray[np.int64]) -> list[Excerpt]:
+    """Read stretches of documents, as `PassageRun` numbers these."""
+    order = np.argsort(places[:, 0], kind="stable")
+    chosen = places[order] + (numbering.n_against, 0, 0)
+    excerpts: list[Any] = [None] * len(places)
 
-    def excerpts(places: NDArray[np.int64]) -> list[Excerpt]:
-        order = np.argsort(places[:, 0], kind="stable")
-        chosen = places[order] + (before, 0, 0)
-        excerpts_of_places: list[Any] = [None] * len(places)
+    def of_block(texts: Texts, start: int, chosen_rows: slice) -> NDArray[np.int64]:
+        for row in range(chosen_rows.start, chosen_rows.stop):
+            number, begin, end = chosen[row].tolist()
+            (text,) = texts.take(np.array([number - start])).strings()
+            excerpts[order[row]] = Excerpt.of(text, begin, end)
+        return chosen[:0, 0]
 
-        def of_block(texts: Texts, start: int, chosen_rows: slice) -> NDArray[np.int64]:
-            for row in range(chosen_rows.start, chosen_rows.stop):
-                number, begin, end = chosen[row].tolist()
-                (text,) = texts.take(np.array([number - start])).strings()
-                excerpts_of_places[order[row]] = Excerpt.of(text, begin, end)
-            return chosen[:0, 0]
+    _of_blocks(run, numbering, chosen, chosen[:, 0], of_block)
+    return excerpts
 
-        _of_blocks(run, numbering, chosen, chosen[:, 0], of_block)
-        return excerpts_of_places
 
+def _documents_of_inputs(run: Run) -> list[tuple[str, int]]:
+    """Return the name of each input, and how many documents it has."""
     of_files = np.zeros(len(run.sources), np.int64)
     for record in run.blocks:
         of_files[record.source] += record.uncut
-    return PassageRun(
-        rows - (before, 0, 0, before, 0, 0),
-        [(source.path, int(n)) for source, n in zip(run.sources, of_files, strict=True)][
-            run.first_input :
-        ],
-        *counts, cutting.min_length, cutting.shingler, rules.given, excerpts,
-        lambda documents: ids.take(numbering.pieces[documents + before]),
-    )  # fmt: skip
+    names = [source.path for source in run.sources]
+    return [*zip(names, of_files.tolist(), strict=True)][run.first_input :]
 
 
 @dataclass(frozen=True)

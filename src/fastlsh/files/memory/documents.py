@@ -13,7 +13,7 @@ from fastlsh._kernels.text._texts import TextColumn
 from fastlsh._version import __version__
 from fastlsh.arrays import offsets_of
 from fastlsh.files.annotations import RowAnnotations
-from fastlsh.files.answers import Deduplicated, Proof, Removals, rows_of, span_columns
+from fastlsh.files.answers import Deduplicated, Proof, Removals, rows_of
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import ReadBudget, Request
 from fastlsh.files.run.records import NOTHING, Summary
@@ -42,8 +42,6 @@ from fastlsh.parallel import RunOptions, Stopwatch, plural
 from fastlsh.reporting import report_page
 from fastlsh.results import (
     Deduplication,
-    LineDeduplication,
-    SpanDeduplication,
 )
 from fastlsh.search import deduplicate_texts, long_shingles
 from fastlsh.texts import Shingler, ids_of_words
@@ -270,22 +268,6 @@ def short_documents(short: int, documents: int, shingler: Shingler) -> dict[str,
 def left_out(skipped: int) -> dict[str, str]:
     """Return what a page tells of bad rows."""
     return {"rows left out": f"{skipped:,}"} if skipped else {}
-
-
-def span_table(
-    request: Request,
-    result: LineDeduplication | SpanDeduplication,
-    collection: Collection,
-    others: Collection,
-    last: dict[str, NDArray[Any]],
-) -> dict[str, Any]:
-    """Return the columns of the table of removed spans, with `last` behind the others."""
-    n_against, outside = len(others), result.against_document
-    kept = np.where(outside < 0, n_against + result.kept_document, outside)
-    return span_columns(
-        others.ids + collection.ids, n_against + result.document, result.start, result.end, kept,
-        last, n_against=n_against if request.against else None,
-    )  # fmt: skip
 
 
 def _proofs(result: Deduplication, before: int, *, with_copies: bool) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastlsh.files.annotations import blocks_of
-from fastlsh.files.answers import PairsFound, PairTables
+from fastlsh.files.answers import PairsFound, PairTables, write_components
 from fastlsh.files.budget import longest_row
 from fastlsh.files.memory.documents import (
     grouped,
@@ -14,7 +14,7 @@ from fastlsh.files.memory.documents import (
     threads_and_progress,
 )
 from fastlsh.files.requests import PairSearch, ReadBudget, Request
-from fastlsh.io import Collection, Lookup, replacing_together, write_table, write_text
+from fastlsh.io import Collection, replacing_together, write_text
 from fastlsh.parallel import Stopwatch, plural
 from fastlsh.reporting import PairFiles, ReportedDocuments, pairs_page
 from fastlsh.results import Matches, Pairs, count_in_pairs
@@ -46,9 +46,7 @@ def run_pairs(
     with replacing_together() as together:
         with clock("writing"):
             if search.components is not None and isinstance(pairs, Pairs):
-                numbers = {"id": np.arange(len(collection)), "component": pairs.components()}
-                table = {name: Lookup(ids, which) for name, which in numbers.items()}
-                write_table(search.components, table, together)
+                write_components(search.components, ids, pairs.components(), together)
             tables.write(search, request.search, longest_row(budget.memory), together)
         if search.page is not None:
             page = _page(request, search, clock, pairs, collection, others)
