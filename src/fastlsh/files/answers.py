@@ -13,6 +13,8 @@ from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.records import Summary
+from fastlsh.files.saved_index import count_run
+from fastlsh.index import NewIndex
 from fastlsh.io import Lookup, Replacements, Values, pair_columns, write_table
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
@@ -112,6 +114,13 @@ class Removals:
     def counts(self) -> ClusterCounts:
         """The counts of all clusters."""
         return self.rules.counts_of(self.documents, self.labels, self.numbers)
+
+    def count_in(self, index: NewIndex) -> None:
+        """Count all documents in the new index of the kept ones."""
+        start = self.inputs.start
+        head = np.arange(len(self.inputs))
+        head[self.proofs["left"] - start] = np.maximum(self.proofs["right"] - start, -1)
+        count_run(index, self.rules.counted, head, self.labels, self.numbers)
 
     def annotations(self, params: SearchParams, ids: Values) -> Annotations | None:
         """Return the columns that the rows get, if they are annotated."""

@@ -58,7 +58,7 @@ from fastlsh.files.run.records import LINKED, SIGNED, Summary
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import recording
-from fastlsh.files.saved_index import count_run, save_index
+from fastlsh.files.saved_index import save_index
 from fastlsh.io import replacing_together, write_text
 from fastlsh.parallel import Stopwatch, amount, plural
 from fastlsh.reporting import RunCounts, largest_clusters_page
@@ -134,7 +134,7 @@ def _largest(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the documents of the largest clusters, their kept ones, and the similarities.
 
-    Documents are numbered as in memory: those of the inputs, and behind them those of `against`.
+    Documents are numbered as on a page: those of the inputs, and behind them those of `against`.
     """
     clusters, sizes = np.unique(heads, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
@@ -184,8 +184,7 @@ def run_deduplication(
             end_of_stage(run, "decide")
             proofs = answer_of_all_parts(run)
             inputs = range(summary.n_against, summary.documents)
-            labels, numbers = saved_columns(run)
-            removals = Removals(proofs, inputs, removal, labels, numbers)
+            removals = Removals(proofs, inputs, removal, *saved_columns(run))
             kept = kept_documents(run, removals.left_out)
             end_of_stage(run, "merge")
         with clock("writing"):
@@ -205,14 +204,10 @@ def run_deduplication(
                 if targets.index is not None and not targets.index.is_in_record_of(run.work):
                     documents = reread_kept(run, proofs)
                     threads = run.options.threads
-                    head = np.arange(summary.documents - summary.n_against)
-                    head[proofs["left"] - summary.n_against] = np.maximum(
-                        proofs["right"] - summary.n_against, -1
-                    )
                     with recording(together, run.work, *targets.index.record):
                         save_index(
                             targets.index, run.params, threads, documents, together,
-                            lambda made: count_run(made, removal.counted, head, labels, numbers),
+                            removals.count_in,
                         )  # fmt: skip
                 limited = limited_documents(run)
                 if targets.report is not None:

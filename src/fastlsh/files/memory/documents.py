@@ -17,7 +17,7 @@ from fastlsh.files.answers import Deduplicated, Proof, Removals, rows_of
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import ReadBudget, Request
 from fastlsh.files.run.records import NOTHING, Summary
-from fastlsh.files.saved_index import DIFFERENT, DIFFERENT_ADDED, count_run, kept_of, save_index
+from fastlsh.files.saved_index import DIFFERENT, DIFFERENT_ADDED, kept_of, save_index
 from fastlsh.index import (
     Arrivals,
     Counted,
@@ -112,7 +112,7 @@ def run_deduplication(
     stays[removals.left_out["left"] - before] = False
     ids = others.ids + collection.ids
     annotations = removals.annotations(request.search, ids)
-    change = None if index is None else _counted(index, result, collection, counted)
+    change = None if index is None else _counted(index, removals, ids, collection, counted)
     with _appearing(index, change) as together:
         with clock("writing"):
             removals.write_tables(
@@ -135,10 +135,7 @@ def run_deduplication(
                 documents = kept_of(collection, result.kept, *signatures)
                 save_index(
                     targets.index, request.search, request.run.threads, documents, together,
-                    lambda made: count_run(
-                        made, removal.counted, result.kept_index,
-                        collection.labels, collection.numbers,
-                    ),
+                    removals.count_in,
                 )  # fmt: skip
         if targets.report is not None:
             seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
@@ -182,21 +179,20 @@ def _appearing(
 
 
 def _counted(
-    index: Index, result: Deduplication, collection: Collection, what: Counted
+    index: Index, removals: Removals, ids: Ids, collection: Collection, what: Counted
 ) -> Callable[[], None]:
-    """Return what inserts the kept documents, and counts for each what has come."""
-    outside = result.against_index
-    chosen = np.flatnonzero(result.kept)
+    """Return what inserts the kept documents, and counts for each what has come.
+
+    `ids` are those of the documents of the index that decided, and of the inputs.
+    """
+    proofs, (start, stop) = removals.proofs, (removals.inputs.start, removals.inputs.stop)
+    head = np.arange(start, stop)
+    head[proofs["left"] - start] = proofs["right"]
+    chosen = np.flatnonzero(head == np.arange(start, stop))
     new = collection.ids.take(chosen), take(collection.texts, chosen)
-    came = np.arange(len(collection)) if what else result.removed
-    n = len(collection)
-    head = np.where(outside < 0, result.kept_index, n + outside)[came]
-    heads, of = np.unique(head, return_inverse=True)
-    inside = int(np.searchsorted(heads, n))
-    names = collection.ids.take(heads[:inside])
-    known = result.against_ids or ()
-    names = [*names, *(known[number] for number in (heads[inside:] - n).tolist())]
-    is_new = (heads < n) & bool(what)
+    came = np.arange(len(head)) if what else proofs["left"] - start
+    heads, of = np.unique(head[came], return_inverse=True)
+    names, is_new = ids.take(heads), (heads >= start) & bool(what)
     arrivals = Arrivals.of(what, came, of.reshape(-1), collection.labels, collection.numbers)
 
     def change() -> None:
