@@ -47,21 +47,24 @@ def write_shards(folder, rows, shards, name="in"):
 
 SIZES = [
     {},
-    {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
-    {"block": 1 << 20, "run": 1 << 16, "rows": 1 << 16, "part": 1 << 16, "pending": 1 << 20},
+    {"block": 1, "segment": 8, "rows": 50, "part": 1, "texts": 0},
+    {"block": 1 << 20, "segment": 1 << 16, "rows": 1 << 16, "part": 1 << 16, "texts": 1 << 20},
 ]
 """Budgets that cut into pieces of usual, of the least and of the largest sizes."""
 
-OF_PASSAGES = {"part": 100, "run": 200}
+OF_PASSAGES = {"part": 100, "segment": 200}
 """Sizes for passages, as a document has many contexts."""
 
 
 def small_budget(monkeypatch, **sizes):
-    """Let stages cut their work: blocks of 700 bytes, runs of 40 documents, parts of 10.
+    """Let stages cut their work: blocks of 700 bytes, segments of 40 documents, parts of 10.
 
     Units of signing have 16 KB.
     """
-    wanted = {"block": 700, "run": 40, "rows": 16, "part": 10, "pending": 2000, **sizes}
+    wanted = {"block": 700, "segment": 40, "rows": 16, "part": 10, "texts": 2000, **sizes}
+    texts = wanted.pop("texts")
+    wanted |= {"waiting": texts, "prepared": texts, "of_families": texts}
+    wanted |= {"in_part": texts // 2, "grouped": texts // 2}
 
     def of(cls, memory, params, threads, piece=0):
         return cls(memory, **wanted)

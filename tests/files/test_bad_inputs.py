@@ -22,7 +22,7 @@ pytest.importorskip("pyarrow")
 @pytest.fixture
 def nine(tmp_path, monkeypatch):
     """Nine compressed shards, a command, and what it must write."""
-    small_budget(monkeypatch, run=14)
+    small_budget(monkeypatch, segment=14)
     inputs = []
     for path in map(Path, write_shards(tmp_path, rows_of(4, 63), 9)):
         packed = path.with_suffix(".jsonl.gz")
@@ -118,7 +118,7 @@ def broken_later(path):
 @pytest.mark.parametrize("size", every(2, [14, 10_000]))
 def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatch, capfd, size):
     """They are in a run of their own, or in one with files before, and go in any case."""
-    small_budget(monkeypatch, run=size)
+    small_budget(monkeypatch, segment=size)
     inputs, command, expected = nine
     whole = broken_later(inputs[6])
     line_of(capfd, command)

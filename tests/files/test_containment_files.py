@@ -62,7 +62,7 @@ def run(folder, inputs, engine, **keywords):
 def test_memory_and_disk(tmp_path_factory, texts, containment, keep, most, size, narrow_ranges):
     tmp_path = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
-        small_budget(patch, run=7, rows=4 if narrow_ranges else 100, part=3)
+        small_budget(patch, segment=7, rows=4 if narrow_ranges else 100, part=3)
         inputs = write_shards(tmp_path, rows(texts), 2)
         keywords = {
             **BY, "containment": containment, "keep": keep, "max_candidates": most, "num_perm": 32,

@@ -35,7 +35,7 @@ STOPS = {
 
 
 def prepared(folder, monkeypatch, seed=3):
-    small_budget(monkeypatch, pending=400, rows=64)
+    small_budget(monkeypatch, texts=400, rows=64)
     monkeypatch.setattr(link, "EVERY", 0.0)
     folder.mkdir(exist_ok=True)
     rows = rows_of(seed, 32)

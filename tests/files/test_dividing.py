@@ -66,7 +66,7 @@ def test_nothing_to_divide(n):
 
 def test_families_of_more_documents_than_fit_into_the_memory_are_in_files(tmp_path, monkeypatch):
     monkeypatch.setattr(link, "BATCH", 1 << 16)
-    n, job = 1 << 20, SimpleNamespace(budget=SimpleNamespace(pending=1 << 18))
+    n, job = 1 << 20, SimpleNamespace(budget=SimpleNamespace(of_families=1 << 18))
     job.work = SimpleNamespace(path=tmp_path)
     pairs = np.empty(n // 2, link.Link)
     pairs["earlier"], pairs["later"] = np.arange(n // 2), np.arange(n // 2, n)

@@ -114,7 +114,7 @@ def command_of(inputs, folder, output, engine="disk"):
 def test_a_disk_that_is_full_in_a_stage(
     collection, small_disk, monkeypatch, capfd, stage, output, left
 ):
-    small_budget(monkeypatch, run=15, rows=200)
+    small_budget(monkeypatch, segment=15, rows=200)
     monkeypatch.setattr(link, "EVERY", 0)
     inputs, expected = collection
     room, name, call = STAGES[stage]

@@ -23,7 +23,7 @@ KEPT = {
 @pytest.mark.parametrize("kind", KEPT, ids=lambda kind: kind.__name__)
 @pytest.mark.filterwarnings("ignore:.*without being compared")
 def test_a_family_that_is_larger_than_a_part(tmp_path, monkeypatch, kind):
-    small_budget(monkeypatch, block=20_000, run=300, rows=500, part=50, pending=20_000)
+    small_budget(monkeypatch, block=20_000, segment=300, rows=500, part=50, texts=20_000)
     monkeypatch.setattr(scratch, "SMALL", 1)  # every array that may be a file is one
     count = 1_200
     path = families.write(tmp_path / "in.jsonl", kind(count, 300))

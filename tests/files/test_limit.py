@@ -173,7 +173,7 @@ def test_lines(tmp_path, monkeypatch, limit):
 
 @pytest.mark.parametrize("group", [None, "id"])
 def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch, group):
-    small_budget(monkeypatch, run=10)
+    small_budget(monkeypatch, segment=10)
     paths = write(tmp_path / "in", "jsonl")
     keywords = {"engine": "disk", "work": tmp_path / "work", "limit": 22, "group": group}
     fastlsh.deduplicate_files(

@@ -18,7 +18,7 @@ from shards import SIZES, WORDS, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
-OF_LINES = {"part": 50, "run": 200, "rows": 64}
+OF_LINES = {"part": 50, "segment": 200, "rows": 64}
 """Sizes for lines, of which a document has several."""
 
 

@@ -152,7 +152,7 @@ def test_changed_inputs_are_refused_until_restart(stopped, tmp_path):
 
 def test_threads_and_memory_may_change(stopped, tmp_path, monkeypatch):
     keywords, expected = stopped
-    small_budget(monkeypatch, part=50, block=90, run=20)
+    small_budget(monkeypatch, part=50, block=90, segment=20)
     deduplicate_files(**{**keywords, "threads": 1, "memory": "500M"})
     assert written(tmp_path) == expected
 
@@ -187,7 +187,7 @@ def test_a_run_that_ends_while_it_gathers(tmp_path, monkeypatch, blocks):
     rows = rows_of(2, 60)
     rows[0]["text"] = rows[3]["text"] = "the only text with \ud83d, in the first block"
     monkeypatch.setattr(sys.modules[__name__], "rows_of", lambda *_: rows)
-    small_budget(monkeypatch, pending=0)
+    small_budget(monkeypatch, texts=0)
     keywords, expected = prepared(tmp_path)
     add = gather._TextsWriter.add
     gathered = []

@@ -24,7 +24,7 @@ def run(request, tmp_path, monkeypatch):
     The rows have a hundred times as much. All documents share buckets.
     """
     pytest.importorskip("pyarrow")
-    small_budget(monkeypatch, block=50_000, pending=500)
+    small_budget(monkeypatch, block=50_000, texts=500)
     kind, n = request.param
     texts = [TEXT.format(i // 2) for i in range(n)]
     path = tmp_path / f"in.{kind}"

@@ -370,7 +370,7 @@ def test_a_client_that_remembers_what_was_missing(keywords, monkeypatch):
         with pytest.raises(InputError, match=f"{before}.* not finished"):
             as_client(stage)
         deduplicate_files(**keywords, stage=before)  # on another machine
-        missing |= {path for path in work.iterdir() if path.name.startswith(("run", "links"))}
+        missing |= {path for path in work.iterdir() if path.name.startswith(("segment", "links"))}
         as_client(stage, part=None if stage in WHOLE else (1, 3))
     assert (work / link.DONE).exists()
 
@@ -416,7 +416,7 @@ def test_a_stage_whose_forerunner_is_incomplete(keywords, monkeypatch):
 
 
 def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
-    small_units(monkeypatch, run=2, block=200)
+    small_units(monkeypatch, segment=2, block=200)
     with monkeypatch.context() as patch:
         patch.setattr(sign, "sign_batch", after(3, sign.sign_batch))
         with pytest.raises(StoppedError):
@@ -485,7 +485,7 @@ def test_units_are_fixed_when_the_run_begins(staged, tmp_path, monkeypatch):
         with pytest.raises(ValueError, match=r"memory must be at least 300M with 1 thread"):
             deduplicate_files(**keywords, stage="sign", part=(2, 2))
     with monkeypatch.context() as patch:
-        small_budget(patch, block=5000, run=400, rows=500, part=1000, pending=10000)
+        small_budget(patch, block=5000, segment=400, rows=500, part=1000, texts=10000)
         more = {**keywords, "memory": "400M"}
         in_parts(deduplicate_files, more, 3, stages=STAGES[:-1])
     in_parts(deduplicate_files, {**keywords, "work": other}, 2, stages=STAGES[:5])

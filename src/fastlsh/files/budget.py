@@ -198,14 +198,22 @@ class Budget:
     memory: int
     block: int
     """Bytes of a file that a thread works on at a time."""
-    run: int
+    segment: int
     """Documents whose keys are sorted together."""
     rows: int
     """Keys of a band that are linked together."""
     part: int
     """Documents that are searched together, if their families are no larger."""
-    pending: int
+    waiting: int
     """Bytes of texts that wait to be written to their parts."""
+    prepared: int
+    """Bytes of the texts of a part that are normalised once, and not at each comparison."""
+    in_part: int
+    """Bytes of the texts of a part in memory; more of them are in a mapped file."""
+    of_families: int
+    """Bytes of an array of all documents while they are linked; a longer one is a mapped file."""
+    grouped: int
+    """Bytes of the texts of a file of documents that are made of rows."""
     threads: int = 1 << 62
     """At most so many are used: more would have small blocks."""
     row: int = 1 << 62
@@ -244,10 +252,14 @@ class Budget:
         return cls(
             memory,
             block=max(min(room // (24 * threads * wide), 1 << 23), 1 << 16),
-            run=max(min(room // 3 // keys, LONGEST), 1 << 10),
+            segment=max(min(room // 3 // keys, LONGEST), 1 << 10),
             rows=max(room // 3 // (40 * threads), 1 << 16),
             part=max(room // 2 // document, 1 << 10),
-            pending=room // 6,
+            waiting=room // 6,
+            prepared=room // 6,
+            in_part=room // 12,
+            of_families=room // 6,
+            grouped=room // 12,
             threads=most,
             row=room // PER_ROW,
             batch=room // PER_BATCH,

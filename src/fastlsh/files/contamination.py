@@ -265,10 +265,7 @@ def find_in_files(
 
 
 def _blocks(
-    parts: list[InputFile],
-    within: ByteRange,
-    limit: int | None,
-    read: Cutter,
+    parts: list[InputFile], within: ByteRange, limit: int | None, read: Cutter
 ) -> Iterator[tuple[InputFile, Block]]:
     left = Limit(limit)
     for part in parts:

@@ -41,12 +41,7 @@ class GatheredPart(NamedTuple):
     """Where arrays go that are too large for the memory; None: none is."""
 
 
-def decide_parts(
-    run: Run,
-    texts: GatheredTexts,
-    keep: str | None,
-    max_candidates: int,
-) -> None:
+def decide_parts(run: Run, texts: GatheredTexts, keep: str | None, max_candidates: int) -> None:
     """Decide on the documents of each part that has not been worked on yet.
 
     Parameters
@@ -82,7 +77,7 @@ def _groups(run: Run, part: GatheredPart) -> NDArray[np.uint64] | None:
 
 def prepared_texts(run: Run, part: GatheredPart) -> Any:
     """Return the texts of a part, to be normalised once if all of them fit into the memory."""
-    if int(part.rows["size"].sum()) > run.budget.pending:
+    if int(part.rows["size"].sum()) > run.budget.prepared:
         return part.texts
     return run.params.shingler.prepared(as_texts(part.texts))
 

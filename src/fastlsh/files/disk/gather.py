@@ -192,18 +192,12 @@ class _TextsWriter:
     """Writes the texts of a segment, some of them at a time sorted by part."""
 
     def __init__(
-        self,
-        folder: Path,
-        rows: BinaryIO,
-        texts: BinaryIO,
-        ids: BinaryIO,
-        run: Run,
-        wide: int,
+        self, folder: Path, rows: BinaryIO, texts: BinaryIO, ids: BinaryIO, run: Run, wide: int
     ) -> None:
         self._folder = folder
         self._rows, self._texts, self._ids = rows, texts, ids
         self._row_bytes = row_of(run).itemsize
-        self._max_pending = run.budget.pending // wide
+        self._max_pending = run.budget.waiting // wide
         self._pending: dict[int, list[tuple[bytes, memoryview]]] = {}
         self._waiting = 0
         self._stretches: list[tuple[Any, ...]] = []

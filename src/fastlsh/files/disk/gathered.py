@@ -65,10 +65,7 @@ class StoredIds:
     """
 
     def __init__(
-        self,
-        numbers: NDArray[np.int64],
-        ends: NDArray[np.int64],
-        data: NDArray[np.uint8],
+        self, numbers: NDArray[np.int64], ends: NDArray[np.int64], data: NDArray[np.uint8]
     ) -> None:
         self._numbers = numbers
         self._ends = ends
@@ -189,7 +186,7 @@ class GatheredTexts:
         count = int(chosen["rows"].sum())
         write: Write | None = None
         with ExitStack() as stack:
-            if size > self._run.budget.pending // 2:
+            if size > self._run.budget.in_part:
                 folder = self._run.work.path
                 rows = mapped_in(folder)(count, self._row)
                 write, data = stack.enter_context(mapped_file(folder, size))

@@ -21,7 +21,8 @@ from fastlsh.files.budget import Budget, least_memory
 from fastlsh.files.disk.gather import gather_segments
 from fastlsh.files.disk.gathered import GatheredTexts, texts_name
 from fastlsh.files.disk.link import PARTS
-from fastlsh.files.disk.segments import drop_keys, groups_and_sizes
+from fastlsh.files.disk.segment_keys import RowGroups
+from fastlsh.files.disk.segments import drop_keys
 from fastlsh.files.disk.sign import sign_inputs
 from fastlsh.files.disk.write import Remainder, error_of_document
 from fastlsh.files.run.ownership import INNER
@@ -110,7 +111,7 @@ def number_groups(run: Run) -> None:
                 numbers = of_row[first:stop]
                 sizes = _numbered(run, chosen, numbers)
                 _check_lengths(run, first, numbers, sizes)
-                part = _parts(sizes, run.budget.pending // 2)
+                part = _parts(sizes, run.budget.grouped)
                 for start in range(0, len(numbers), _STEP):
                     files_of_rows = part[numbers[start : start + _STEP]] + files
                     part_of_row[first + start : first + start + len(files_of_rows)] = files_of_rows
@@ -134,7 +135,10 @@ def _numbered(run: Run, segments: list[Segment], numbers: NDArray[np.int64]) -> 
     """
     count = -(-len(numbers) // run.budget.rows)
     begin = segments[0].first
-    of_segment = [(segment.first - begin, *groups_and_sizes(run, segment)) for segment in segments]
+    of_segment = [
+        (segment.first - begin, keys.groups, keys.sizes)
+        for segment, keys in ((segment, RowGroups(run, segment)) for segment in segments)
+    ]
     for index in range(count):
         rows, groups = [], []
         for first, every, _ in of_segment:

@@ -12,9 +12,9 @@ from fastlsh._kernels.candidates import _candidates
 from fastlsh.banding import ASKS, OFFERS, of_band
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.files.cutting import SpanCutting
+from fastlsh.files.disk.segment_keys import BandKeys, Minima
 from fastlsh.files.disk.segments import (
     OF_DOCUMENTS,
-    SegmentKeys,
     drop_keys,
 )
 from fastlsh.files.disk.sorted_keys import pieces_of_range, ranges
@@ -94,7 +94,7 @@ def _empty_for(run: Run, documents: int) -> Empty:
 
     Parts of the memory are taken by keys, which are linked at the same time.
     """
-    small = PER_UNITED * documents <= run.budget.pending
+    small = PER_UNITED * documents <= run.budget.of_families
     return np.empty if small else mapped_in(run.work.path)
 
 
@@ -162,27 +162,28 @@ def _united(run: Run, documents: int) -> NDArray[np.int32]:
 
 
 class _Linker:
-    """Finds the documents of all runs that have a key in common."""
+    """Finds the documents of all segments that have a key in common."""
 
     def __init__(self, run: Run, documents: int) -> None:
         self._run = run
-        self._segments = [SegmentKeys(run, segment) for segment in run.segments]
         self._bits = max(documents - 1, 1).bit_length()
         self._most = run.budget.rows
         self._partitions = run.params.partitions
         self._steps = np.empty(0, np.uint8)
+        self._keys: list[BandKeys] | list[Minima]
         if self._partitions:
-            self._steps = np.concatenate(
-                [self._steps, *(segment.steps for segment in self._segments)]
-            )
+            self._keys = [Minima(run, segment) for segment in run.segments]
+            self._steps = np.concatenate([self._steps, *(keys.steps for keys in self._keys)])
+        else:
+            self._keys = [BandKeys(run, segment) for segment in run.segments]
         self.bands = run.params.n_keys
 
     def links(self, band: int, index: int, count: int) -> Iterator[NDArray[Any]]:
         """Yield each `Link` of one of several ranges of the keys of a band, some at a time."""
         state = None
-        segments = [segment.band(band, index, count) for segment in self._segments]
+        ranges_of_keys = [keys.band(band, index, count) for keys in self._keys]
         most = MAX_DOCUMENTS if self._partitions else self._most  # roles are compared in a bucket
-        for keys, numbers in pieces_of_range(segments, 0, index, count, self._bits, most):
+        for keys, numbers in pieces_of_range(ranges_of_keys, 0, index, count, self._bits, most):
             if self._partitions:
                 part, _ = of_band(self._partitions, band)
                 useful = in_use(keys, part.roles(self._steps[numbers]))

@@ -1,23 +1,16 @@
-"""Signed segments on disk: the sorted keys of consecutive blocks, and a record of each block.
-
-A document has so many keys in a search by containment that the minima of which they are made take
-less, so a segment of that search has these instead.
-"""
+"""Signed segments on disk: the keys of consecutive blocks, and a record of each block."""
 
 import json
 from binascii import crc32
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.banding import of_band
-from fastlsh.candidates import MAX_DOCUMENTS, keys_apart, keys_of_one_band
+from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.errors import InputError
-from fastlsh.files.disk.sorted_keys import SortedRun, sorted_in_range
-from fastlsh.files.run.ownership import UnsealedError
+from fastlsh.files.disk.segment_keys import kind_of_keys
 from fastlsh.files.run.records import BlockRecord, Segment, segment_name
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import (
@@ -33,8 +26,6 @@ from fastlsh.priorities import PriorityRecord
 BYTES_OF_SEGMENT = 1 << 30
 """A segment ends behind so many bytes of files: what a kill loses at most."""
 
-HALF = np.uint64(32)
-
 OF_DOCUMENTS = np.array([1, 0, 0, 1, 0])
 """Which columns of an echo are numbers of documents."""
 
@@ -44,9 +35,7 @@ class SignedBlock(NamedTuple):
 
     record: BlockRecord
     keys: NDArray[np.uint64] | NDArray[np.uint32]
-    """uint64 (bands, n), packed; or uint32 (num_perm + 1, n), the minima and the steps of sizes,
-    with two more rows if there are groups; or, of rows that are put together, uint32 (4, n), the
-    halves of their groups and sizes."""
+    """(m, n), as the type of keys of the run stores them: see `kind_of_keys`."""
     identities: NDArray[np.uint64]
     empty: int
     short: int
@@ -93,7 +82,7 @@ class SegmentWriter:
         """Take a block; a segment that would be too long is written before."""
         n = signed.record.documents
         if self._parts and (
-            self._documents + n > self._run.budget.run // self._wide
+            self._documents + n > self._run.budget.segment // self._wide
             or self._bytes > BYTES_OF_SEGMENT
         ):
             self.close()
@@ -118,20 +107,20 @@ class SegmentWriter:
             segment_name(self.unit, self._number), unsealed=["keys.npy"]
         ) as folder:
             folder.mkdir()
-            kind = parts[0].keys
-            keys = folder / "keys.npy"
-            start = begin_array(keys, kind.dtype, (len(kind), self._documents))
+            first, keys = parts[0].keys, folder / "keys.npy"
+            start = begin_array(keys, first.dtype, (len(first), self._documents))
+            is_sorted = kind_of_keys(run).is_sorted
             rows = np.arange(self._documents, dtype=np.uint64)
 
             def write(band: int) -> int:
                 row = np.concatenate([part.keys[band] for part in parts])
-                if row.dtype == np.uint64:
+                if is_sorted:
                     row |= rows  # those of empty documents stay below all keys
                     row.sort()
                 write_at(keys, start + band * row.nbytes, row)
                 return crc32(row.data)
 
-            bands = list(ordered_map(range(len(kind)), write, run.options.threads // self._wide))
+            bands = list(ordered_map(range(len(first)), write, run.options.threads // self._wide))
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()
             save_array(folder / "identities.npy", identities)
@@ -206,74 +195,10 @@ def counted_on(
     return np.concatenate(moved)
 
 
-class SegmentKeys:
-    """The keys of a segment, mapped; each row of the file is compared with its checksum once.
-
-    They are not compared as a whole, for other processes may link other bands.
-    """
-
-    def __init__(self, run: Run, segment: Segment) -> None:
-        self._run = run
-        self._segment = segment
-        mapped = run.work.load(f"{segment.name}/keys.npy", sealed=False)
-        self._rows: NDArray[Any] = mapped.view(np.ndarray)  # which is cut much faster
-        self._checked: set[int] = set()
-
-    def rows(self, first: int, last: int) -> NDArray[Any]:
-        """Return some rows of the file, mapped, if they are unchanged."""
-        for row in range(first, last):
-            if row not in self._checked:
-                with self._run.work.checking(f"{self._segment.name}/keys.npy"):
-                    if crc32(self._rows[row].data) != self._segment.bands[row]:
-                        raise UnsealedError("is damaged")
-                self._checked.add(row)
-        return self._rows[first:last]
-
-    def band(self, band: int, index: int, count: int) -> SortedRun:
-        """Return the keys of a band, in at least one of `count` ranges of all keys."""
-        if not self._run.params.partitions:
-            return SortedRun(self._segment.first, self.rows(band, band + 1))
-        part, number = of_band(self._run.params.partitions, band)
-        height = part.params.rows
-        minima = self.rows(number * height, (number + 1) * height)
-        keys = keys_of_one_band(minima, self.steps, part)
-        if self._groups is not None:
-            keys = keys_apart(keys, self._groups)
-        return SortedRun(self._segment.first, sorted_in_range(keys, index, count)[np.newaxis])
-
-    @cached_property
-    def steps(self) -> NDArray[np.uint8]:
-        """The step of the size of each document, by which the search by containment goes."""
-        last = self._run.params.num_perm
-        steps: NDArray[np.uint8] = self.rows(last, last + 1)[0].astype(np.uint8)
-        return steps
-
-    @cached_property
-    def _groups(self) -> NDArray[np.uint64] | None:
-        """The group of each document, if only documents of a group are compared."""
-        first = self._run.params.num_perm + 1
-        if len(self._rows) == first:
-            return None
-        low, high = self.rows(first, first + 2).astype(np.uint64)
-        groups: NDArray[np.uint64] = high << HALF | low
-        return groups
-
-
-def halves_of(groups: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the lower and the upper halves of groups, as they are in a segment."""
-    return groups.astype(np.uint32), (groups >> HALF).astype(np.uint32)
-
-
 def narrowed(bounds: NDArray[np.int64]) -> NDArray[Any]:
     """Return where contexts begin and how long they are, (m, 2), in as few bytes as possible."""
     narrow = np.column_stack([bounds[:, 1], bounds[:, 2] - bounds[:, 1]])
     return narrow.astype(np.min_scalar_type(int(narrow.max(initial=0))))
-
-
-def groups_and_sizes(run: Run, segment: Segment) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the hash of the group of each row of a segment, and the bytes of its text."""
-    low, high, size, much = SegmentKeys(run, segment).rows(0, 4).astype(np.uint64)
-    return high << HALF | low, (much << HALF | size).view(np.int64)
 
 
 class StoredContexts:

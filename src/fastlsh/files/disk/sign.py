@@ -16,15 +16,14 @@ from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import BASE, PER_BATCH, PER_PIECE, least_memory, saying_memory
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.gathered import encoded_texts
+from fastlsh.files.disk.segment_keys import BandKeys, Minima, RowGroups
 from fastlsh.files.disk.segments import (
     SegmentWriter,
     SignedBlock,
     check_number,
-    groups_and_sizes,
-    halves_of,
     narrowed,
 )
-from fastlsh.files.disk.sorted_keys import keep_first_bits, repeated_values, repetitions
+from fastlsh.files.disk.sorted_keys import repeated_values, repetitions
 from fastlsh.files.run.manifest import Unit
 from fastlsh.files.run.records import SIGNED, BlockRecord, Segment, Summary
 from fastlsh.files.run.repair import BROKEN, FailedUnitError, broken_file, in_unit, remember_broken
@@ -80,10 +79,9 @@ def sign_block(run: Run, source: int, block: Block) -> SignedBlock:
         empty = int((keys[0] == 0).sum())
     else:
         pieces, of_pieces, echoes, short = run.cutting.signed(documents, run.params)
-        keep_first_bits(of_pieces)
-        keys = of_pieces
+        keys = BandKeys.stored(of_pieces)
         counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
-        empty = int((of_pieces[0] == 0).sum())
+        empty = int((keys[0] == 0).sum())
         if (most := PER_PIECE * int(counts.max(initial=0))) > run.budget.memory - BASE:
             row = int(documents.rows[counts.argmax()])
             raise LongRowError(run.sources[source].path, most, row, f"cut into {run.cutting.by}s")
@@ -96,23 +94,12 @@ def sign_block(run: Run, source: int, block: Block) -> SignedBlock:
     bad = tuple(error.row or 1 for error in documents.bad)
     size = _text_bytes(documents.texts)
     record = BlockRecord(source, block.extent, keys.shape[1], bad, size, len(documents))
+    integers = not len(documents) or are_integer_ids(documents.ids)
     return SignedBlock(
-        record,
-        keys,
-        identities,
-        empty,
-        short,
-        documents.bad,
-        block.next_row,
-        documents.slow,
-        not len(documents) or are_integer_ids(documents.ids),
-        counts,
-        echoes,
-        _columns(run, source, documents),
-        contexts,
-        characters,
+        record, keys, identities, empty, short, documents.bad, block.next_row, documents.slow,
+        integers, counts, echoes, _columns(run, source, documents), contexts, characters,
         documents.priorities,
-    )
+    )  # fmt: skip
 
 
 def _columns(run: Run, source: int, documents: BlockDocuments) -> list[NDArray[Any]]:
@@ -125,10 +112,9 @@ def _columns(run: Run, source: int, documents: BlockDocuments) -> list[NDArray[A
 
 
 def _groups_and_sizes(documents: BlockDocuments, group: str) -> NDArray[np.uint32]:
-    """Return the halves of the hash of each row's group, and of the size of its text."""
+    """Return the hash of each row's group, and the size of its text, as they are stored."""
     _, sizes, _ = encoded_texts(documents.texts, np.arange(len(documents)))
-    halves = halves_of(documents.labels[group]), halves_of(np.asarray(sizes, np.uint64))
-    return np.vstack([*halves[0], *halves[1]])
+    return RowGroups.stored(documents.labels[group], sizes)
 
 
 def _keys(documents: BlockDocuments, run: Run) -> tuple[NDArray[np.uint64], int]:
@@ -142,24 +128,17 @@ def _keys(documents: BlockDocuments, run: Run) -> tuple[NDArray[np.uint64], int]
     groups = run.request.groups(documents.labels)
     if groups is not None:
         keys = keys_apart(keys, groups)
-    keep_first_bits(keys)
-    return keys, short
+    return BandKeys.stored(keys), short
 
 
 def _minima(documents: BlockDocuments, run: Run) -> tuple[NDArray[np.uint32], int]:
-    """Return what the keys by size are made of, uint32 (num_perm + 1 or + 3, n); and as `_keys`.
-
-    The former are the minima of each hash function, then the steps of the sizes, and, if only
-    documents of a group are compared, the lower and upper halves of the groups.
-    """
+    """Return what the keys by size are made of, as `Minima` are stored; and as `_keys`."""
     distinct, inverse = without_repetition(documents.texts)
     prepared = run.params.shingler.prepared(as_texts(distinct))
     signed, steps = sign_with_steps(prepared, run.params, RunOptions.of(1))
     minima = _repeated(np.vstack([signed.signatures.T, steps]), inverse)
     groups = run.request.groups(documents.labels)
-    if groups is not None:
-        minima = np.vstack([minima, *halves_of(groups)])
-    return minima, _count(signed.short, inverse)
+    return Minima.stored(minima, groups), _count(signed.short, inverse)
 
 
 def _count(flags: NDArray[np.bool_] | None, inverse: NDArray[np.int64] | None) -> int:
@@ -317,11 +296,7 @@ def _sign(run: Run, units: Mapping[int, Unit], wide: int, in_sequence: int) -> N
 
 
 def _signed(
-    run: Run,
-    units: Mapping[int, Unit],
-    done: Mapping[int, list[Segment]],
-    wide: int,
-    limit: Limit,
+    run: Run, units: Mapping[int, Unit], done: Mapping[int, list[Segment]], wide: int, limit: Limit
 ) -> Generator[tuple[int, SignedBlock], None, None]:
     """Sign the blocks of units behind their finished segments."""
 
@@ -370,11 +345,8 @@ def _limit(run: Run) -> Limit:
     segments = [segment for segment in run.segments_so_far() if run.is_of_inputs(segment)]
     group = run.request.group
     if group is not None:
-        begun = {
-            group_id
-            for segment in segments
-            for group_id in groups_and_sizes(run, segment)[0].tolist()
-        }
+        rows = (RowGroups(run, segment) for segment in segments)
+        begun = {group_id for keys in rows for group_id in keys.groups.tolist()}
         return Limit(run.limit - len(begun), group, begun)
     done = sum(record.uncut for segment in segments for record in segment.blocks)
     return Limit(run.limit - done)
@@ -447,26 +419,19 @@ def _summary(run: Run) -> Summary:
         for segment in segments
         for source, record in segment.counts["priorities"]
     ]
+    stop = max((record.source + 1 for record in blocks), default=run.first_input)
     return Summary(
-        documents=run.signed,
-        n_against=n_against,
-        empty=empty,
+        documents=run.signed, n_against=n_against, empty=empty,
         against_filled=n_against - against_empty,
-        skipped=sum(len(record.bad) for record in blocks),
-        reasons=reasons[:REASONS],
-        repeated=sum(repeated),
-        repeated_example=next(iter(examples), ""),
-        segments=counts,
+        skipped=sum(len(record.bad) for record in blocks), reasons=reasons[:REASONS],
+        repeated=sum(repeated), repeated_example=next(iter(examples), ""), segments=counts,
         integers=run.signed > 0 and all(segment.counts["integers"] for segment in segments),
-        text=sum(record.text for record in blocks),
-        files=max((record.source + 1 for record in blocks), default=run.first_input)
-        - run.first_input,
+        text=sum(record.text for record in blocks), files=stop - run.first_input,
         slow=sum(segment.counts["slow"] for segment in segments),
         characters=sum(segment.counts["characters"] for segment in segments[first:]),
-        short=short,
-        against_short=against_short,
+        short=short, against_short=against_short,
         missing_priorities=missing_in(str(run.request.read.priority), priorities),
-    )
+    )  # fmt: skip
 
 
 def _of_both(run: Run, name: str) -> tuple[int, int]:

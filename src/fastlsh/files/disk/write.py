@@ -146,10 +146,7 @@ def writing_outputs(run: Run, targets: OutputPlan, left: Remainder) -> Iterator[
 
 
 def write_outputs(
-    run: Run,
-    targets: OutputPlan,
-    left: Remainder,
-    together: Replacements | None = None,
+    run: Run, targets: OutputPlan, left: Remainder, together: Replacements | None = None
 ) -> None:
     """Write the kept rows; what a run before has completed is not written again.
 
