@@ -3,13 +3,13 @@
 import argparse
 import json
 import os
-import re
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
+from itertools import groupby
 from typing import Any
 
 from fastlsh._kernels.candidates._candidates import REMEMBERED
@@ -18,72 +18,71 @@ from fastlsh.cli.process import discard
 from fastlsh.errors import one_line
 from fastlsh.files import FileDecontamination, FileResult
 from fastlsh.io import Collection, InputError
+from fastlsh.options import OPTIONS, Option
 from fastlsh.parallel import Display, finish_line, plural
 
-_UNMISTAKABLE = (
-    "num_perm", "max_pairs", "max_candidates", "convert_to", "on_error", "unicode_form",
-    "punctuation_characters", "strip_accents", "remove_whitespace", "collapse_whitespace",
-    "empty_words", "keep_work", "min_length", "drop_empty", "stop_words",
-    "min_share", "min_run", "max_items", "boilerplate_share", "boilerplate_documents", "min_piece",
-    "max_pieces", "item_id", "max_copies", "copies_per", "max_share", "merge_gap", "keep_least",
-    "join_with", "save_index", "against_text", "against_id", "one_to_one", "skip_unknown",
-)  # fmt: skip
-"""Names that are no words of English: options wherever they stand."""
-_WORDS = (
-    "threshold", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "threads",
-    "memory", "engine", "keep", "priority", "limit", "sample", "lowest", "weights", "delimiter",
-    "encoding", "split", "words", "numbers", "punctuation", "lowercase", "vocabulary", "text", "id",
-    "step", "around", "join", "measure",
-    "stage", "part", "roles",
-)  # fmt: skip
-"""Names that are options as the subject of a message, and with an equals sign."""
-_WITH_EQUALS = (
-    "format", "work", "restart", "recursive", "key", "quotes", "header", "on_known", "steepest",
-    "against", "best", "exact", "estimates", "report", "annotate",
-    "source", "count", "clusters", "columns", "components", "most", "within", "group", "search",
-    "rule", "containment",
-)  # fmt: skip
-_OTHERS = {
-    "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",
-    "on_known=replace": "--replace", "split=lines": "--split lines",
-    "split=paragraphs": "--split paragraphs", "text=conversations": "--text conversations",
-    "text=messages": "--text messages", "text=conversation": "--text conversation",
-}  # fmt: skip
+OPTION_OF = {
+    option.name: option
+    for option in OPTIONS
+    if option.commands and option.spelled and option.name != "index_texts"  # named in messages
+}
+VERBS = ("must", "is", "needs", "has", "have")
+"""What stands behind the name of an option that is the subject of a message."""
 
-_ENDS = r"(?![\w/\\-]|\.\w)"
-"""What stands behind a name that is not a part of the name of a file."""
-_SUBJECT = re.compile(
-    rf"^({'|'.join(_WORDS)})(?: and ({'|'.join((*_WORDS, *_UNMISTAKABLE))}))?"
-    r"(?= (?:must|is|needs|has|have)\b)"
-)
-_ARGUMENT = re.compile(
-    rf"(?<![\w/.-])({'|'.join((*_UNMISTAKABLE, *_WORDS, *_WITH_EQUALS))})="
-    rf"""(["']?)(\w*|[\d.]*\d)\2(?!=){_ENDS}"""
-)
-_WORD = re.compile(rf"(?<![\w/.-])({'|'.join(_UNMISTAKABLE)})(?!: ){_ENDS}")
+SPACED = ("split", "text")
+"""Options whose value is shown behind a space instead of an equals sign."""
 
 
 def with_options(message: str) -> str:
-    """Return a message of the library in which parameters are called as the options are."""
+    """Return a message of the library in which parameters are called as the options are.
+
+    A name with an underscore is an option wherever it stands; a word of English is one before an
+    equals sign, and as the subject of the message.
+    """
     message = message.replace("deduplicate()", "fastlsh dedup")
-    message = _SUBJECT.sub(
-        lambda match: " and ".join(_option(name) for name in match.groups() if name), message
-    )
-    message = _ARGUMENT.sub(_argument, message)
-    return _WORD.sub(lambda match: _option(match[1]), message)
+    # Names, numbers and paths, each with what stands between it and the next one behind it.
+    words = ["".join(group) for _, group in groupby(message, _is_of_name)]
+    verb = 6 if words[2:3] == ["and"] else 2
+    subjects = range(verb) if words[verb : verb + 1] and words[verb] in VERBS else ()
+    shown: list[str] = []
+    number = 0
+    while number < len(words):
+        word, *behind = (words[number:] + [""] * 3)[:4]
+        name = word.rstrip(".")  # which ends the sentence
+        option = OPTION_OF.get(name)
+        worded, length = word, 1
+        if option is not None:
+            if name == word and behind[0].startswith("="):
+                worded, length = _with_value(option, word, *behind)
+            elif number in subjects or ("_" in name and not behind[0].startswith(": ")):
+                worded = option.spelled + word[len(name) :]
+        shown.append(worded)
+        number += length
+    return "".join(shown)
 
 
-def _argument(match: re.Match[str]) -> str:
-    name, value = match[1], match[3] or ""
-    if option := _OTHERS.get(f"{name}={value}"):
-        return option
-    if value == "False":  # of a flag, which is not given
-        return match[0]
-    return _option(name) if value in ("", "True") else f"{_option(name)}={value}"
+def _is_of_name(character: str) -> bool:
+    """Whether a character is one of names, numbers and paths."""
+    return character.isalnum() or character in "_./\\-"
 
 
-def _option(name: str) -> str:
-    return _OTHERS.get(name) or f"--{name.replace('_', '-')}"
+def _with_value(option: Option, name: str, between: str, value: str, end: str) -> tuple[str, int]:
+    """Return an option as it is given with a value, and how many of the four strings that takes."""
+    quote = between[1:]
+    if quote[:1] == "=":
+        return name, 1
+    if quote not in ("", '"', "'") or not value:  # there is no value
+        return option.spelled + quote, 2
+    plain = value if quote else value.rstrip(".")
+    is_plain = plain.replace("_", "").isalnum() or plain.replace(".", "").isdecimal()
+    if not is_plain or not end.startswith(quote) or end[len(quote) :].startswith("="):
+        return option.spelled if quote or "_" in name else name, 1
+    if plain == "False" and option.kind.value is not False:  # a flag that is not given
+        return name, 1
+    shown = option.spelled
+    if plain not in ("True", str(option.kind.value)):
+        shown += f"{' ' if name in SPACED else '='}{plain}"
+    return shown + value[len(plain) :] + end[len(quote) :], 4
 
 
 EVERY = 60.0
