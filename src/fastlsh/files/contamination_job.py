@@ -349,12 +349,18 @@ def _found(unit: int) -> str:
     return f"found-{unit:06}"
 
 
+def searchable_grams(run: ContaminationRun) -> ItemGrams:
+    """Return the n-grams of the items, or raise if no item can be searched."""
+    grams = grams_of_items(run.items.items, run.params)
+    _check_searchable(grams, run.items)
+    return grams
+
+
 def run_decontamination(run: ContaminationRun) -> FileDecontamination:
     """Find and write, or go on where a run before was ended."""
     clock = Stopwatch()
     with clock("items"):
-        grams = grams_of_items(run.items.items, run.params)
-        _check_searchable(grams, run.items)
+        grams = searchable_grams(run)
     with run.begun():
         with clock("sample"):
             tally, sample = _sampled(run, grams)

@@ -14,10 +14,11 @@ from fastlsh.files.contamination_job import (
     Workplace,
     result_of_stage,
     run_decontamination,
+    searchable_grams,
 )
 from fastlsh.files.disk.staged import StageDoneError
 from fastlsh.files.evaluation_items import ItemFiles, read_items
-from fastlsh.files.plan import OutputPlan, RequestedOutputs
+from fastlsh.files.plan import OutputPlan, Prepared, RequestedOutputs, checkable
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     EngineOptions,
@@ -67,6 +68,7 @@ class FileDecontaminationKeywords(ContaminationKeywords, ReadKeywords, RunKeywor
 
 
 @shares(ContaminationParams.of, ReadOptions, RunOptions.of, without=READ_ONLY_INSIDE)
+@checkable
 def decontaminate_files(
     inputs: Paths,
     evals: Paths,
@@ -83,7 +85,7 @@ def decontaminate_files(
     part: tuple[int, int] | None = None,
     on_message: OnMessage | None = None,
     **keywords: "Unpack[FileDecontaminationKeywords]",
-) -> FileDecontamination:
+) -> Prepared[FileDecontamination]:
     """Find evaluation items in training files, and write the files without what contains them.
 
     One pass finds, a second one writes. The memory that is taken grows with the items and with
@@ -162,26 +164,38 @@ def decontaminate_files(
         EngineOptions.of(engine="memory" if place is None else "disk", memory=memory, work=work),
         stage=stage,
     )
-    with _readable(paths(inputs), read, place, engine.memory) as readable:
-        sources = files_to_read(readable, read, mixed=True)
-        check_used(read, sources)
-        check_content(read, sources)
-        items = read_items(paths(evals), fields, item_id, read)
-        targets = _targets(readable, sources, items, read, output, hits, convert_to, engine)
-        if targets is not None and params.rule == "annotate":
-            targets.check_columns()
-        if targets is not None:
-            targets.check_joined(sources, read, engine, options.threads)
-        run = ContaminationRun(
-            sources, items, None if fields is None else list(fields), item_id, targets,
-            None if hits is None else os.fspath(hits), read, params, options,
-            Sizes.of(engine.memory, options.threads), place, restart,
-            on_message or (lambda _: None),
-        )  # fmt: skip
-        try:
-            return run_decontamination(run)
-        except StageDoneError as done:
-            return result_of_stage(done, params.rule)
+
+    @contextmanager
+    def planned() -> Iterator[ContaminationRun]:
+        with _readable(paths(inputs), read, place, engine.memory) as readable:
+            sources = files_to_read(readable, read, mixed=True)
+            check_used(read, sources)
+            check_content(read, sources)
+            items = read_items(paths(evals), fields, item_id, read)
+            targets = _targets(readable, sources, items, read, output, hits, convert_to, engine)
+            if targets is not None and params.rule == "annotate":
+                targets.check_columns()
+            if targets is not None:
+                targets.check_joined(sources, read, engine, options.threads)
+            yield ContaminationRun(
+                sources, items, None if fields is None else list(fields), item_id, targets,
+                None if hits is None else os.fspath(hits), read, params, options,
+                Sizes.of(engine.memory, options.threads), place, restart,
+                on_message or (lambda _: None),
+            )  # fmt: skip
+
+    def run() -> FileDecontamination:
+        with planned() as contamination_run:
+            try:
+                return run_decontamination(contamination_run)
+            except StageDoneError as done:
+                return result_of_stage(done, params.rule)
+
+    def check() -> None:
+        with planned() as contamination_run:
+            searchable_grams(contamination_run)
+
+    return Prepared(run, check)
 
 
 @shares(ContaminationParams.of, ReadOptions, RunOptions.of, without=READ_ONLY_INSIDE)

@@ -12,10 +12,12 @@ from fastlsh.files.memory import documents as in_memory
 from fastlsh.files.plan import (
     EngineChoice,
     OutputPlan,
+    Prepared,
     RemovalRules,
     RequestedOutputs,
-    changing_over,
+    checkable,
     plan_removal,
+    prepared,
 )
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 
 @shares(*SHARED, without=READ_ONLY_INSIDE)
+@checkable
 def deduplicate_files(
     inputs: Paths,
     output: Path | None = None,
@@ -65,7 +68,7 @@ def deduplicate_files(
     copies_per: tuple[str, int] | None = None,
     max_candidates: int = 1000,
     **keywords: "Unpack[FileRemovalKeywords]",
-) -> FileDeduplication:
+) -> Prepared[FileDeduplication]:
     """Remove the near-duplicates from files of any size.
 
     The answer is that of `fastlsh.deduplicate` for the documents of all inputs, to the bit, with
@@ -209,19 +212,17 @@ def deduplicate_files(
         index = IndexOutput(os.fspath(save_index), index_texts)
         request = replace(request, saves_ids=True)
     requested = RequestedOutputs(output, convert_to, removed, clusters, report, index)
-    result = changing_over(
-        lambda request: _deduplicated(request, requested, removal), request, output, twice=True
-    )
-    warn_if_none_left(request, result.documents, result.n_kept)
-    return result
+    return prepared(
+        request, output,
+        lambda request: plan_removal(request, requested, annotate=annotate),
+        lambda request, planned: _deduplicated(request, *planned, removal),
+        ended=lambda result: warn_if_none_left(request, result.documents, result.n_kept),
+    )  # fmt: skip
 
 
 def _deduplicated(
-    request: Request, requested: RequestedOutputs, removal: RemovalRules
+    request: Request, targets: OutputPlan, choice: EngineChoice, removal: RemovalRules
 ) -> FileDeduplication:
-    targets, choice = plan_removal(request, requested)
-    if removal.annotate:
-        targets.check_columns()
     notes = in_memory.notes(request, targets)
     if removal.note:
         notes["copies"] = removal.note

@@ -7,7 +7,15 @@ from fastlsh.files.cutting import Cutting
 from fastlsh.files.disk.pieces import run_lines_on_disk
 from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.pieces import run_lines_in_memory
-from fastlsh.files.plan import RequestedOutputs, changing_over, plan_removal
+from fastlsh.files.plan import (
+    EngineChoice,
+    OutputPlan,
+    Prepared,
+    RequestedOutputs,
+    checkable,
+    plan_removal,
+    prepared,
+)
 from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request
 from fastlsh.files.results import (
     FileLineDeduplication,
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
 
 
 @shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | {"split"})
+@checkable
 def deduplicate_line_files(
     inputs: Paths,
     output: Path | None = None,
@@ -41,7 +50,7 @@ def deduplicate_line_files(
     report: Path | None = None,
     max_candidates: int = 1000,
     **keywords: "Unpack[FilePairKeywords]",
-) -> FileLineDeduplication:
+) -> Prepared[FileLineDeduplication]:
     r"""Remove the lines or paragraphs that repeat an earlier one from files of any size.
 
     The answer is that of `fastlsh.deduplicate_lines` for the documents of all inputs, to the bit,
@@ -97,22 +106,23 @@ def deduplicate_line_files(
     params = piece_params(threshold, **taken(SearchParams.of, keywords))
     request = Request.of(inputs, against, params, keywords, cutting=cutting)
     requested = RequestedOutputs(output, convert_to, removed, report=report)
-    result = changing_over(
-        lambda request: _deduplicated(request, cutting, requested, drop_empty, max_candidates),
-        request, output, twice=True,
+    return prepared(
+        request, output, lambda request: plan_removal(request, requested),
+        lambda request, planned: _deduplicated(
+            request, *planned, cutting, drop_empty, max_candidates
+        ),
+        ended=lambda result: warn_if_none_left(request, result.spans, result.n_kept, by),
     )  # fmt: skip
-    warn_if_none_left(request, result.spans, result.n_kept, by)
-    return result
 
 
 def _deduplicated(
     request: Request,
+    targets: OutputPlan,
+    choice: EngineChoice,
     cutting: Cutting,
-    requested: RequestedOutputs,
     drop_empty: bool,
     max_candidates: int,
 ) -> FileLineDeduplication:
-    targets, choice = plan_removal(request, requested)
     clock = Stopwatch()
     more = {"min_length": cutting.min_length, "max_candidates": max_candidates}
     shared = {"by": cutting.by, **shared_fields(request, choice, clock, **more)}

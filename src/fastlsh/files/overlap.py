@@ -16,7 +16,7 @@ from fastlsh.files.memory.documents import (
     summary_of,
     threads_and_progress,
 )
-from fastlsh.files.plan import changing_over, select_engine
+from fastlsh.files.plan import EngineChoice, Prepared, checkable, prepared, select_engine
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     SHARED,
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 
 @shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | NOT_OF_DATA_SETS)
+@checkable
 def overlap_files(
     inputs: Paths,
     output: Path | None = None,
@@ -69,7 +70,7 @@ def overlap_files(
     source: str | None = None,
     report: Path | None = None,
     **keywords: "Unpack[FilePairKeywords]",
-) -> FileOverlap:
+) -> Prepared[FileOverlap]:
     """Count the documents of each data set that have a near-duplicate in each other data set.
 
     The answer is that of `fastlsh.overlap`, with either engine. Documents are counted, and no pairs
@@ -127,8 +128,9 @@ def overlap_files(
         check_data_sets(request.inputs)
     target, page = (None if path is None else paths(path)[0] for path in (output, report))
     search = OverlapSearch(request.inputs, source, target, page, max_pairs)
-    return changing_over(
-        lambda request: _overlap(request, search), request, target or STANDARD,
+    return prepared(
+        request, target or STANDARD, lambda request: _planned(request, search),
+        lambda request, planned: _overlap(request, search, *planned),
         twice=request.engine.engine is Engine.DISK or source is not None,
     )  # fmt: skip
 
@@ -160,7 +162,8 @@ class OverlapSearch:
                 write_text(self.page, page, together)
 
 
-def _overlap(request: Request, search: OverlapSearch) -> FileOverlap:
+def _planned(request: Request, search: OverlapSearch) -> tuple[DataSets | None, EngineChoice]:
+    """Find the data sets, unless a column has them, check the outputs, and choose the engine."""
     files_of_inputs = [request.files_of([path]) for path in request.inputs]
     data_sets = None
     if search.source is None:
@@ -170,7 +173,12 @@ def _overlap(request: Request, search: OverlapSearch) -> FileOverlap:
     _check_paths(request, search, sources)
     request.check_used(sources)
     target = search.output or STANDARD
-    choice = select_engine(request, sources, 0, target, rows_written=False)
+    return data_sets, select_engine(request, sources, 0, target, rows_written=False)
+
+
+def _overlap(
+    request: Request, search: OverlapSearch, data_sets: DataSets | None, choice: EngineChoice
+) -> FileOverlap:
     clock = Stopwatch()
     more = {"max_pairs": search.max_pairs, "source": search.source}
     shared = shared_fields(request, choice, clock, **more)

@@ -7,7 +7,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.estimate import check_exact_fits
 from fastlsh.files.memory import pairs as in_memory
-from fastlsh.files.plan import EngineChoice, changing_over, select_engine
+from fastlsh.files.plan import EngineChoice, Prepared, checkable, prepared, select_engine
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     SHARED,
@@ -46,6 +46,7 @@ MOST = 1000
 
 
 @shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY)
+@checkable
 def near_duplicate_files(
     inputs: Paths,
     output: Path | None,
@@ -64,7 +65,7 @@ def near_duplicate_files(
     report: Path | None = None,
     most: int | None = None,
     **keywords: "Unpack[FilePairKeywords]",
-) -> FilePairs:
+) -> Prepared[FilePairs]:
     """Find all pairs of near-duplicates in files of any size.
 
     The answer is that of `fastlsh.near_duplicates` for the documents of all inputs, to the bit,
@@ -147,8 +148,9 @@ def near_duplicate_files(
         inputs, against, params, keywords, within=within, group=group, tokens=tokens
     )
     _check_search(search, request)
-    return changing_over(
-        lambda request: _pairs(request, search), request, search.output or STANDARD,
+    return prepared(
+        request, search.output or STANDARD, lambda request: _planned(request, search),
+        lambda request, choice: _pairs(request, choice, search),
         twice=request.engine.engine is Engine.DISK or bool(names),
     )  # fmt: skip
 
@@ -188,7 +190,8 @@ def _check_in_memory(what: str, engine: EngineOptions) -> None:
             raise ValueError(f"{name}= has no effect with {what}, which works in memory only")
 
 
-def _pairs(request: Request, search: PairSearch) -> FilePairs:
+def _planned(request: Request, search: PairSearch) -> EngineChoice:
+    """Find the files, check the outputs, and choose the engine."""
     page = search.page
     sources, before = request.input_files(), request.against_files()
     run_paths = request.run_paths(sources, before)
@@ -216,16 +219,18 @@ def _pairs(request: Request, search: PairSearch) -> FilePairs:
         reason = f"memory ({what} there only)"
         if search.exact:
             check_exact_fits(request, sources)
-        choice = EngineChoice(
+        return EngineChoice(
             reason,
             None,
             ReadBudget.of(request.engine.memory, None, rows_written=bool(search.columns)),
         )
-    else:
-        choice = select_engine(
-            request, sources, len(before), search.output or STANDARD,
-            rows_written=bool(search.columns),
-        )  # fmt: skip
+    return select_engine(
+        request, sources, len(before), search.output or STANDARD,
+        rows_written=bool(search.columns),
+    )  # fmt: skip
+
+
+def _pairs(request: Request, choice: EngineChoice, search: PairSearch) -> FilePairs:
     clock = Stopwatch()
     more = {"max_pairs": search.max_pairs, "best": search.best, "one_to_one": search.one_to_one}
     shared = shared_fields(request, choice, clock, **more)

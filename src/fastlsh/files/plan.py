@@ -5,8 +5,10 @@ import pathlib
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
+from inspect import signature
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,7 +159,10 @@ class RemovalRules:
         }  # fmt: skip
 
 
+P = ParamSpec("P")
+Plan = TypeVar("Plan")
 Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
 
 
 class RequestedOutputs(NamedTuple):
@@ -360,8 +365,13 @@ def _check_stages(request: Request, output: str | None) -> None:
         raise ValueError("a stage needs a file or a directory as the output, not a stream")
 
 
-def plan_removal(request: Request, requested: RequestedOutputs) -> tuple[OutputPlan, EngineChoice]:
-    """Find the files of a removal, check its outputs, and choose the engine."""
+def plan_removal(
+    request: Request, requested: RequestedOutputs, *, annotate: bool = False
+) -> tuple[OutputPlan, EngineChoice]:
+    """Find the files of a removal, check its outputs, and choose the engine.
+
+    `annotate` says whether the rows get further columns.
+    """
     sources = request.input_files()
     before = request.against_files()
     run_paths = request.run_paths(sources, before)
@@ -374,6 +384,8 @@ def plan_removal(request: Request, requested: RequestedOutputs) -> tuple[OutputP
     )  # fmt: skip
     if targets.index is not None and choice.run is None:
         check_new_index(targets.index.path)
+    if annotate:
+        targets.check_columns()
     return targets, choice
 
 
@@ -427,6 +439,72 @@ def changing_over(
         # here, where nothing holds what was read any more
         tell(f"{path}: there is more text than estimated: the run starts over on disk")
         return run(request.on_disk())
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[Result]):
+    """A run whose arguments have been checked."""
+
+    run: Callable[[], Result]
+    check: Callable[[], object]
+    """Raises what `run` would raise before it begins to work."""
+
+
+def prepared(
+    request: Request,
+    output: Path | None,
+    plan: Callable[[Request], Plan],
+    work: Callable[[Request, Plan], Result],
+    *,
+    twice: bool = True,
+    ended: Callable[[Result], None] = lambda _: None,
+) -> Prepared[Result]:
+    """Return a run that works as `changing_over` does, in two steps.
+
+    Parameters
+    ----------
+    plan
+        Finds the files, checks the outputs, and chooses the engine.
+    work
+        Does the work as planned.
+    ended
+        Is called with the result.
+    """
+
+    def run() -> Result:
+        result = changing_over(
+            lambda request: work(request, plan(request)), request, output, twice=twice
+        )
+        ended(result)
+        return result
+
+    return Prepared(run, lambda: changing_over(plan, request, output, twice=twice))
+
+
+class Checkable(Protocol[P, Result_co]):
+    """A public function on files, which works, or only checks what it would work on."""
+
+    def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> Result_co:
+        """Do the work."""
+
+    def check(self, *arguments: P.args, **keywords: P.kwargs) -> None:
+        """Raise what the work would raise before it begins."""
+
+
+def checkable(prepare: Callable[P, Prepared[Result]]) -> Checkable[P, Result]:
+    """Make a public function of one that prepares a run; its `check` is called by plans."""
+
+    @wraps(prepare)
+    def run(*arguments: P.args, **keywords: P.kwargs) -> Result:
+        return prepare(*arguments, **keywords).run()
+
+    def check(*arguments: P.args, **keywords: P.kwargs) -> None:
+        prepare(*arguments, **keywords).check()
+
+    shown = signature(prepare)
+    (result,) = get_args(shown.return_annotation)
+    vars(run).update(check=check, __signature__=shown.replace(return_annotation=result))
+    return cast(Checkable[P, Result], run)
 
 
 def _tell_of_wide_rows(run: Run) -> None:

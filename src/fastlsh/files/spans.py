@@ -8,7 +8,15 @@ from fastlsh.files.disk.pieces import run_spans_on_disk
 from fastlsh.files.estimate import first_documents
 from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.pieces import run_spans_in_memory
-from fastlsh.files.plan import RequestedOutputs, changing_over, plan_removal
+from fastlsh.files.plan import (
+    EngineChoice,
+    OutputPlan,
+    Prepared,
+    RequestedOutputs,
+    checkable,
+    plan_removal,
+    prepared,
+)
 from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, FileKeywords, Path, Request
 from fastlsh.files.results import (
     FileSpanDeduplication,
@@ -38,6 +46,7 @@ class FileSpanKeywords(CutKeywords, FileKeywords, total=False):
 
 
 @shares(CutRules.of, *SHARED[1:], without=READ_ONLY_INSIDE | {"split"})
+@checkable
 def deduplicate_span_files(
     inputs: Paths,
     output: Path | None = None,
@@ -50,7 +59,7 @@ def deduplicate_span_files(
     report: Path | None = None,
     annotate: bool = False,
     **keywords: "Unpack[FileSpanKeywords]",
-) -> FileSpanDeduplication:
+) -> Prepared[FileSpanDeduplication]:
     """Remove every passage that occurred before from files of any size.
 
     The answer is that of `fastlsh.deduplicate_spans` for the documents of all inputs, to the bit,
@@ -112,12 +121,12 @@ def deduplicate_span_files(
     search = SearchParams.of(shingler=plain, rule="equal")
     request = Request.of(inputs, against, search, keywords, cutting=cutting)
     requested = RequestedOutputs(output, convert_to, removed, report=report)
-    result = changing_over(
-        lambda request: _deduplicated(request, cutting, requested, rules, annotate),
-        request, output, twice=True,
+    return prepared(
+        request, output,
+        lambda request: plan_removal(request, requested, annotate=annotate),
+        lambda request, planned: _deduplicated(request, *planned, cutting, rules, annotate),
+        ended=lambda result: warn_if_none_left(request, result.documents, result.written),
     )  # fmt: skip
-    warn_if_none_left(request, result.documents, result.written)
-    return result
 
 
 def _check_tokenizer(run: Run, shingler: Shingler) -> None:
@@ -134,16 +143,14 @@ def _check_tokenizer(run: Run, shingler: Shingler) -> None:
 
 def _deduplicated(
     request: Request,
+    targets: OutputPlan,
+    choice: EngineChoice,
     cutting: SpanCutting,
-    requested: RequestedOutputs,
     rules: CutRules,
     annotate: bool,
 ) -> FileSpanDeduplication:
-    targets, choice = plan_removal(request, requested)
     if choice.run is not None:  # in memory, nothing is written before all texts are compared
         _check_tokenizer(choice.run, cutting.shingler)
-    if annotate:
-        targets.check_columns()
     clock, notes = Stopwatch(), notes_of(request, targets)
     shared = shared_fields(request, choice, clock, min_length=cutting.min_length)
     shared["parameters"] |= asdict(rules)
