@@ -42,8 +42,9 @@ def with_options(message: str) -> str:
     message = message.replace("deduplicate()", "fastlsh dedup")
     # Names, numbers and paths, each with what stands between it and the next one behind it.
     words = ["".join(group) for _, group in groupby(message, _is_of_name)]
-    verb = 6 if words[2:3] == ["and"] else 2
-    subjects = range(verb) if words[verb : verb + 1] and words[verb] in VERBS else ()
+    verb = 6 if words[1:4] == [" ", "and", " "] else 2
+    is_subject = words[verb - 1 : verb + 1] in ([" ", name] for name in VERBS)
+    subjects = range(verb) if is_subject else ()
     shown: list[str] = []
     number = 0
     while number < len(words):
