@@ -5,6 +5,7 @@
 
 In reference.txt, a line `::: NAME` stands for an entry, and indented lines below it say which
 members of a class or a module are shown. An entry whose library is not installed stays as it is.
+`::: options` stands for the table of options (`fastlsh.options`).
 """
 
 import importlib
@@ -18,6 +19,8 @@ from types import ModuleType
 from typing import Any
 
 from numpy.typing import ArrayLike
+
+from fastlsh.options import OPTIONS
 
 DOCS = Path(__file__).resolve().parent
 OUTLINE, PAGE = DOCS / "reference.txt", DOCS / "reference.md"
@@ -183,6 +186,22 @@ def _entry(title: str, found: Any, options: str, level: int) -> Iterator[str]:
             yield from _entry(prefix + name, member, options, level + 1)
 
 
+def options() -> str:
+    """Return the table of options: what they are called, their keywords, and who has them."""
+    lines = ["| option | keyword | | commands |", "| --- | --- | --- | --- |"]
+    commands: dict[tuple[str, str, str], list[str]] = {}
+    for option in OPTIONS:
+        if option.commands and option.spelled:
+            shown = option.kind.metavar or "\\|".join(option.kind.choices)
+            value = " ".join([shown] if isinstance(shown, str) else shown)
+            named = f"{option.spelled} {'' if option.kind.name == 'flag' else value}".strip()
+            keyword = "" if option.use == "command" else f"`{option.name}`"
+            row = (f"`{named}`", keyword, option.full_help.replace("|", "\\|"))
+            commands.setdefault(row, []).extend(option.commands)
+    lines += [f"| {' | '.join(row)} | {', '.join(names)} |" for row, names in commands.items()]
+    return "\n".join([*lines, ""])
+
+
 def made(outline: str, page: str = "") -> str:
     """Return the page of an outline; `page` has the entries whose libraries are not installed."""
 
@@ -192,7 +211,9 @@ def made(outline: str, page: str = "") -> str:
         before = next((old for old in SECTION.findall(page) if old.startswith(f"{heading}\n")), "")
 
         def full(match: re.Match[str]) -> str:
-            name, options = match.groups()
+            name, shown = match.groups()
+            if name == "options":
+                return options()
             try:
                 found = reached(name)
             except ImportError:
@@ -201,9 +222,11 @@ def made(outline: str, page: str = "") -> str:
                 old = re.findall(rf"^### `{title}`\n(?:(?!###? ).*\n)*", before, re.MULTILINE)
                 return f"{old[0].rstrip()}\n" if old else ""
             rows.append(row(name, found))
-            return entry(name, found, options)
+            return entry(name, found, shown)
 
         body = ENTRY.sub(full, match[0])
+        if not rows:
+            return body
         head, _, rest = body.partition("\n\n")
         return "\n".join([head, "", "| name | |", "| --- | --- |", *rows, "", rest])
 
