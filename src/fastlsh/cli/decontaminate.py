@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 from fastlsh import FileDecontamination, decontaminate_files
-from fastlsh.cli.engines import watched
-from fastlsh.cli.job_plans import print_plan
-from fastlsh.cli.keywords import keywords_of, shingler_of
+from fastlsh.cli.engines import called
+from fastlsh.cli.job_plans import Call, print_plan
+from fastlsh.cli.keywords import files_of, keywords_of, shingler_of
 from fastlsh.cli.messages import (
     Record,
     documents_read,
@@ -63,13 +63,12 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.self_test:
         _test(arguments, keywords)
         return
-    if print_plan(arguments, run, _jobs):
+    call: Call = (
+        decontaminate_files, {**files_of(arguments), "evals": arguments.evals, **keywords},
+    )  # fmt: skip
+    if print_plan(arguments, lambda _: call, _jobs):
         return
-    with watched(arguments) as watch:
-        result = decontaminate_files(
-            arguments.inputs, arguments.evals, arguments.output, **keywords, **watch.keywords
-        )
-        record = watch.result(result)
+    result, record = called(arguments, lambda _: call)
     if says_stage(arguments, record):
         return
     warn_of_skipped(result)

@@ -3,10 +3,10 @@
 import argparse
 
 from fastlsh import deduplicate_files, deduplicate_line_files, deduplicate_span_files
-from fastlsh.cli.engines import watched
+from fastlsh.cli.engines import called, watched
 from fastlsh.cli.index import opened
-from fastlsh.cli.job_plans import print_plan
-from fastlsh.cli.keywords import keywords_of, search_keywords, span_shingler
+from fastlsh.cli.job_plans import Call, print_plan
+from fastlsh.cli.keywords import files_of, keywords_of, search_keywords, span_shingler
 from fastlsh.cli.messages import (
     Record,
     documents_read,
@@ -45,19 +45,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    if print_plan(arguments, run):
+    if print_plan(arguments, _call):
+        return
+    if arguments.by is None and arguments.index is not None:
+        _run_with_index(arguments)
+        return
+    result, record = called(arguments, _call)
+    if says_stage(arguments, record):
+        return
+    warn_of_rows(result)
+    if arguments.by != "span":
+        warn_of_limits(result.limited)
+    if arguments.quiet:
         return
     if arguments.by == "span":
-        _run_spans(arguments)
+        _summarise_spans(arguments, record)
     elif arguments.by is not None:
-        _run_lines(arguments)
-    elif arguments.index is not None:
-        _run_with_index(arguments)
+        _summarise_lines(arguments, record)
     else:
-        _run_documents(arguments)
+        _summarise_documents(arguments, record, result.further_copies)
 
 
-def _run_documents(arguments: argparse.Namespace) -> None:
+def _call(arguments: argparse.Namespace) -> Call:
+    """Return the function for whole documents or pieces, and its keyword arguments."""
+    if arguments.by == "span":
+        refuse(arguments, "span")
+        keywords = keywords_of(arguments, "keyword", "reading")
+        keywords["shingler"] = span_shingler(arguments)
+        return deduplicate_span_files, {**files_of(arguments), **keywords}
+    if arguments.by is not None:
+        for reason in ("first", "no_span", "lines"):
+            refuse(arguments, reason)
+        if arguments.unit == "token":
+            raise ValueError(f"--by {arguments.by} needs texts, not token ids")
+        keywords = {"by": arguments.by, **search_keywords(arguments, "reading")}
+        if keywords.get("threshold", 1.0) == 1.0:
+            refuse(arguments, "equal_pieces")
+        return deduplicate_line_files, {**files_of(arguments), **keywords}
     _refuse_pieces(arguments)
     if arguments.save_index is None:
         refuse(arguments, "new_index")
@@ -65,17 +89,7 @@ def _run_documents(arguments: argparse.Namespace) -> None:
     if arguments.rule == "equal":
         refuse(arguments, "equal")
     keywords = search_keywords(arguments, "reading")
-    with watched(arguments) as watch:
-        result = deduplicate_files(arguments.inputs, arguments.output, **keywords, **watch.keywords)
-        record = watch.result(result)
-    warn_of_rows(result)
-    warn_of_limits(result.limited)
-    counts = [_kept(record, f" (duplicate ratio {record['duplicate_ratio']:.4f})")]
-    if result.further_copies:
-        limits = (("--max-copies", arguments.max_copies), ("--copies-per", arguments.copies_per))
-        options = " and ".join(option for option, value in limits if value is not None)
-        counts.append(f"{plural(result.further_copies, 'near-duplicate')} kept by {options}")
-    summarise(arguments, record, *counts)
+    return deduplicate_files, {**files_of(arguments), **keywords}
 
 
 def _run_with_index(arguments: argparse.Namespace) -> None:
@@ -109,23 +123,13 @@ def _refuse_pieces(arguments: argparse.Namespace) -> None:
         refuse(arguments, reason)
 
 
-def _run_lines(arguments: argparse.Namespace) -> None:
-    for reason in ("first", "no_span", "lines"):
-        refuse(arguments, reason)
-    if arguments.unit == "token":
-        raise ValueError(f"--by {arguments.by} needs texts, not token ids")
-    keywords = search_keywords(arguments, "reading")
-    if keywords.get("threshold", 1.0) == 1.0:
-        refuse(arguments, "equal_pieces")
-    with watched(arguments) as watch:
-        result = deduplicate_line_files(
-            arguments.inputs, arguments.output, arguments.by, **keywords, **watch.keywords
-        )
-        record = watch.result(result)
-    warn_of_rows(result)
-    warn_of_limits(result.limited)
-    if not arguments.quiet and not says_stage(arguments, record):
-        _summarise_lines(arguments, record)
+def _summarise_documents(arguments: argparse.Namespace, record: Record, further: int) -> None:
+    counts = [_kept(record, f" (duplicate ratio {record['duplicate_ratio']:.4f})")]
+    if further:
+        limits = (("--max-copies", arguments.max_copies), ("--copies-per", arguments.copies_per))
+        options = " and ".join(option for option, value in limits if value is not None)
+        counts.append(f"{plural(further, 'near-duplicate')} kept by {options}")
+    summarise(arguments, record, *counts)
 
 
 def _summarise_lines(arguments: argparse.Namespace, record: Record) -> None:
@@ -143,22 +147,6 @@ def _summarise_lines(arguments: argparse.Namespace, record: Record) -> None:
     if record["parameters"]["threshold"] < 1:
         counts.append(recall_text(record))
     say_counts(arguments, record, f"{documents}, {plural(record['spans'], by)}", *counts)
-
-
-def _run_spans(arguments: argparse.Namespace) -> None:
-    refuse(arguments, "span")
-    keywords = keywords_of(arguments, "keyword", "reading")
-    with watched(arguments) as watch:
-        result = deduplicate_span_files(
-            arguments.inputs, arguments.output, shingler=span_shingler(arguments), **keywords,
-            **watch.keywords,
-        )  # fmt: skip
-        record = watch.result(result)
-    if says_stage(arguments, record):
-        return
-    warn_of_rows(result)
-    if not arguments.quiet:
-        _summarise_spans(arguments, record)
 
 
 def _summarise_spans(arguments: argparse.Namespace, record: Record) -> None:

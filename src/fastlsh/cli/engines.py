@@ -3,13 +3,13 @@
 import argparse
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from fastlsh._version import __version__
-from fastlsh.cli.job_plans import is_checked
-from fastlsh.cli.messages import Log, say, with_options
+from fastlsh.cli.job_plans import Call
+from fastlsh.cli.messages import Log, Record, say, with_options
 from fastlsh.cli.paths import check_paths
 from fastlsh.errors import one_line
 from fastlsh.files import FileDecontamination, FileResult, record_of
@@ -92,10 +92,19 @@ class Watch:
     @property
     def keywords(self) -> dict[str, Any]:
         """The functions that a run reports to, by their keyword arguments."""
-        on_message = is_checked if self._arguments.only_checked else self.tell
-        return {"on_message": on_message, "progress": self.progress}
+        return {"on_message": self.tell, "progress": self.progress}
 
     def close(self) -> None:
         """End the log."""
         if self._log is not None:
             self._log.close()
+
+
+def called(
+    arguments: argparse.Namespace, call_of: Callable[[argparse.Namespace], Call]
+) -> tuple[Any, Record]:
+    """Call the function of a command; return its result, and the record of it."""
+    function, keywords = call_of(arguments)
+    with watched(arguments) as watch:
+        result = function(**keywords, **watch.keywords)
+        return result, watch.result(result)

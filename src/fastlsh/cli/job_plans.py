@@ -3,27 +3,20 @@
 import argparse
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any
 
 from fastlsh.cli.keywords import keywords_of, span_shingler
 from fastlsh.cli.options import refuse
 from fastlsh.cli.paths import check_paths, how_files_are_found, without_warnings
 from fastlsh.files import StageJob, parse_memory, stage_jobs
-from fastlsh.io import InputError, Source, files_to_read, identity
+from fastlsh.io import InputError, Source, check_target, files_to_read, identity
 from fastlsh.keywords import made
 from fastlsh.options import takes
 from fastlsh.parallel import amount
 from fastlsh.stages import CutRules, SearchParams
 
-
-class CheckedError(Exception):
-    """The first job of a plan could begin: all that it was given has been checked."""
-
-
-def is_checked(_: str) -> NoReturn:
-    """Raise CheckedError at the first message of a run, which it tells before it does anything."""
-    raise CheckedError
+Call = tuple[Any, dict[str, Any]]
+"""A function on files, which has a method `check`, and its keyword arguments."""
 
 
 def search_jobs(
@@ -47,15 +40,17 @@ def search_jobs(
 
 def print_plan(
     arguments: argparse.Namespace,
-    run: Callable[[argparse.Namespace], None],
+    call_of: Callable[[argparse.Namespace], Call],
     jobs_of: Callable[[argparse.Namespace, list[Source], int], list[StageJob]] = search_jobs,
 ) -> bool:
     """Print the script that ``--plan`` asks for; return whether it asks for a script.
 
     Parameters
     ----------
-    arguments, run
-        The options, and what runs the command with them.
+    arguments
+        The options.
+    call_of
+        Returns the function that the command calls, and its keyword arguments.
     jobs_of
         Returns the jobs for some files, with so many bytes of memory each.
 
@@ -91,11 +86,10 @@ def print_plan(
             raise InputError(source.path, "the jobs of a plan need files, not a pipe")
     check_paths(arguments)
     jobs = jobs_of(arguments, sources, parse_memory(arguments.memory))
-    first = {
-        "plan": None, "parts": None, "stage": jobs[0].stage, "log": None, "only_checked": True,
-    }  # fmt: skip
-    with suppress(CheckedError):
-        run(argparse.Namespace(**{**vars(arguments), **first}))
+    if arguments.summary is not None:
+        check_target(arguments.summary)
+    function, keywords = call_of(arguments)
+    function.check(**keywords, stage=jobs[0].stage)
     script = {"slurm": _slurm, "sh": _sh}[arguments.plan]
     print("\n".join(script(list(_without_plan(arguments.command_line)), jobs, arguments.threads)))
     return True

@@ -49,6 +49,11 @@ def progress_of(arguments: argparse.Namespace) -> bool:
     return sys.stderr.isatty() and not arguments.quiet
 
 
+def files_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the inputs and the output, which functions on files take in any case."""
+    return {"inputs": arguments.inputs, "output": arguments.output}
+
+
 def index_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments of `Index.open`: only what was given, and the key."""
     chosen = search_keywords(arguments)

@@ -11,9 +11,7 @@ SHORT = {"output": "-o", "quiet": "-q", "verbose": "-v"}
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
     """Add the options of a command; what is not given is None, also if the command has it not."""
-    parser.set_defaults(
-        command=command, only_checked=False, **dict.fromkeys(option.name for option in OPTIONS)
-    )
+    parser.set_defaults(command=command, **dict.fromkeys(option.name for option in OPTIONS))
     for option in options_of(command):
         names = [option.name]
         more: dict[str, Any] = {"help": option.full_help, **_parsing(option.kind)}

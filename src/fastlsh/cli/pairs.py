@@ -3,9 +3,9 @@
 import argparse
 
 from fastlsh import near_duplicate_files, overlap_files
-from fastlsh.cli.engines import LAST, watched
-from fastlsh.cli.job_plans import print_plan
-from fastlsh.cli.keywords import search_keywords
+from fastlsh.cli.engines import LAST, called
+from fastlsh.cli.job_plans import Call, print_plan
+from fastlsh.cli.keywords import files_of, search_keywords
 from fastlsh.cli.messages import summarise, warn_of_rows
 from fastlsh.cli.options import refuse
 from fastlsh.cli.parser import Command
@@ -28,32 +28,34 @@ examples:
 """
 
 
+def _pairs_call(arguments: argparse.Namespace) -> Call:
+    keywords = search_keywords(arguments, "reading")
+    return near_duplicate_files, {**files_of(arguments), **keywords}
+
+
 def run_pairs(arguments: argparse.Namespace) -> None:
     """Run the command."""
     if arguments.exact:
         refuse(arguments, "exact")
     if arguments.report is not None:
         refuse(arguments, "report")
-    if print_plan(arguments, run_pairs):
+    if print_plan(arguments, _pairs_call):
         return
-    keywords = search_keywords(arguments, "reading")
-    with watched(arguments) as watch:
-        result = near_duplicate_files(
-            arguments.inputs, arguments.output, **keywords, **watch.keywords
-        )
-        record = watch.result(result)
+    result, record = called(arguments, _pairs_call)
     warn_of_rows(result)
     summarise(arguments, record, plural(record["pairs"], "pair"))
 
 
+def _overlap_call(arguments: argparse.Namespace) -> Call:
+    keywords = search_keywords(arguments, "reading")
+    return overlap_files, {**files_of(arguments), **keywords}
+
+
 def run_overlap(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    if print_plan(arguments, run_overlap):
+    if print_plan(arguments, _overlap_call):
         return
-    keywords = search_keywords(arguments, "reading")
-    with watched(arguments) as watch:
-        result = overlap_files(arguments.inputs, arguments.output, **keywords, **watch.keywords)
-        record = watch.result(result)
+    result, record = called(arguments, _overlap_call)
     if arguments.output is None and arguments.stage in LAST:
         write_table(None, result.overlap.columns())
     warn_of_rows(result)
