@@ -52,16 +52,6 @@ def test_a_preset(run, three):
     assert "5 words, lowercase, numbers as 0, punctuation as spaces" in out
 
 
-def test_several_inputs_and_rows_as_ids(run):
-    put("a.jsonl", {"text": ONE}, {"text": OTHER})
-    put("b.jsonl", {"text": None}, {"text": NEAR})
-    out, _ = run.done("explain", "a.jsonl", "b.jsonl", "a.jsonl:1", "b.jsonl:2")
-    assert "of a.jsonl:1 in b.jsonl:2" in out
-    assert run("explain", "a.jsonl", "b.jsonl", "a.jsonl:1", "b.jsonl:1")[1].startswith(
-        "Not found: a document without a shingle"
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
