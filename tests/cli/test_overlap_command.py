@@ -50,16 +50,8 @@ def test_complaints(run):
         assert reason in run.refused("overlap", *given)
 
 
-def test_stages_and_their_plan(run):
-    names = put_three()
-    arguments = ("overlap", *names, "-o", "t.tsv", "--work", "w", "--memory", "300M")
-    _, expected, _ = run("overlap", *names, "-q")
-    for stage in ("sign", "link", "unite", "gather", "decide"):
-        status, out, err = run(*arguments, "--stage", stage)
-        assert (status, out, err[-1]) == (0, "", f"fastlsh: stage {stage}: done")
-    assert run(*arguments, "--stage", "decide", "-q") == (0, "", [])
-    assert run(*arguments, "--stage", "finish", "-q") == (0, "", [])
-    assert Path("t.tsv").read_text() == expected
+def test_the_plan_of_an_overlap(run):
+    arguments = ("overlap", *put_three(), "-o", "t.tsv", "--work", "w", "--memory", "300M")
     script, _ = run.done(*arguments, "--threads", "2", "--plan", "sh", "--parts", "3")
     assert "--stage decide --part $part/3" in script
     assert "--stage merge" not in script
