@@ -88,6 +88,72 @@ def test_refused(name, changes, message):
     refuses((TypeError, ValueError, IndexError), message, called, name, **changes)
 
 
+# Three documents are in tables for six.
+TABLES_REFUSE = {
+    "BandTables": [
+        {"bands": 0}, {"rows": 0}, {"bands": 4}, {"rows": 2**62}, {"num_perm": 2**31},
+    ],
+    "BandTables.over": [
+        {"signatures": np.zeros((6, 5), np.uint32)}, {"signatures": np.zeros((6, 8), np.uint64)},
+        {"slots": []}, {"slots": [np.zeros(0, np.uint64)] * 2},
+        {"slots": [np.zeros(12, np.uint64)]}, {"links": [np.zeros(3, np.uint32)] * 2}, {"rows": 0},
+        {"rows": 5}, {"rows": 2**62 + 1}, {"offsets": np.zeros(4, np.int64)}, {"hashes": None},
+    ],
+    "BandTables.query": [
+        {"signatures": np.ones((3, 5), np.uint32)}, {"first": -1}, {"first": 4}, {"last": 4},
+        {"mode": 3}, {"mode": 9}, {"hashes": None}, {"offsets": np.zeros(3, np.int64)},
+        {"limit": 0}, {"out": np.empty((0, 2))}, {"out": np.empty((8, 3))},
+        {"counts": np.empty(2, np.int64)}, {"halt": np.empty(0, np.uint8)},
+    ],
+    "BandTables.insert_unique": [
+        {"last": 4}, {"first": 2, "last": 1}, {"fresh": np.zeros(2, np.uint8)}, {"own": 4},
+        {"own": -1}, {"limit": 0}, {"matches": np.zeros(2, np.int64)},
+    ],
+    "BandTables.append": [{"last": -1}, {"last": 4}],
+    "BandTables.switch": [{"first": 4}, {"gone": np.array([3])}, {"gone": np.array([-1])}],
+    "BandTables.remove": [{"number": 3}, {"number": -1}],
+    "BandTables.copy_rows": [
+        {"numbers": np.array([3, 0])}, {"out": np.zeros((2, 5), np.uint32)},
+    ],
+    "BandTables.complete": [{"n": 7}],
+    "TableMemory.read": [
+        {"out": np.empty(193, np.uint8)}, {"start": -1}, {"start": 2**62}, {"number": 8},
+    ],
+    "TableMemory.write": [{"number": 4, "start": 90}],
+    "TableMemory.resize_table": [{"band": 2}, {"size": 0}, {"size": 2**32}],
+    "TableMemory.reserve": [{"count": -1}, {"words": 2**62}],
+    "TableMemory.slots": [{"band": -1}],
+    "TableMemory.used": [{"band": 2}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES_REFUSE)
+def test_tables_refuse(name):
+    for changes in TABLES_REFUSE[name]:
+        with pytest.raises((TypeError, ValueError, IndexError)):
+            called(name, **changes)
+
+
+def test_a_full_table_takes_no_key():
+    kernel = _index.BandTables(8, 2, 3, True)
+    kernel.reserve(6, 40, 1.0)
+    kernel.resize_table(0, 12)
+    kernel.resize_table(1, 2)
+    with pytest.raises(ValueError, match="the table of band 1 has no room for"):
+        kernel.append(**CASES["BandTables.append"]()[1])
+
+
+def test_nothing_is_written_into_arrays_of_the_caller():
+    mapped = called("BandTables.over")
+    for name in (
+        "BandTables.append", "BandTables.begin_compact", "BandTables.remove", "BandTables.switch",
+        "BandTables.complete", "TableMemory.write", "TableMemory.reserve", "TableMemory.shrink",
+        "TableMemory.resize_table",
+    ):  # fmt: skip
+        call = getattr(mapped, name.partition(".")[2])
+        refuses(ValueError, "nothing can be written", call, **CASES[name]()[1])
+
+
 def test_keeper_with_shared_memory():
     room = np.zeros(40, np.uint8)
     with pytest.raises(ValueError, match="must not share memory"):
