@@ -14,6 +14,7 @@ from fastlsh import Index
 from fastlsh._kernels.common._common import Hold
 from fastlsh._kernels.index import _index
 from fastlsh.index import checks
+from refusals import refuses
 from running import in_child
 from running import threads as running_threads
 
@@ -66,8 +67,7 @@ def test_what_runs_inside_a_change_may_ask_and_remove():
             lambda: index.merge(small(), on_known="replace"),
             index.compact,
         ):
-            with pytest.raises(RuntimeError, match="in the middle of another of its calls"):
-                change()
+            refuses(RuntimeError, "in the middle of another of its calls", change)
 
     name.work = inside  # it is compared with the next one, which has the same hash
     index.insert(Name(), signature=ROWS[3])
@@ -136,27 +136,6 @@ def test_calls_before_every_line_of_a_change(backend, change):
     assert sorted(index) == list(expected)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no setitimer")
-def test_a_handler_of_signals_may_ask():
-    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=1, verify="signature")
-    answers = []
-
-    def handle(*_):
-        answers.append(index.query(signature=ROWS[0], limit=1))
-
-    before = signal.signal(signal.SIGALRM, handle)
-    signal.setitimer(signal.ITIMER_REAL, 1e-3, 1e-3)
-    try:
-        for step in range(40):
-            index.insert_many([(step, d) for d in range(40)], signatures=np.tile(ROWS, (10, 1)))
-            index.query_many(signatures=ROWS)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    assert len(index) == 1600
-    assert [(0, 0), 1.0] in [list(pair) for found in answers for pair in found]
-
-
 # ---- copies
 
 
@@ -181,34 +160,6 @@ def test_copies_are_independent(how):
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 no_warning = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-
-
-@needs_fork
-@no_warning
-def test_a_child_can_use_what_a_thread_of_its_parent_was_using():
-    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=1, verify="signature")
-    index.insert_many(range(300), signatures=np.tile(ROWS[:1], (300, 1)))
-    asking = threading.Event()
-    stop = threading.Event()
-
-    def ask():
-        while not stop.is_set():
-            asking.set()
-            index.query_many(signatures=np.tile(ROWS[:1], (300, 1)))
-
-    def use():
-        return len(index.query(signature=ROWS[0])) == 300 and index.discard(0)
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    try:
-        asking.wait()
-        for _ in range(5):
-            assert in_child(use) == "True"
-    finally:
-        stop.set()
-        thread.join()
-    assert len(index) == 300
 
 
 @needs_fork
@@ -248,10 +199,8 @@ def test_an_interrupt_before_the_block_leaves_no_lock():
     assert index._guard.held()
     with index._guard.hold() as nested:
         assert nested
-    with pytest.raises(RuntimeError, match="in the middle of another"):
-        index.insert("e", signature=ROWS[0])
-    with pytest.raises(RuntimeError, match="a Hold is for one block"):
-        hold.__enter__()
+    refuses(RuntimeError, "in the middle of another", index.insert, "e", signature=ROWS[0])
+    refuses(RuntimeError, "a Hold is for one block", hold.__enter__)
     del hold
     assert not index._guard.held()
     index.insert("e", signature=ROWS[0])
@@ -259,8 +208,7 @@ def test_an_interrupt_before_the_block_leaves_no_lock():
 
 @pytest.mark.parametrize("lock", [None, threading.Lock(), "lock"])
 def test_only_locks_that_know_their_owner_are_held(lock):
-    with pytest.raises(TypeError, match=r"lock must|Argument 'lock'"):
-        Hold(lock)
+    refuses(TypeError, r"lock must|Argument 'lock'", Hold, lock)
 
 
 def test_guards_are_forgotten():

@@ -15,6 +15,7 @@ import pytest
 from fastlsh import Index, Shingler
 from fastlsh.index.sqlite import connection, store
 from fastlsh.index.sqlite.runs import read_pages
+from refusals import refuses
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 
@@ -61,21 +62,17 @@ def test_a_change_is_on_the_disk_when_its_call_returns(path, durable):
 
 def test_files_that_are_something_else(path):
     Index(0.8).save(path)
-    with pytest.raises(ValueError, match=r"one file: Index.load\(.*\).copy_to"):
-        Index.open(path, 0.8)
+    refuses(ValueError, r"one file: Index.load\(.*\).copy_to", Index.open, path, 0.8)
     for content in (b"", b"some text", b"SQLite format 3\0"):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match="index: it is not an index of fastlsh"):
-            Index.open(path)
+        refuses(ValueError, "index: it is not an index of fastlsh", Index.open, path)
     path.unlink()
     database(path, "CREATE TABLE documents (number)")
-    with pytest.raises(ValueError, match="it is another SQLite database"):
-        Index.open(path)
+    refuses(ValueError, "it is another SQLite database", Index.open, path)
     path.unlink()
     Index.open(path, 0.8).close()
     database(path, "PRAGMA user_version = 3")
-    with pytest.raises(ValueError, match="format version 3 is unknown, version 4 is read"):
-        Index.open(path)
+    refuses(ValueError, "format version 3 is unknown, version 4 is read", Index.open, path)
 
 
 @pytest.fixture(scope="module")
@@ -188,8 +185,7 @@ def test_errors_of_the_caller_stay_what_they_are(path):
 def test_parameters_that_are_no_single_row(path, damage):
     Index.open(path, 0.7).close()
     database(path, damage)
-    with pytest.raises(ValueError, match="the index is damaged: malformed: its parameters"):
-        Index.open(path)
+    refuses(ValueError, "the index is damaged: malformed: its parameters", Index.open, path)
 
 
 def test_documents_without_a_number(path):
@@ -210,15 +206,12 @@ def test_a_location_without_an_index(path):
     Index.open(path, 0.7).close()
     with Index.open(path) as index:
         assert index.threshold == 0.7
-        with pytest.raises(ValueError, match=r"SQLite: Index.open opens"):
-            Index.load(path)
+        refuses(ValueError, r"SQLite: Index.open opens", Index.load, path)
 
 
 def test_folders_that_do_not_do(path):
-    with pytest.raises(FileNotFoundError, match="no such folder"):
-        Index.open(path / "deeper" / "index", 0.8)
-    with pytest.raises(FileNotFoundError, match="there is no index"):
-        Index.open(path, read_only=True)
+    refuses(FileNotFoundError, "no such folder", Index.open, path / "deeper" / "index", 0.8)
+    refuses(FileNotFoundError, "there is no index", Index.open, path, read_only=True)
     with pytest.raises(IsADirectoryError):
         Index.open(path.parent, 0.8)
     assert list(path.parent.iterdir()) == []
@@ -261,8 +254,7 @@ def test_an_error_that_undoes_a_batch(path):
 
     with Index.open(path, 0.8) as index:
         index.insert("a", TEXTS[0])
-        with pytest.raises(OSError, match="an error has undone the batch"):
-            half(index)
+        refuses(OSError, "an error has undone the batch", half, index)
         assert list(index) == ["a"]
         index.insert("d", TEXTS[3])
     with Index.open(path) as index:
@@ -326,8 +318,7 @@ def test_a_full_disk(small_disk):
             for copy in range(100):
                 index.copy_to(folder / f"copy {copy}")
 
-        with pytest.raises(OSError, match="No space left on device"):
-            copies()
+        refuses(OSError, "No space left on device", copies)
     for copy in folder.glob("*copy*"):
         with Index.open(copy) as index:
             assert len(index) == 61

@@ -1,45 +1,21 @@
 """Several threads insert, ask and remove at once: nothing is lost, double or foreign."""
 
 import random
-import sys
 import threading
-from contextlib import suppress
 
 import numpy as np
 import pytest
 
 from fastlsh import Index, Shingler
+from running import at_once, hasty_switching
 
 THREADS = 4
 
 
 @pytest.fixture(autouse=True)
 def quick_switches():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
-def all_at_once(*works):
-    """Run each function on a thread of its own; raise what one of them raised."""
-    errors = []
-    barrier = threading.Barrier(len(works))
-
-    def guarded(work):
-        try:
-            barrier.wait()
-            work()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=guarded, args=[work]) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
+    with hasty_switching():
+        yield
 
 
 def signature_of(group, member):
@@ -104,7 +80,7 @@ def test_each_thread_has_its_documents(backend, verify):
         models.append(model)
 
     models = []
-    all_at_once(*(lambda thread=thread: work(thread) for thread in range(THREADS)))
+    at_once(*(lambda thread=thread: work(thread) for thread in range(THREADS)))
     together = {name: group for model in models for name, group in model.items()}
     assert set(index) == set(together)
     assert len(index) == len(together)
@@ -129,26 +105,10 @@ def test_one_stream_is_deduplicated_once(backend):
                 new = index.insert_unique(names, [texts[i] for i in part])
                 fresh.extend(i for i, is_new in zip(part, new, strict=True) if is_new)
 
-        all_at_once(*(lambda thread=thread: work(thread) for thread in range(THREADS)))
+        at_once(*(lambda thread=thread: work(thread) for thread in range(THREADS)))
         assert sorted(fresh) == list(range(n))
         assert len(index) == n
         assert [len(found) for found in index.query_many(texts)] == [1] * n
-
-
-def test_one_id_is_inserted_once(backend):
-    index = backend()
-    n = 20 if backend.stored else 100
-    wins = []
-
-    def work(thread):
-        for name in range(n):
-            with suppress(ValueError):
-                index.insert(name, f"thread {thread}, text {name}")
-                wins.append(name)
-
-    all_at_once(*(lambda thread=thread: work(thread) for thread in range(THREADS)))
-    assert sorted(wins) == list(range(n))
-    assert sorted(index) == list(range(n))
 
 
 def test_batches_of_several_threads(backend):
@@ -170,7 +130,7 @@ def test_batches_of_several_threads(backend):
             assert len(index.query_many(["text 0", "text 1"])) == 2
             assert len(list(index)) <= 30
 
-    all_at_once(write, ask, ask)
+    at_once(write, ask, ask)
     assert len(index) == 30
 
 
@@ -214,7 +174,7 @@ def test_every_question_while_documents_come_and_go(tmp_path):
             assert len(other.query(signature=row)) == len(other) >= 50
             assert "Index of" in repr(index)
 
-    all_at_once(lambda: change(1), lambda: change(2), ask, look)
+    at_once(lambda: change(1), lambda: change(2), ask, look)
     assert sorted(index) == list(range(50))
     index.save(tmp_path / "index")
     mapped = Index.load(tmp_path / "index", mmap=True, threads=2)
@@ -225,14 +185,14 @@ def test_every_question_while_documents_come_and_go(tmp_path):
             assert 49 in mapped
             assert 50 not in mapped
 
-    all_at_once(*[read] * THREADS)
+    at_once(*[read] * THREADS)
 
 
 def test_two_indexes_that_merge_each_other(backend):
     left, right = backend(), backend()
     left.insert("left", "the one text of this index")
     right.insert("right", "another text of that index")
-    all_at_once(
+    at_once(
         *[lambda: left.merge(right, on_known="replace")] * 2,
         *[lambda: right.merge(left, on_known="replace")] * 2,
     )
