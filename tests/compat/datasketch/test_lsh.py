@@ -202,6 +202,21 @@ class TestEveryEngine:
         index.insert("key 3", rows[3])
         assert index.query(rows[3]) == ["key 3"]
 
+    def test_a_key_inserted_twice_is_found_by_both_and_removed_with_both(self, options):
+        index = MinHashLSH(num_perm=4, params=(2, 2), **options)
+        first, second = Sketch(np.arange(4, dtype=np.uint32)), Sketch(np.arange(4, dtype="u4") + 9)
+        index.insert("twice", first)
+        index.insert("twice", second, check_duplication=False)
+        index.insert("other", first)
+        assert set(index.query(first)) == {"twice", "other"}
+        assert index.query(second) == ["twice"]
+        assert len(index.keys) == 2
+        assert [sum(counts.values()) for counts in index.get_counts()] == [3, 3]
+        index.remove("twice")
+        assert index.query(first) == ["other"]
+        assert index.query(second) == []
+        assert len(index.keys) == 1
+
     def test_pickle(self, options):
         index, _, rows = filled(**options)
         index.remove("key 5")
