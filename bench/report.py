@@ -80,7 +80,6 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "migrating datasketch": partial(tables.beside, name="datasketch"),
     "migrating rensa": partial(tables.beside, name="rensa"),
     "cost": tables.cost,
-    "beyond signatures": tables.beyond,
     "width": tables.width,
     "spans": tables.spans,
 }

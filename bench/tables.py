@@ -386,44 +386,6 @@ def _costs(records: Records, benchmark: str) -> Iterator[str]:
     )  # fmt: skip
 
 
-def beyond(records: Records) -> Iterator[str]:
-    """Yield the processor time beyond the signatures, beside a validation of the same lines."""
-    for name in _measured(records):
-        yield from _beyond(results(records, name), TEXTS[name])
-
-
-def _beyond(found: Mapping[str, Any], texts: str) -> Iterator[str]:
-    jobs = found["jobs"]
-    lines = jobs["msgspec, lines validated"]["processor s"]
-    rows = []
-    for name, job in jobs.items():
-        kind, engine, search, when = [*name.split(", "), "", "", ""][:4]
-        signatures = jobs.get(f"signatures, {search}")
-        if when == "now" and signatures:
-            rest = job["processor s"] - signatures["processor s"]
-            before = jobs.get(name.removesuffix("now") + "before", {}).get("processor s")
-            rows.append([f"{kind}, {engine}, {search}", f"{before:.1f}" if before else "",
-                         f"{job['processor s']:.1f}", f"{signatures['processor s']:.1f}",
-                         f"{rest:.1f}", f"{rest / lines:.1f}",
-                         f"{job['processor s'] / job['wall s']:.2f}"])  # fmt: skip
-    yield f"{found['documents']:,} {texts}:"
-    yield ""
-    yield from table(
-        ["job", "before, s", "now, s", "of these, signatures", "all else", "all else / msgspec",
-         "processor / wall time"],
-        rows,
-    )  # fmt: skip
-    equal = jobs["equal texts of a list"]["processor s"]
-    python = jobs["equal texts of a list, Python's set"]["processor s"]
-    n = found["documents of a list"]
-    yield (
-        f"msgspec validates the same lines in {lines:.1f} s. Equal texts of a list:"
-        f" {n / equal:,.0f} documents/s on one core; a set of Python's strings"
-        f" takes {n / python:,.0f} documents/s."
-    )
-    yield ""
-
-
 def width(records: Records) -> Iterator[str]:
     """Yield how far a run widens, by a replay of its pieces, and what its threads wait for."""
     found = results(records, "width")
