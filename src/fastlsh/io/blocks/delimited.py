@@ -186,17 +186,9 @@ class Delimited(Format):
         if self.source.options.header and not self.begun:
             raise self.source.error("no header")
 
-    def fields(self, text: str, *, plain: bool = False) -> list[list[str]]:
-        """Return the fields of rows; of blank lines none, or an empty list.
-
-        Parameters
-        ----------
-        text
-            The rows.
-        plain
-            Whether each line is a row, and ends with a line feed.
-        """
-        lines = text.split("\n") if plain else io.StringIO(text, newline="")
+    def fields(self, text: str) -> list[list[str]]:
+        """Return the fields of rows; of blank lines none, or an empty list."""
+        lines = io.StringIO(text, newline="")
         with fields_of_any_size():
             return list(
                 csv.reader(lines, delimiter=self.delimiter, quoting=self.quoting, strict=True)
@@ -228,18 +220,19 @@ class DelimitedBlock(RowBlock):
         return np.flatnonzero(~(alone | both))
 
     def _parse(self, rows: Indices) -> Parsed:
-        return self._by_kernel(rows) or self._together(rows) or self._one_by_one(rows)
+        return self._by_kernel(rows) or self._one_by_one(rows)
 
     def _is_refused(self, rows: Indices) -> bool:
-        return self._by_kernel(rows) is None
+        # Texts of several columns are joined as objects of Python.
+        return len(self._kind.columns.texts) > 1 or self._by_kernel(rows) is None
 
     def _by_kernel(self, rows: Indices) -> Parsed | None:
         """Parse rows without an object for each field; None if one of them is bad or unusual."""
         columns, kind = self._kind.columns, self._kind
         places = (*columns.texts, *columns.numbers.values(), *columns.labels.values())
         places += tuple(at for at in (columns.id, columns.priority) if at is not None)
-        if len(columns.texts) != 1 or len(places) > COLUMNS or not "\0" < kind.delimiter < "\x80":
-            return None
+        if not columns.texts or len(places) > COLUMNS or not "\0" < kind.delimiter < "\x80":
+            return None  # no row has told the columns, or the kernel does not read them
         bounds, members = self._lines.bounds, np.zeros((2 * len(places), len(rows)), np.int64)
         out = np.empty(int((bounds[rows + 1] - bounds[rows]).sum()), np.uint8)
         used, is_ascii = delimited_fields(
@@ -254,8 +247,12 @@ class DelimitedBlock(RowBlock):
         try:
             if not is_ascii:
                 str(self._data.data, "utf-8")
+            texts: Any = fields[columns.texts[0]]
+            if len(columns.texts) > 1:
+                values = zip(*(fields[at].to_pylist() for at in columns.texts), strict=True)
+                texts = [joined_texts(row, self.source.options.join_with) for row in values]
             return Parsed(
-                fields[columns.texts[0]],
+                texts,
                 None if columns.id is None else fields[columns.id],
                 [],
                 {n: self._numbers(fields[at].to_pylist(), n) for n, at in columns.numbers.items()},
@@ -264,21 +261,6 @@ class DelimitedBlock(RowBlock):
                 columns.absent,
             )
         except (UnicodeDecodeError, InputError):
-            return None
-
-    def _together(self, rows: Indices) -> Parsed | None:
-        """Parse rows at once; None if one of them is bad."""
-        columns = self._kind.columns
-        try:
-            text = self._text(rows)
-            fields_of_rows = [fields for fields in self._reader(text) if fields]
-        except (UnicodeDecodeError, csv.Error):
-            return None
-        if len(fields_of_rows) != len(rows) or set(map(len, fields_of_rows)) != {columns.width}:
-            return None
-        try:
-            return self._columns_of(fields_of_rows, [])
-        except InputError:
             return None
 
     def _columns_of(self, rows: list[list[str]], bad: list[InputError]) -> Parsed:
@@ -300,17 +282,6 @@ class DelimitedBlock(RowBlock):
     def _numbers(self, fields: Iterable[Any], name: str) -> list[int | float]:
         return [self._kind.columns.number(field, name, 0) for field in fields]
 
-    def _text(self, rows: Indices) -> str:
-        view, bounds = self._data.data, self._lines.bounds
-        if len(rows) == len(self.filled):
-            return str(view, "utf-8")
-        spans = zip(bounds[rows].tolist(), bounds[rows + 1].tolist(), strict=True)
-        return str(b"".join([view[start:stop] for start, stop in spans]), "utf-8")
-
-    def _reader(self, text: str) -> list[list[str]]:
-        plain = self._lines.count == len(self._lines) and "\r" not in text
-        return self._kind.fields(text, plain=plain)
-
     def _values(
         self, rows: Indices, texts: list[str], ends: Indices
     ) -> tuple[Indices, list[bytes]]:
@@ -318,7 +289,7 @@ class DelimitedBlock(RowBlock):
         starts, stops = self._lines.bounds[rows], self._lines.bounds[rows + 1]
         each = zip(self._records(rows), texts, (stops - ends).tolist(), strict=True)
         for (number, raw), text, behind in each:
-            fields = self._reader(raw)[0]
+            fields = kind.fields(raw)[0]
             fields[kind.columns.texts[0]] = text
             try:
                 row = fields_as_row(fields, raw, kind.delimiter, self.source.options.quotes)
@@ -349,7 +320,7 @@ class DelimitedBlock(RowBlock):
         """Yield the numbers, texts and fields of rows, one by one."""
         for number, raw in self._records(rows):
             try:
-                yield number, raw, self._reader(raw)[0]
+                yield number, raw, self._kind.fields(raw)[0]
             except csv.Error as error:  # noqa: PERF203
                 yield number, raw, error
 
