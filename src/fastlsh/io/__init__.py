@@ -22,7 +22,7 @@ from fastlsh.io.blocks import (
     with_row_of_file,
 )
 from fastlsh.io.blocks.arrow import largest_batch
-from fastlsh.io.blocks.pages import PAGES
+from fastlsh.io.blocks.parquet import PAGES
 from fastlsh.io.blocks.row_groups import bytes_of_pages
 from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.collection import Collection, InputFile, read_objects

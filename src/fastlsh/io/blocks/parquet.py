@@ -2,17 +2,19 @@
 
 import binascii
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import groupby, pairwise, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.errors import LongRowError
 from fastlsh.io import filesystems
+from fastlsh.io.arrays import row_sizes
 from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
-from fastlsh.io.blocks.pages import PagedFile, UnusualPagesError, check_lengths
-from fastlsh.io.blocks.row_groups import Decoded, check_columns, decoded_size
+from fastlsh.io.blocks.pages import pages
+from fastlsh.io.blocks.row_groups import check_columns, decoded_size
 from fastlsh.io.blocks.tables import TableBlock, TableColumns
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.sources import Source
@@ -21,8 +23,15 @@ from fastlsh.io.streams import changed, identity, open_arrow, open_bytes
 _BUFFERS = 1 << 24
 """Bytes of the buffers of all columns that are read together."""
 
+_AT_ONCE = 1 << 20
+"""Bytes of a row group that are decoded at a time. An array grows by being copied; the next array
+can use the memory that the copies leave, where one large array would take new memory each time."""
+
 COLUMN_ROWS = 1 << 12
 """Rows of one column that are looked at together."""
+
+PAGES = 2
+"""Times the bytes that a row may have: those of the pages that are decoded together."""
 
 _ENCRYPTED = ("Could not read encrypted metadata", "Cannot decrypt ColumnMetadata")
 """What pyarrow says of an encrypted footer, and of an encrypted column."""
@@ -57,9 +66,7 @@ class ParquetPart(TableBlock):
             with self._file.open(self._file.metadata) as file:
                 table = file.read_row_groups(list(groups), columns=columns, use_threads=False)
         else:
-            table = self._file.rows(self.extent, others)
-        if table is None:
-            return next(self._file.in_order([self.extent], names))
+            table = next(self._file.in_order([self.extent], others))
         if not names_read:
             return table
         columns = [(read if name in names_read else table).column(name) for name in names]
@@ -133,9 +140,7 @@ class ParquetSource:
             file.seek(-8, 2)
             length = int.from_bytes(file.read(4), "little")
             file.seek(-8 - length, 2)
-            footer = file.read(length)
-            self._paged = PagedFile(self.metadata, self.head.layout, footer)
-            return binascii.crc32(footer)
+            return binascii.crc32(file.read(length))
 
     def _check_rows(self) -> None:
         """Raise if a row group names other rows than it has, for pyarrow reserves memory for them.
@@ -183,12 +188,12 @@ class ParquetSource:
 
     def spans(
         self, size: int, done: int, groups: range, max_row: int | None, names: list[str]
-    ) -> Iterator[tuple[int, int, Decoded | None]]:
-        """Yield (first row, row behind the last one, sizes if it is large) of row groups not done.
+    ) -> Iterator[tuple[int, int, int | None]]:
+        """Yield (first row, row behind the last one, rows of a part) of what is not done.
 
-        Small row groups come together, and are read as a whole. A row group that is done in part
-        comes first, by itself. LongRowError: a row of these columns is longer than `max_row`, or
-        their pages are too large.
+        Small row groups come together, and are read as a whole, without parts; so does a large one
+        by itself in parts, or what is left of one. LongRowError: a row of these columns is longer
+        than `max_row`, or their pages are too large.
         """
         first = max(self.group_at(done) if done else 0, groups.start)
         start = stop = int(self.ends[first])
@@ -203,123 +208,87 @@ class ParquetSource:
                 start, total = stop, 0
             stop, total = stop + decoded.rows, total + decoded.plain
             if in_parts and stop > start:
-                yield start, stop, decoded
+                yield max(start, done), stop, decoded.rows_at_once(size)
                 start, total = stop, 0
         if stop > start:
             yield start, stop, None
 
     def check_lengths(self, group: int, names: list[str], max_row: int) -> None:
-        """Raise LongRowError if a row of these columns is longer, or their pages are too large."""
-        with suppress(UnusualPagesError), self._opened_by_pages() as file:
-            check_lengths(self.source, self._paged, file, group, names, max_row)
+        """Look at the columns of a row group that have more bytes than a row may have.
 
-    def edges(self, group: int, rows: int) -> list[int]:
-        """Return the rows between which a row group is read by its pages; none if it is not.
+        First come their pages, which tell most, and then the rows if a page has more bytes.
 
-        A part has about so many rows, and ends with a page of the text.
+        Raises
+        ------
+        LongRowError
+            A row of one of these columns has more than `max_row` bytes; or the largest pages of
+            the columns have more than `PAGES` times as many together.
         """
-        first = self.columns.path(self.columns.texts[0])[0]
-        try:
-            with self._opened_by_pages() as file:
-                ends = self._paged.scan(file, group, first).ends
-        except UnusualPagesError:
-            return []
-        edges = [0]
-        while edges[-1] < ends[-1]:
-            page = int(np.searchsorted(ends, edges[-1] + rows, "right")) - 1
-            edges.append(int(ends[page] if ends[page] > edges[-1] else ends[page + 1]))
-        if max(np.diff(edges), default=0) > 2 * rows:
-            return []
-        starts = [int(self.ends[group]) + edge for edge in edges]
-        return starts if first in self._by_pages(group, [*pairwise(starts)], [first]) else []
+        if filesystems.is_remote(self.source.path):  # where each page would be asked for
+            return
+        described = self.metadata.row_group(group)
+        doubtful: dict[str, int] = {}
+        together = 0
+        with open_arrow(self.source) as file:
+            for column in map(described.column, range(self.metadata.num_columns)):
+                name = column.path_in_schema
+                is_read = name.split(".")[0] in names
+                if not is_read or column.total_uncompressed_size <= max_row:
+                    continue
+                found = pages(file, column)
+                largest = max((page.size for page in found), default=0)
+                together += largest
+                if largest > max_row and name in names:  # neither fields nor lists
+                    values = [page.values for page in found if page.values]
+                    doubtful[name] = min(values[:-1] or values, default=1) // 4 + 1
+        if together > PAGES * max_row:
+            raise LongRowError(self.source.path, together, what="page")
+        for name, rows in doubtful.items():
+            self._check_rows_of(group, name, rows, max_row)
 
-    def _by_pages(self, group: int, parts: list[tuple[int, int]], names: list[str]) -> list[str]:
-        """Return the columns of parts of a row group that are read by pages.
-
-        They are the large ones whose pages have rows of few parts, for each part decodes its pages.
-        """
-        begin = int(self.ends[group])
-        n_rows = sum(stop - start for start, stop in parts)
-        by_pages: list[str] = []
-        with suppress(UnusualPagesError), self._opened_by_pages() as file:
-            for name in names:
-                with suppress(UnusualPagesError):
-                    if not self._paged.is_large(group, name):
-                        continue
-                    pages = self._paged.scan(file, group, name)
-                    edges = [pages.of(start - begin, stop - begin) for start, stop in parts]
-                    decoded = sum(int(pages.ends[high] - pages.ends[low]) for low, high in edges)
-                    if decoded <= 2 * n_rows:
-                        by_pages.append(name)
-        return by_pages
-
-    def read_parts(
-        self, extents: list[BlockExtent], bad: NDArray[np.int64] | None, names: list[str]
-    ) -> Iterator[ParquetPart]:
-        """Read parts of one row group: large columns by pages, the others from the beginning on."""
-        group = self.group_at(extents[0].start)
-        by_pages = self._by_pages(group, [(extent.start, extent.stop) for extent in extents], names)
-        others = [name for name in names if name not in by_pages]
-        tables = self.in_order(extents, others) if others else repeat(None)
-        for extent, table in zip(extents, tables, strict=False):
-            yield ParquetPart(self, extent, _within(bad, extent), table)
+    def _check_rows_of(self, group: int, name: str, rows: int, max_row: int) -> None:
+        """Raise LongRowError if a row of a column has more bytes; so many are read at a time."""
+        row = int(self.ends[group]) + 1
+        for batch in self.batches(group, rows, [name], read_dictionary=[name]):
+            sizes = row_sizes(batch)
+            if sizes.max(initial=0) > max_row:
+                row += int(np.argmax(sizes))
+                raise LongRowError(self.source.path, int(sizes.max()), row)
+            row += len(batch)
 
     def in_order(self, extents: list[BlockExtent], names: list[str]) -> Iterator[Any]:
         """Yield columns of parts of one row group as tables, read from its beginning on."""
-        group = self.group_at(extents[0].start)
-        rest = self.parts(group, extents[0].stop - extents[0].start, names)
+        group, rows = self.group_at(extents[0].start), extents[0].stop - extents[0].start
+        in_group, size = self.sizes[group]
+        rows = min(rows, in_group * _AT_ONCE // max(size, 1) + 1)
+        batches = self.batches(group, rows, names)
         at = int(self.ends[group])
-        batches: list[Any] = []
+        held: list[Any] = []
         for extent in extents:
             while at < extent.stop:
-                batch = next(rest, None)
+                batch = next(batches, None)
                 if batch is None:
                     raise changed(self.source)
                 at += len(batch)
-                batches.append(batch)
-            while at - sum(map(len, batches[1:])) <= extent.start:
-                batches.pop(0)
-            table = pyarrow("").Table.from_batches(batches)
+                held.append(batch)
+            while at - sum(map(len, held[1:])) <= extent.start:
+                held.pop(0)
+            table = pyarrow("").Table.from_batches(held)
             yield table.slice(extent.start - (at - len(table)), extent.stop - extent.start)
-
-    def rows(self, extent: BlockExtent, names: list[str]) -> Any:
-        """Return a part of a row group by its pages; None if that cannot be."""
-        group = self.group_at(extent.start)
-        first = int(self.ends[group])
-        rows = extent.start - first, extent.stop - first
-        try:
-            with self._opened_by_pages() as file:
-                return self._paged.read(file, group, *rows, names)
-        except UnusualPagesError:
-            return None
-
-    @contextmanager
-    def _opened_by_pages(self) -> Iterator[Any]:
-        if filesystems.is_remote(self.source.path):  # where each page would be asked for
-            raise UnusualPagesError
-        with open_arrow(self.source) as file:
-            yield file
 
     def column(self, name: str) -> Iterator[Any]:
         """Yield the values of a column, as arrays."""
         for group in range(len(self.sizes)):
-            for batch in self.parts(group, COLUMN_ROWS, [name]):
+            for batch in self.batches(group, COLUMN_ROWS, [name]):
                 yield batch.column(0)
 
-    def parts(self, group: int, rows: int, names: list[str]) -> Iterator[Any]:
+    def batches(self, group: int, rows: int, names: list[str], **more: Any) -> Iterator[Any]:
         """Yield columns of a row group in batches of at most so many rows."""
         columns = None if names == self.head.layout.names else names
         # Page by page: a row group may be larger than memory.
         buffer = min(max(_BUFFERS // self.metadata.num_columns, 1 << 12), 1 << 20)
-        with self.open(self.metadata, pre_buffer=False, buffer_size=buffer) as file:
+        with self.open(self.metadata, pre_buffer=False, buffer_size=buffer, **more) as file:
             yield from file.iter_batches(rows, [group], columns, use_threads=False)
-
-    def tables(self, group: int, rows: int) -> Iterator[tuple[int, Any]]:
-        """Yield parts of a row group as tables of the wanted columns, each with where it ends."""
-        stop = int(self.ends[group])
-        for batch in self.parts(group, rows, self.columns.names):
-            stop += len(batch)
-            yield stop, pyarrow("").Table.from_batches([batch])
 
 
 def read_parquet_blocks(
@@ -340,29 +309,22 @@ def read_parquet_blocks(
             empty = file.head.layout.empty_table()
             yield ParquetPart(file, BlockExtent(0, first, end, first + 1, file.check), None, empty)
         names = file.head.layout.names if all_columns else file.columns.names
-        for start, stop, decoded in file.spans(size, done, groups, max_row, names):
-            if decoded is None:
-                yield ParquetPart(
-                    file, BlockExtent(index, start, stop, start + 1, file.check), None
-                )
+        for start, stop, rows in file.spans(size, done, groups, max_row, names):
+            if rows is None:
+                extent = BlockExtent(index, start, stop, start + 1, file.check)
+                yield ParquetPart(file, extent, None)
                 index += 1
                 continue
-            group, rows = file.group_at(start), decoded.rows_at_once(size)
-            if edges := file.edges(group, rows):
-                inner = [max(start, done), *(edge for edge in edges if edge > max(start, done))]
-                extents = [
-                    BlockExtent(number, *rows, rows[0] + 1, file.check)
-                    for number, rows in enumerate(pairwise(inner), index)
-                ]
-                yield from file.read_parts(extents, None, file.columns.names)
-                index += len(extents)
-                continue
-            for stop, table in file.tables(group, rows):
-                begin, start = max(start, done), stop
-                if begin < stop:  # of which a part is done, if blocks had another size before
-                    extent = BlockExtent(index, begin, stop, begin + 1, file.check)
-                    yield ParquetPart(file, extent, None, table.slice(len(table) - (stop - begin)))
-                    index += 1
+            extents = [
+                BlockExtent(number, first, last, first + 1, file.check)
+                for number, (first, last) in enumerate(
+                    pairwise([*range(start, stop, rows), stop]), index
+                )
+            ]
+            tables = file.in_order(extents, file.columns.names)
+            for extent, table in zip(extents, tables, strict=True):
+                yield ParquetPart(file, extent, None, table)
+            index += len(extents)
 
 
 def reread_parquet(
@@ -376,11 +338,12 @@ def reread_parquet(
             mine = list(extents_of_group)
             if any(extent.check != file.check for extent in mine):
                 raise changed(source)
+            tables: Iterable[Any] = repeat(None)
             if group is not None:
-                yield from file.read_parts(mine, bad, names)
-                continue
-            for extent in mine:
-                table = None if file.ends[-1] else file.head.layout.empty_table()
+                tables = file.in_order(mine, names)
+            elif not file.ends[-1]:
+                tables = repeat(file.head.layout.empty_table())
+            for extent, table in zip(mine, tables, strict=False):
                 yield ParquetPart(file, extent, _within(bad, extent), table)
 
 
