@@ -5,13 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from fastlsh.io.arrays import Chunks
-from fastlsh.io.blocks import row_groups
-from fastlsh.io.blocks.row_groups import (
-    I64,
-    LIST,
-    STRUCT,
-    Fields,
-)
+from fastlsh.io.blocks import thrift
+from fastlsh.io.blocks.thrift import I64, LIST, STRUCT, Fields
 from fastlsh.io.errors import pyarrow
 from fastlsh.parallel import background_calls
 
@@ -58,7 +53,7 @@ def row_group_writer(
     with background_calls(threads, append, ahead=threads - 1) as soon:
         yield lambda columns: soon(lambda group: _encoded(encode, group), columns)
     rows = sum(group[_ROWS][1] for group in groups)
-    tail = row_groups.write_struct(
+    tail = thrift.write_struct(
         {**footer, _ROWS: (I64, rows), _ROW_GROUPS: (LIST, (STRUCT, groups))}
     )
     stream.write(tail + len(tail).to_bytes(4, "little") + _MAGIC)
@@ -75,7 +70,7 @@ def _split(file: Any) -> tuple[memoryview, Fields]:
     data = memoryview(file)
     end = len(data) - _END
     begin = end - int.from_bytes(data[end : end + 4], "little")
-    return data[len(_MAGIC) : begin], row_groups.Reader(bytes(data[begin:end])).struct()
+    return data[len(_MAGIC) : begin], thrift.Reader(bytes(data[begin:end])).struct()
 
 
 def _move(group: Fields, distance: int, number: int) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from combinations import every, first
 from fastlsh import InputError
 from fastlsh.io import read_blocks, reread_blocks
-from fastlsh.io.blocks import row_groups
+from fastlsh.io.blocks import thrift
 from fastlsh.io.files import expand
 
 SIZE = 3 << 13
@@ -117,16 +117,16 @@ def test_damaged_pages(tmp_path, places):
 
 integers = st.integers(-(1 << 63), (1 << 63) - 1)
 plain = st.one_of(
-    st.tuples(st.sampled_from([row_groups.I16, row_groups.I32, row_groups.I64]), integers),
-    st.tuples(st.just(row_groups.BINARY), st.binary(max_size=300)),
-    st.tuples(st.just(row_groups.BYTE), st.binary(min_size=1, max_size=1)),
-    st.tuples(st.just(row_groups.DOUBLE), st.binary(min_size=8, max_size=8)),
-    st.tuples(st.sampled_from([row_groups.TRUE, row_groups.FALSE]), st.none()),
+    st.tuples(st.sampled_from([thrift.I16, thrift.I32, thrift.I64]), integers),
+    st.tuples(st.just(thrift.BINARY), st.binary(max_size=300)),
+    st.tuples(st.just(thrift.BYTE), st.binary(min_size=1, max_size=1)),
+    st.tuples(st.just(thrift.DOUBLE), st.binary(min_size=8, max_size=8)),
+    st.tuples(st.sampled_from([thrift.TRUE, thrift.FALSE]), st.none()),
     st.tuples(
-        st.just(row_groups.LIST),
+        st.just(thrift.LIST),
         st.one_of(
-            st.tuples(st.just(row_groups.I64), st.lists(integers, max_size=40)),
-            st.tuples(st.just(row_groups.TRUE), st.lists(st.sampled_from([1, 2]), max_size=20)),
+            st.tuples(st.just(thrift.I64), st.lists(integers, max_size=40)),
+            st.tuples(st.just(thrift.TRUE), st.lists(st.sampled_from([1, 2]), max_size=20)),
         ),
     ),
 )
@@ -135,10 +135,10 @@ structures = st.recursive(
     lambda inner: st.dictionaries(
         st.integers(1, 40),
         st.one_of(
-            st.tuples(st.just(row_groups.STRUCT), inner),
+            st.tuples(st.just(thrift.STRUCT), inner),
             st.tuples(
-                st.just(row_groups.LIST),
-                st.tuples(st.just(row_groups.STRUCT), st.lists(inner, max_size=20)),
+                st.just(thrift.LIST),
+                st.tuples(st.just(thrift.STRUCT), st.lists(inner, max_size=20)),
             ),
         ),
         max_size=3,
@@ -149,8 +149,8 @@ structures = st.recursive(
 
 @given(structures)
 def test_structures_are_read_as_they_were_written(fields):
-    data = row_groups.write_struct(fields)
-    reader = row_groups.Reader(data + b"more")
+    data = thrift.write_struct(fields)
+    reader = thrift.Reader(data + b"more")
     assert reader.struct() == fields
     assert reader.position == len(data)
 
@@ -158,4 +158,4 @@ def test_structures_are_read_as_they_were_written(fields):
 @given(st.binary(max_size=200))
 def test_any_bytes(data):
     with suppress(IndexError, ValueError):
-        row_groups.Reader(data).struct()
+        thrift.Reader(data).struct()

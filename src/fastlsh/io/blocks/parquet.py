@@ -13,8 +13,7 @@ from fastlsh.errors import LongRowError
 from fastlsh.io import filesystems
 from fastlsh.io.arrays import row_sizes
 from fastlsh.io.blocks.contract import ALL_BYTES, BlockExtent, ByteRange, Head
-from fastlsh.io.blocks.pages import pages
-from fastlsh.io.blocks.row_groups import check_columns, decoded_size
+from fastlsh.io.blocks.row_groups import check_columns, decoded_size, pages
 from fastlsh.io.blocks.tables import TableBlock, TableColumns
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.sources import Source

@@ -1,153 +1,19 @@
-"""Footers of Parquet files: their protocol, their contradictions, the memory of row groups."""
+"""Row groups of Parquet files: whether the footer contradicts itself, and the memory they take."""
 
 import io
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from contextlib import AbstractContextManager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.io.arrays import value_sizes
+from fastlsh.io.blocks import thrift
+from fastlsh.io.blocks.thrift import Fields
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import open_arrow
-
-Fields = dict[int, tuple[int, Any]]
-"""The fields of a structure by their numbers, each with its type; of a list, the type of its values
-and the values."""
-
-TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
-
-_DEEPEST = 16
-
-
-class Reader:
-    """Reads structures from bytes.
-
-    Raises
-    ------
-    IndexError
-        The bytes end within a structure.
-    ValueError
-        They are not what Thrift writes.
-    """
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self.position = 0
-
-    def struct(self, before: int | None = None, depth: int = 0) -> Fields:
-        """Read a structure; with `before`, up to the first field with such a number or a higher."""
-        if depth > _DEEPEST:
-            raise ValueError("structures are nested too deeply")
-        fields: Fields = {}
-        number = 0
-        while head := self._byte():
-            kind = head & 15
-            number = number + (head >> 4) if head >> 4 else self._integer()
-            if before is not None and number >= before:
-                break
-            fields[number] = kind, self._value(kind, depth)
-        return fields
-
-    def _byte(self) -> int:
-        self.position += 1
-        return self._data[self.position - 1]
-
-    def _varint(self) -> int:
-        value = 0
-        for shift in range(0, 70, 7):
-            byte = self._byte()
-            value |= (byte & 127) << shift
-            if byte < 128:
-                return value
-        raise ValueError("a number has more than 64 bits")
-
-    def _integer(self) -> int:
-        value = self._varint()
-        return value >> 1 ^ -(value & 1)
-
-    def _bytes(self, count: int) -> bytes:
-        start, self.position = self.position, self.position + count
-        if self.position > len(self._data):
-            raise IndexError("the bytes end within a value")
-        return self._data[start : self.position]
-
-    def _value(self, kind: int, depth: int) -> Any:
-        if kind in (TRUE, FALSE):
-            return None
-        if kind in (I16, I32, I64):
-            return self._integer()
-        if kind == BINARY:
-            return self._bytes(self._varint())
-        if kind == STRUCT:
-            return self.struct(depth=depth + 1)
-        if kind in (LIST, SET):
-            return self._list(depth)
-        if kind in (BYTE, DOUBLE):
-            return self._bytes(1 if kind == BYTE else 8)
-        raise ValueError(f"{kind} is not a type in Parquet")
-
-    def _list(self, depth: int) -> tuple[int, list[Any]]:
-        if depth > _DEEPEST:
-            raise ValueError("lists are nested too deeply")
-        head = self._byte()
-        kind, count = head & 15, head >> 4
-        count = self._varint() if count == 15 else count
-        if kind in (TRUE, FALSE):
-            return kind, [self._byte() for _ in range(count)]
-        return kind, [self._value(kind, depth + 1) for _ in range(count)]
-
-
-def write_struct(fields: Fields) -> bytes:
-    """Return a structure as bytes, its fields in the order of their numbers."""
-    out = bytearray()
-    before = 0
-    for number, (kind, value) in sorted(fields.items()):
-        if 0 < number - before < 16:
-            out.append((number - before) << 4 | kind)
-        else:
-            out.append(kind)
-            out += _integer(number)
-        before = number
-        out += _written(kind, value)
-    out.append(0)
-    return bytes(out)
-
-
-def _written(kind: int, value: Any) -> bytes:
-    if kind in (TRUE, FALSE):
-        return b""
-    if kind in (I16, I32, I64):
-        return _integer(value)
-    if kind == BINARY:
-        return _varint(len(value)) + bytes(value)
-    if kind == STRUCT:
-        return write_struct(value)
-    if kind in (LIST, SET):
-        of, values = value
-        head = bytes([len(values) << 4 | of]) if len(values) < 15 else bytes([0xF0 | of])
-        if len(values) >= 15:
-            head += _varint(len(values))
-        if of in (TRUE, FALSE):
-            return head + bytes(values)
-        return head + b"".join(_written(of, item) for item in values)
-    return bytes(value)
-
-
-def _integer(value: int) -> bytes:
-    return _varint((value << 1 ^ value >> 63) & (1 << 64) - 1)
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
 
 
 def check_columns(metadata: Any, group: int) -> None:
@@ -190,6 +56,70 @@ class _Unread(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         self.asked = True
         raise OSError("nothing is to be read")
+
+
+_HEADER = 1 << 14
+"""Bytes that are read for the header of a page; it is longer if it has long extremes."""
+
+_LONGEST_HEADER = 1 << 22
+
+
+class Page(NamedTuple):
+    """A page of a column."""
+
+    values: int
+    """How many it has; a dictionary has none."""
+    size: int
+    """Its bytes, decompressed: pyarrow decompresses a page as a whole."""
+
+
+def pages(file: Any, column: Any) -> list[Page]:
+    """Return the pages of a column of a row group; of a damaged column, none.
+
+    Parameters
+    ----------
+    file : pyarrow.NativeFile
+        The file, which is open.
+    column : pyarrow.parquet.ColumnChunkMetaData
+        What its footer says of the column.
+    """
+    try:
+        return [_page(header) for header in _headers(file, column)]
+    except (IndexError, KeyError, TypeError, ValueError, OSError):
+        return []
+
+
+def _page(header: Fields) -> Page:
+    of_data = header.get(5, header.get(8, (0, {1: (0, 0)})))[1]
+    return Page(of_data[1][1], header[2][1])
+
+
+def _headers(file: Any, column: Any) -> Iterator[Fields]:
+    """Yield the header of each page; ValueError if they contradict the footer."""
+    start = column.data_page_offset
+    if column.has_dictionary_page and 0 < column.dictionary_page_offset < start:
+        start = column.dictionary_page_offset
+    end = start + column.total_compressed_size
+    while start < end:
+        header, size = _header(file, start, end)
+        stored = size + header[3][1]
+        if header[2][1] < 0 or stored < size or start + stored > end:
+            raise ValueError("a page is larger than its column")
+        yield header
+        start += stored
+
+
+def _header(file: Any, start: int, end: int) -> tuple[Fields, int]:
+    """Return the header of a page, and its size."""
+    size = _HEADER
+    while True:
+        reader = thrift.Reader(file.read_at(min(size, end - start), start))
+        try:
+            return reader.struct(), reader.position
+        except IndexError:
+            if size >= min(end - start, _LONGEST_HEADER):
+                raise
+            size *= 8
 
 
 GROUPS = 4
@@ -285,23 +215,15 @@ def decoded_size(
     keywords = {"read_dictionary": list(coded), "pre_buffer": False, "buffer_size": 1 << 14}
     with opened(metadata, **keywords) as file:
         for name, per_row in coded.items():  # one at a time: a page of each may be large
-            lengths = lengths_in_dictionary(file, group, name)
+            batch = next(file.iter_batches(1, [group], [name], use_threads=False), None)
+            lengths = np.concatenate([np.zeros(1), *_lengths(batch)])
             likely += per_row * float((lengths**2).sum() / max(lengths.sum(), 1))
             most += per_row * float(lengths.max())
     return Decoded(rows, plain, likely, most)
 
 
-def lengths_in_dictionary(file: Any, group: int, name: str) -> NDArray[np.float64]:
-    """Return the bytes of the values in the dictionary of a column, and 0.
-
-    `file` is a pyarrow.parquet.ParquetFile, opened with `read_dictionary`.
-    """
-    first = next(file.iter_batches(1, [group], [name], use_threads=False), None)
-    return np.concatenate([np.zeros(1), *_lengths(first)])
-
-
 def _lengths(batch: Any) -> list[Any]:
-    """Return the lengths of the values of all dictionaries in a batch."""
+    """Return the bytes of the values of all dictionaries in a batch."""
     waiting, lengths = [] if batch is None else list(batch.columns), []
     while waiting:
         array = waiting.pop()
