@@ -115,9 +115,8 @@ class ArrowPart(TableBlock):
     """Rows of a batch that is read already."""
 
     def __init__(self, file: "ArrowSource", extent: BlockExtent, bad: Any, table: Any) -> None:
-        super().__init__(file.columns, file.head, extent, bad)
+        super().__init__(file, extent, bad, table)
         self._file = file
-        self._read = table
 
     def _table(self, all_columns: bool) -> Any:
         if not all_columns or self._has_all(self._read):
@@ -222,7 +221,7 @@ def reread_arrow(
         for extent in extents:
             if extent.stop == 0:
                 table = file.head.layout.empty_table()
-                yield ArrowPart(file, extent, bad[:0], table)
+                yield ArrowPart(file, extent, bad, table)
                 continue
             while stop <= extent.start:
                 table, check = next(tables, (None, 0))
@@ -231,6 +230,5 @@ def reread_arrow(
                 start, stop = stop, stop + len(table)
             if check != extent.check or extent.stop > stop:
                 raise changed(source)
-            mine = bad[slice(*np.searchsorted(bad, (extent.start + 1, extent.stop + 1)))]
             part = table.slice(extent.start - start, extent.stop - extent.start)
-            yield ArrowPart(file, extent, mine, part)
+            yield ArrowPart(file, extent, bad, part)

@@ -42,9 +42,8 @@ class ParquetPart(TableBlock):
     def __init__(
         self, file: "ParquetSource", extent: BlockExtent, bad: Any, table: Any = None
     ) -> None:
-        super().__init__(file.columns, file.head, extent, bad)
+        super().__init__(file, extent, bad, table)
         self._file = file
-        self._read = table
 
     def _ends(self, stop: int) -> list[int]:
         # A block that is read again is whole row groups, or a part of one.
@@ -343,11 +342,4 @@ def reread_parquet(
             elif not file.ends[-1]:
                 tables = repeat(file.head.layout.empty_table())
             for extent, table in zip(mine, tables, strict=False):
-                yield ParquetPart(file, extent, _within(bad, extent), table)
-
-
-def _within(bad: NDArray[np.int64] | None, extent: BlockExtent) -> NDArray[np.int64] | None:
-    """Return the bad rows of a part, which are not known when it is read first."""
-    if bad is None:
-        return None
-    return bad[slice(*np.searchsorted(bad, (extent.start + 1, extent.stop + 1)))]
+                yield ParquetPart(file, extent, bad, table)

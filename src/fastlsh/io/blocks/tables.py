@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterator
 from copy import copy
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,19 +202,42 @@ class TableColumns:
         raise self._error(name, f"text{hint}")
 
 
+class TableFile(Protocol):
+    """A Parquet or Arrow file."""
+
+    columns: TableColumns
+    head: Head
+
+
 class TableBlock:
-    """Some rows of a table; base of those of Parquet and Arrow."""
+    """Some rows of a table; base of those of Parquet and Arrow.
+
+    Parameters
+    ----------
+    file
+        The file.
+    extent
+        Which rows.
+    bad
+        The numbers of all bad rows of the file, in order; None: they are not known yet.
+    table
+        The rows, with some columns or all, if they have been read.
+    """
 
     def __init__(
-        self, columns: TableColumns, head: Head, extent: BlockExtent, bad: NDArray[np.int64] | None
+        self,
+        file: TableFile,
+        extent: BlockExtent,
+        bad: NDArray[np.int64] | None,
+        table: Any = None,
     ) -> None:
         self.extent = extent
-        self.head = head
-        self._columns = columns
-        self._bad = bad
+        self.head = file.head
+        self._columns = file.columns
+        self._bad = None if bad is None else _bad_within(bad, extent)
         self._reasons: list[InputError] = []
         """What is wrong with the bad rows, if they were found here."""
-        self._read: Any = None
+        self._read = table
         """The rows, with some columns or all, if they have been read."""
 
     def documents(self, kept: Flags | None = None) -> BlockDocuments:
@@ -463,6 +486,10 @@ class TableBlock:
             except pa.ArrowInvalid:  # of 64 bits without a sign
                 return settled(exact(np.asarray(column.to_numpy())))
         return np.asarray(column.cast(pa.float64()).to_numpy()).astype(np.float64)
+
+
+def _bad_within(bad: NDArray[np.int64], extent: BlockExtent) -> NDArray[np.int64]:
+    return bad[slice(*np.searchsorted(bad, (extent.start + 1, extent.stop + 1)))]
 
 
 def _nulls(column: Any) -> list[int]:
