@@ -1,26 +1,30 @@
-"""What a search has found, in documents of `against` and the inputs: its rows and their tables."""
+"""What a search has found, in documents of `against` and the inputs: its rows, tables and page."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._version import __version__
 from fastlsh.files.annotations import Annotations, Reread, columns_of_both
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.plan import OutputPlan, RemovalRules
-from fastlsh.files.requests import PairSearch
+from fastlsh.files.requests import PairSearch, Request
 from fastlsh.files.run.records import Summary
 from fastlsh.files.saved_index import count_run
 from fastlsh.index import NewIndex
 from fastlsh.io import Lookup, Replacements, Values, pair_columns, write_table
-from fastlsh.parallel import batches
+from fastlsh.parallel import batches, plural
 from fastlsh.parameters import SearchParams
-from fastlsh.reporting import Excerpt, PassageRun, passages_page
+from fastlsh.reporting import Excerpt, LineRun, PassageRun, lines_page, passages_page
 from fastlsh.results import ClusterCounts, RemovedDocuments
+from fastlsh.search import long_shingles
 from fastlsh.stages import CutRules
+from fastlsh.texts import Shingler
 
 BATCH = 1 << 18
 """Removed passages that are counted at a time."""
@@ -325,3 +329,42 @@ class SpansFound(NamedTuple):
     common: int
     against: int
     """Documents of `against`."""
+
+
+def notes(request: Request, targets: OutputPlan) -> dict[str, str]:
+    """Return the notes of a report about the files, by their names."""
+    outputs = {} if targets.output is None else {"kept rows": targets.output}
+    if targets.removed is not None:
+        outputs["proofs"] = targets.removed
+    return named_files(request, "reference collection", outputs)
+
+
+def named_files(request: Request, others: str, outputs: Mapping[str, str]) -> dict[str, str]:
+    """Return the notes of a report about the files that are read, called `others` if against."""
+    lines = {"input": ", ".join(request.inputs)}
+    if request.read.limit is not None:
+        lines["limit"] = f"the first {request.read.limit:,} documents"
+    if request.against:
+        lines[others] = ", ".join(request.against)
+    lines |= outputs
+    lines["made"] = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z} by fastlsh {__version__}"
+    return lines
+
+
+def short_documents(short: int, documents: int, shingler: Shingler) -> dict[str, str]:
+    """Return what a page tells if many documents are shorter than a shingle."""
+    message = long_shingles(short, documents, shingler)
+    return {"short documents": message} if message else {}
+
+
+def left_out(skipped: int) -> dict[str, str]:
+    """Return what a page tells of bad rows."""
+    return {"rows left out": f"{skipped:,}"} if skipped else {}
+
+
+def removal_page(
+    run: LineRun, skipped: int, notes: Mapping[str, str], seconds: Mapping[str, float]
+) -> str:
+    """Return the page; `skipped` rows were left out."""
+    title = f"Repeated {run.by}s of {plural(len(run.pieces), 'document')}"
+    return lines_page(run, title, {**notes, **left_out(skipped)}, seconds)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastlsh.arguments import check_choice
 from fastlsh.files.answers import Deduplicated
+from fastlsh.files.answers import notes as notes_of
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
 from fastlsh.files.plan import (
@@ -223,7 +224,7 @@ def deduplicate_files(
 def _deduplicated(
     request: Request, targets: OutputPlan, choice: EngineChoice, removal: RemovalRules
 ) -> FileDeduplication:
-    notes = in_memory.notes(request, targets)
+    notes = notes_of(request, targets)
     if removal.note:
         notes["copies"] = removal.note
     clock = Stopwatch()

@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fastlsh.errors import InputError, RoomError
+from fastlsh.files.answers import notes
 from fastlsh.files.documents import result_of
 from fastlsh.files.estimate import choose_for_index
-from fastlsh.files.memory.documents import notes, run_deduplication
+from fastlsh.files.memory.documents import run_deduplication
 from fastlsh.files.plan import (
     EngineChoice,
     OutputPlan,

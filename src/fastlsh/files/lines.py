@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from fastlsh.arguments import check_choice, check_integer
+from fastlsh.files.answers import notes as notes_of
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.disk.pieces import run_lines_on_disk
-from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.pieces import run_lines_in_memory
 from fastlsh.files.plan import (
     EngineChoice,

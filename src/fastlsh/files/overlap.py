@@ -7,15 +7,10 @@ import numpy as np
 
 from fastlsh.arguments import check_integer
 from fastlsh.errors import InputError
+from fastlsh.files.answers import left_out, named_files, short_documents
 from fastlsh.files.data_sets import DataSets
 from fastlsh.files.disk.overlap import run_overlap
-from fastlsh.files.memory.documents import (
-    left_out,
-    named_files,
-    short_documents,
-    summary_of,
-    threads_and_progress,
-)
+from fastlsh.files.memory.documents import summary_of, threads_and_progress
 from fastlsh.files.plan import EngineChoice, Prepared, checkable, prepared, select_engine
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,

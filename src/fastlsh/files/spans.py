@@ -3,10 +3,10 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from fastlsh.files.answers import notes as notes_of
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.pieces import run_spans_on_disk
 from fastlsh.files.estimate import first_documents
-from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.pieces import run_spans_in_memory
 from fastlsh.files.plan import (
     EngineChoice,

@@ -19,6 +19,7 @@ from fastlsh.files.answers import (
     PairsFound,
     PairTables,
     Removals,
+    short_documents,
     write_components,
 )
 from fastlsh.files.disk import gather, grouped
@@ -50,7 +51,6 @@ from fastlsh.files.disk.staged import (
     write_stage,
 )
 from fastlsh.files.disk.write import Remainder, writing_outputs
-from fastlsh.files.memory.documents import short_documents
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import sorted_range
 from fastlsh.files.annotations import SpanColumns
-from fastlsh.files.answers import CutPassages, LinesFound, SpansFound, write_spans
+from fastlsh.files.answers import (
+    CutPassages,
+    LinesFound,
+    SpansFound,
+    left_out,
+    removal_page,
+    write_spans,
+)
 from fastlsh.files.budget import BASE, per_passage
 from fastlsh.files.cutting import SpanCutting, SpanRemainder
 from fastlsh.files.disk.decide import (
@@ -33,8 +40,6 @@ from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces
 from fastlsh.files.disk.link import PARTS, echoes_of, first_pieces
 from fastlsh.files.disk.staged import check_memory, end_of_stage, ended, staged_run, write_stage
 from fastlsh.files.disk.write import PieceRemainder, Remainder, writing_outputs
-from fastlsh.files.memory.documents import left_out
-from fastlsh.files.memory.pieces import removal_page
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.manifest import check_unchanged
 from fastlsh.files.run.records import BlockRecord, Segment, Summary

@@ -3,17 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.text._texts import TextColumn
-from fastlsh._version import __version__
 from fastlsh.arrays import offsets_of
 from fastlsh.files.annotations import RowAnnotations
-from fastlsh.files.answers import Deduplicated, Proof, Removals, rows_of
+from fastlsh.files.answers import Deduplicated, Proof, Removals, left_out, rows_of
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import ReadBudget, Request
 from fastlsh.files.run.records import NOTHING, Summary
@@ -43,8 +41,8 @@ from fastlsh.reporting import report_page
 from fastlsh.results import (
     Deduplication,
 )
-from fastlsh.search import deduplicate_texts, long_shingles
-from fastlsh.texts import Shingler, ids_of_words
+from fastlsh.search import deduplicate_texts
+from fastlsh.texts import ids_of_words
 
 
 def run_deduplication(
@@ -233,37 +231,6 @@ def read_both(request: Request, budget: ReadBudget) -> tuple[Collection, Collect
 def threads_and_progress(options: RunOptions) -> dict[str, Any]:
     """Return how files are read and written, as keyword arguments."""
     return {"threads": options.threads, "progress": options.progress.function}
-
-
-def notes(request: Request, targets: OutputPlan) -> dict[str, str]:
-    """Return the notes of a report about the files, by their names."""
-    outputs = {} if targets.output is None else {"kept rows": targets.output}
-    if targets.removed is not None:
-        outputs["proofs"] = targets.removed
-    return named_files(request, "reference collection", outputs)
-
-
-def named_files(request: Request, others: str, outputs: Mapping[str, str]) -> dict[str, str]:
-    """Return the notes of a report about the files that are read, called `others` if against."""
-    lines = {"input": ", ".join(request.inputs)}
-    if request.read.limit is not None:
-        lines["limit"] = f"the first {request.read.limit:,} documents"
-    if request.against:
-        lines[others] = ", ".join(request.against)
-    lines |= outputs
-    lines["made"] = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z} by fastlsh {__version__}"
-    return lines
-
-
-def short_documents(short: int, documents: int, shingler: Shingler) -> dict[str, str]:
-    """Return what a page tells if many documents are shorter than a shingle."""
-    message = long_shingles(short, documents, shingler)
-    return {"short documents": message} if message else {}
-
-
-def left_out(skipped: int) -> dict[str, str]:
-    """Return what a page tells of bad rows."""
-    return {"rows left out": f"{skipped:,}"} if skipped else {}
 
 
 def _proofs(result: Deduplication, before: int, *, with_copies: bool) -> NDArray[Any]:

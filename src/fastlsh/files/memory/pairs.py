@@ -3,12 +3,10 @@
 import numpy as np
 
 from fastlsh.files.annotations import blocks_of
-from fastlsh.files.answers import PairsFound, PairTables, write_components
+from fastlsh.files.answers import PairsFound, PairTables, left_out, named_files, write_components
 from fastlsh.files.budget import longest_row
 from fastlsh.files.memory.documents import (
     grouped,
-    left_out,
-    named_files,
     read_both,
     summary_of,
     threads_and_progress,

@@ -6,10 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.files.annotations import SpanColumns
-from fastlsh.files.answers import CutPassages, LinesFound, SpansFound, write_spans
+from fastlsh.files.answers import (
+    CutPassages,
+    LinesFound,
+    SpansFound,
+    left_out,
+    removal_page,
+    write_spans,
+)
 from fastlsh.files.cutting import Cutting, SpanCutting
 from fastlsh.files.memory.documents import (
-    left_out,
     read_both,
     summary_of,
     threads_and_progress,
@@ -17,8 +23,8 @@ from fastlsh.files.memory.documents import (
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import ReadBudget, Request
 from fastlsh.io import replacing_together, write_rows, write_text
-from fastlsh.parallel import Stopwatch, plural
-from fastlsh.reporting import Excerpt, LineRun, line_run, lines_page
+from fastlsh.parallel import Stopwatch
+from fastlsh.reporting import Excerpt, line_run
 from fastlsh.search import CutCollections, cut_passages, deduplicate_lines_of_texts
 from fastlsh.stages import CutRules, characters_of
 from fastlsh.texts import Texts, as_texts, joined_texts
@@ -70,14 +76,6 @@ def run_lines_in_memory(
         summary_of(collection, others), len(collection), result.spans, len(result),
         result.characters, len(result.changed), len(result.emptied), result.limited, len(others),
     )  # fmt: skip
-
-
-def removal_page(
-    run: LineRun, skipped: int, notes: Mapping[str, str], seconds: Mapping[str, float]
-) -> str:
-    """Return the page; `skipped` rows were left out."""
-    title = f"Repeated {run.by}s of {plural(len(run.pieces), 'document')}"
-    return lines_page(run, title, {**notes, **left_out(skipped)}, seconds)
 
 
 def run_spans_in_memory(
