@@ -66,6 +66,15 @@ def test_a_signature_has_names_types_and_defaults():
     assert str(inspect.signature(optional)) == "(*, first, one: int = None)"
 
 
+def test_the_table_of_options_says_what_a_function_takes():
+    pairs = shares(SearchParams.of, command="pairs")(lambda **keywords: keywords)
+    shown = inspect.signature(pairs).parameters
+    assert {"threshold", "shingler", "num_perm", "key"} <= shown.keys()
+    assert not {"rule", "containment", "search"} & shown.keys()
+    lines = shares(SearchParams.of, command="dedup", refused="lines")(lambda **keywords: keywords)
+    assert inspect.signature(lines).parameters.keys() == shown.keys()
+
+
 def test_a_docstring_has_the_shared_descriptions():
     parameters, returns = inspect.getdoc(function).split("Returns")
     assert parameters.endswith("first\n    The first.\none, two\n    Two things.\n\n")

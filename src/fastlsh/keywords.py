@@ -6,6 +6,8 @@ from functools import cache, wraps
 from inspect import Parameter, cleandoc, signature
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from fastlsh.options import OPTIONS, options_of
+
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
 
@@ -17,7 +19,11 @@ _HEADER = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)
 
 
 def shares(
-    *makers: Callable[..., Any], without: Collection[str] = (), optional: Collection[str] = ()
+    *makers: Callable[..., Any],
+    command: str | None = None,
+    refused: str = "",
+    without: Collection[str] = (),
+    optional: Collection[str] = (),
 ) -> Callable[[Function], Function]:
     """Return a decorator for functions that take the keyword arguments of other functions.
 
@@ -28,11 +34,17 @@ def shares(
     ----------
     *makers
         The functions whose keyword arguments are shared, such as ``SearchParams.of``.
+    command
+        The command whose options the function takes: of the keyword arguments that the table of
+        options has, the others are left out. None: it takes all.
+    refused
+        The reasons for which the table refuses options with this function, separated by spaces.
     without
-        The names of keyword arguments that the function does not take.
+        The names of further keyword arguments that the function does not take.
     optional
         The names of keyword arguments whose default is None, with a meaning of its own.
     """
+    left_out = {*without, *(_others(command, {*refused.split()}) if command else ())}
 
     def decorate(function: Function) -> Function:
         shown = signature(function)
@@ -43,7 +55,7 @@ def shares(
             name: entry.replace(default=None) if name in optional else entry
             for maker in makers
             for name, entry in _keywords_of(maker).items()
-            if name not in without and name not in shown.parameters
+            if name not in left_out and name not in shown.parameters
         }
         names = {*shared, *(entry.name for entry in declared)}
 
@@ -62,6 +74,14 @@ def shares(
         return cast(Function, checked)
 
     return decorate
+
+
+def _others(command: str, refused: set[str]) -> set[str]:
+    """Return the names in the table of options that a command does not have or refuses."""
+    taken_names = {
+        option.name for option in options_of(command) if not refused & {*option.refused.split()}
+    }
+    return {option.name for option in OPTIONS} - taken_names
 
 
 def made(maker: Callable[..., Made], keywords: Mapping[str, Any], *arguments: Any) -> Made:

@@ -48,10 +48,6 @@ class RemovalKeywords(SearchKeywords, total=False):
     search: str
 
 
-REMOVAL_ONLY = frozenset({"rule", "containment", "search"})
-"""The keyword arguments that pairs have no use for."""
-
-
 @dataclass(frozen=True)
 class SearchParams:
     """Everything that the answer of a search depends on; create it with `of`.

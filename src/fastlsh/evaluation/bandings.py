@@ -16,15 +16,13 @@ from fastlsh.evaluation.result import (
 from fastlsh.html import escaped
 from fastlsh.keywords import made, shares, taken
 from fastlsh.parallel import RunOptions, plural
-from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+from fastlsh.parameters import SearchParams
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
     from fastlsh.parameters import SearchAndRunKeywords
 
 COLUMNS = ("bands x rows", "candidates", "pairs found", "recall", "predicted")
-BANDING_ONLY = {"recall", "bands", "rows"}
-"""The keyword arguments that a list of bandings replaces."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,9 @@ def _row(result: Evaluation) -> tuple[str, ...]:
     )
 
 
-@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY | BANDING_ONLY, optional={"num_perm"})
+@shares(
+    SearchParams.of, RunOptions.of, command="evaluate", refused="bandings", optional={"num_perm"}
+)
 def compare_bandings(
     texts: Iterable[Any],
     threshold: float = 0.8,

@@ -14,7 +14,7 @@ from fastlsh.evaluation.count import Answer, Truth, counted, example_rows, sampl
 from fastlsh.evaluation.result import Evaluation
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions, Stopwatch
-from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search import exact_codes, warn_of_short_documents
 from fastlsh.sets import estimate_jaccard
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastlsh.parameters import SearchAndRunKeywords
 
 
-@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
+@shares(SearchParams.of, RunOptions.of, command="evaluate")
 def evaluate(
     texts: Iterable[Any],
     threshold: float = 0.8,

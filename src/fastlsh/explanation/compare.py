@@ -11,7 +11,7 @@ from fastlsh.explanation.spans import covered, matching_spans
 from fastlsh.explanation.units import units_of
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
-from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import sign
 from fastlsh.texts import as_texts
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fastlsh.parameters import BandingKeywords
 
 
-@shares(SearchParams.of, without=REMOVAL_ONLY | {"verify"})
+@shares(SearchParams.of, command="explain", without={"verify"})
 def explain(
     a: str | bytes | None,
     b: str | bytes | None,

@@ -13,7 +13,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.errors import InputError
 from fastlsh.evaluation import Precision, Removals
 from fastlsh.files.data_sets import DataSets, each_block
-from fastlsh.files.requests import READ_ONLY_INSIDE, AgainstOptions, Path, paths
+from fastlsh.files.requests import AgainstOptions, Path, paths
 from fastlsh.html import shortened
 from fastlsh.io import (
     BlockDocuments,
@@ -169,7 +169,7 @@ def answers_of(pairs: Sequence[AuditPair], path: Path) -> tuple[list[bool | None
     return [answers.get(pair) for pair in sample], others
 
 
-@shares(ReadOptions, AgainstOptions, without=READ_ONLY_INSIDE)
+@shares(ReadOptions, AgainstOptions, command="dedup", without={"priority"})
 def audit_files(
     inputs: Paths,
     removed: Path,

@@ -20,7 +20,6 @@ from fastlsh.files.disk.staged import StageDoneError
 from fastlsh.files.evaluation_items import ItemFiles, read_items
 from fastlsh.files.plan import OutputPlan, Prepared, RequestedOutputs, checkable
 from fastlsh.files.requests import (
-    READ_ONLY_INSIDE,
     EngineOptions,
     OnMessage,
     Path,
@@ -67,7 +66,7 @@ class FileDecontaminationKeywords(ContaminationKeywords, ReadKeywords, RunKeywor
     """The shared keyword arguments of `decontaminate_files`, for type checkers."""
 
 
-@shares(ContaminationParams.of, ReadOptions, RunOptions.of, without=READ_ONLY_INSIDE)
+@shares(ContaminationParams.of, ReadOptions, RunOptions.of, command="decontaminate")
 @checkable
 def decontaminate_files(
     inputs: Paths,
@@ -198,7 +197,7 @@ def decontaminate_files(
     return Prepared(run, check)
 
 
-@shares(ContaminationParams.of, ReadOptions, RunOptions.of, without=READ_ONLY_INSIDE)
+@shares(ContaminationParams.of, ReadOptions, RunOptions.of, command="decontaminate")
 def evaluate_decontamination_files(
     inputs: Paths,
     evals: Paths,

@@ -21,7 +21,6 @@ from fastlsh.files.plan import (
     prepared,
 )
 from fastlsh.files.requests import (
-    READ_ONLY_INSIDE,
     SHARED,
     Path,
     Request,
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
 
 
-@shares(*SHARED, without=READ_ONLY_INSIDE)
+@shares(*SHARED, command="dedup")
 @checkable
 def deduplicate_files(
     inputs: Paths,

@@ -19,7 +19,6 @@ from fastlsh.files.plan import (
     changing_over,
 )
 from fastlsh.files.requests import (
-    READ_ONLY_INSIDE,
     Engine,
     EngineOptions,
     Path,
@@ -37,11 +36,11 @@ if TYPE_CHECKING:
     from fastlsh.files.requests import FileKeywords
     from fastlsh.keywords import Unpack
 
-NOT_WITH_INDEX = frozenset({"engine", "work", "keep_work", "restart", "stage", "part"})
-"""The fields of `EngineOptions` that are for runs on disk."""
 
-
-@shares(ReadOptions, EngineOptions.of, RunOptions.of, without=READ_ONLY_INSIDE | NOT_WITH_INDEX)
+@shares(
+    ReadOptions, EngineOptions.of, RunOptions.of, command="dedup", refused="index index_stage",
+    without={"engine"},
+)  # fmt: skip
 def deduplicate_with_index(
     index: Index,
     inputs: Paths,

@@ -16,7 +16,7 @@ from fastlsh.files.plan import (
     plan_removal,
     prepared,
 )
-from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request
+from fastlsh.files.requests import SHARED, Path, Request
 from fastlsh.files.results import (
     FileLineDeduplication,
     counts_of,
@@ -26,7 +26,7 @@ from fastlsh.files.results import (
 from fastlsh.io import Paths
 from fastlsh.keywords import shares, taken
 from fastlsh.parallel import Stopwatch
-from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+from fastlsh.parameters import SearchParams
 from fastlsh.stages import piece_params
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
 
 
-@shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | {"split"})
+@shares(*SHARED, command="dedup", refused="lines first")
 @checkable
 def deduplicate_line_files(
     inputs: Paths,

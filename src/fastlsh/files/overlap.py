@@ -13,7 +13,6 @@ from fastlsh.files.disk.overlap import run_overlap
 from fastlsh.files.memory.documents import summary_of, threads_and_progress
 from fastlsh.files.plan import EngineChoice, Prepared, checkable, prepared, select_engine
 from fastlsh.files.requests import (
-    READ_ONLY_INSIDE,
     SHARED,
     Engine,
     Path,
@@ -40,21 +39,18 @@ from fastlsh.io import (
 )
 from fastlsh.keywords import shares
 from fastlsh.parallel import Stopwatch
-from fastlsh.parameters import REMOVAL_ONLY
 from fastlsh.reporting import check_report, overlap_page
 from fastlsh.results import Overlap
 from fastlsh.search import check_countable, check_data_sets, overlap_of_texts
 from fastlsh.stages import MOST_DATA_SETS, characters_of
 from fastlsh.texts import as_texts
 
-NOT_OF_DATA_SETS = {"limit", "against_text", "against_id"}
-
 if TYPE_CHECKING:
     from fastlsh.files.requests import FilePairKeywords
     from fastlsh.keywords import Unpack
 
 
-@shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | NOT_OF_DATA_SETS)
+@shares(*SHARED, command="overlap")
 @checkable
 def overlap_files(
     inputs: Paths,

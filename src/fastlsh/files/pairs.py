@@ -9,7 +9,6 @@ from fastlsh.files.estimate import check_exact_fits
 from fastlsh.files.memory import pairs as in_memory
 from fastlsh.files.plan import EngineChoice, Prepared, checkable, prepared, select_engine
 from fastlsh.files.requests import (
-    READ_ONLY_INSIDE,
     SHARED,
     Engine,
     EngineOptions,
@@ -33,7 +32,6 @@ from fastlsh.io import (
 )
 from fastlsh.keywords import shares
 from fastlsh.parallel import Stopwatch
-from fastlsh.parameters import REMOVAL_ONLY
 from fastlsh.reporting import check_report
 from fastlsh.search import check_best
 
@@ -45,7 +43,7 @@ MOST = 1000
 """Pairs that a report shows, if nothing else is said."""
 
 
-@shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY)
+@shares(*SHARED, command="pairs")
 @checkable
 def near_duplicate_files(
     inputs: Paths,

@@ -298,9 +298,6 @@ class FileRemovalKeywords(RemovalKeywords, FileKeywords, total=False):
 SHARED = (SearchParams.of, ReadOptions, AgainstOptions, EngineOptions.of, RunOptions.of)
 """Where the keyword arguments of functions on files are described."""
 
-READ_ONLY_INSIDE = frozenset({"priority", "counts", "labels", "tokens", "editable", "reference"})
-"""The fields of `ReadOptions` that follow from other arguments."""
-
 
 @dataclass(frozen=True)
 class PairSearch:
@@ -373,7 +370,7 @@ class Request:
         keywords
             Of the function: those of `SHARED`.
         **read
-            The fields of `READ_ONLY_INSIDE`.
+            The fields of `ReadOptions` that follow from other arguments.
         """
         read["editable"] = cutting is not None
         for column in ("against_text", "against_id"):

@@ -17,7 +17,7 @@ from fastlsh.files.plan import (
     plan_removal,
     prepared,
 )
-from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, FileKeywords, Path, Request
+from fastlsh.files.requests import SHARED, FileKeywords, Path, Request
 from fastlsh.files.results import (
     FileSpanDeduplication,
     counts_of,
@@ -45,7 +45,7 @@ class FileSpanKeywords(CutKeywords, FileKeywords, total=False):
     """The shared keyword arguments of `deduplicate_span_files`, for type checkers."""
 
 
-@shares(CutRules.of, *SHARED[1:], without=READ_ONLY_INSIDE | {"split"})
+@shares(CutRules.of, *SHARED[1:], command="dedup", refused="span")
 @checkable
 def deduplicate_span_files(
     inputs: Paths,

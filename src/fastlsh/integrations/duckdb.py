@@ -14,7 +14,7 @@ import numpy as np
 
 from fastlsh.candidates import band_keys
 from fastlsh.keywords import made, shares
-from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+from fastlsh.parameters import SearchParams
 from fastlsh.sets import exact_jaccard
 from fastlsh.signatures import MinHasher
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fastlsh.parameters import BandingKeywords
 
 
-@shares(SearchParams.of, without=REMOVAL_ONLY | {"verify"})
+@shares(SearchParams.of, command="explain", without={"verify"})
 def register(
     connection: Any,
     threshold: float = 0.8,

@@ -8,7 +8,7 @@ import numpy as np
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.keywords import made, shares, taken
 from fastlsh.parallel import RunOptions
-from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+from fastlsh.parameters import SearchParams
 from fastlsh.results import LineDeduplication
 from fastlsh.search.advice import warn_of_short_documents
 from fastlsh.search.spans import CutCollections
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fastlsh.parameters import SearchAndRunKeywords
 
 
-@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
+@shares(SearchParams.of, RunOptions.of, command="dedup", refused="lines")
 def deduplicate_lines(
     texts: Iterable[Any],
     by: str = "line",

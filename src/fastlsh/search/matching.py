@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
-from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+from fastlsh.parameters import SearchParams
 from fastlsh.results import Matches, Overlap
 from fastlsh.search.advice import warn_of_needless_comparisons, warn_of_short_documents
 from fastlsh.sets import estimate_jaccard
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fastlsh.parameters import SearchAndRunKeywords
 
 
-@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
+@shares(SearchParams.of, RunOptions.of, command="pairs")
 def overlap(
     data_sets: Mapping[str, Iterable[Any]],
     threshold: float = 0.8,
@@ -135,7 +135,7 @@ def check_countable(params: SearchParams) -> None:
         raise ValueError("an overlap counts characters, which token ids do not have: give texts")
 
 
-@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
+@shares(SearchParams.of, RunOptions.of, command="pairs")
 def matches(
     texts: Iterable[Any],
     against: Iterable[Any],

@@ -7,7 +7,7 @@ from fastlsh.arguments import check_ids, check_integer
 from fastlsh.candidates import empty_documents, split_codes
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
-from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search.advice import warn_of_needless_comparisons, warn_of_short_documents
 from fastlsh.sets import estimate_jaccard
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fastlsh.parameters import SearchAndRunKeywords
 
 
-@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
+@shares(SearchParams.of, RunOptions.of, command="pairs")
 def near_duplicates(
     texts: Iterable[Any],
     threshold: float = 0.8,

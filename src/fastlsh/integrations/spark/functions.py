@@ -10,7 +10,7 @@ from fastlsh.integrations.spark.columns import FRACTIONS, SearchColumns, check_f
 from fastlsh.integrations.spark.engine import family_rows, search, work
 from fastlsh.integrations.spark.workers import check_workers
 from fastlsh.keywords import made, shares
-from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+from fastlsh.parameters import SearchParams
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
@@ -300,7 +300,7 @@ def _decided(
     return search(df, threshold, removal=removal, **options).work("proofs", schema)
 
 
-@shares(SearchParams.of, without=REMOVAL_ONLY)
+@shares(SearchParams.of, command="pairs")
 def near_duplicates(
     df: Any,
     threshold: float = 0.8,
