@@ -37,6 +37,9 @@ REFUSED = [
      "--stop-words needs --unit=word, and no tokenizer, which can leave words out"),
     ("pairs a.jsonl --encoding idna", "unknown encoding 'idna'"),
     ("pairs a.jsonl --encoding punycode", "unknown encoding 'punycode'"),
+    *((f"dedup a.jsonl -o o.jsonl --by span {option}",
+       f"{option.split()[0]} has no effect with --by span, and cannot be given")
+      for option in ("--source id", "--count id", "--copies-per id 1", "--seed 0")),
     ("index build dir a.jsonl", "dir: it is a directory, not an index of fastlsh"),
     ("index add dir/ a.jsonl", "dir/: it is a directory, not an index of fastlsh"),
     ("index query dir a.jsonl", "dir: it is a directory, not an index of fastlsh"),
