@@ -10,7 +10,10 @@ SHORT = {"output": "-o", "quiet": "-q", "verbose": "-v"}
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add the options of a command; what is not given is None, also if the command has it not."""
+    """Add the options of a command.
+
+    In the namespace, an option that is not given is None, and so is one of other commands only.
+    """
     parser.set_defaults(command=command, **dict.fromkeys(option.name for option in OPTIONS))
     for option in options_of(command):
         names = [option.name]
