@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import fastlsh
@@ -107,6 +107,7 @@ HOSTILE = [
     lines=st.lists(st.tuples(st.sampled_from(HOSTILE), st.none() | wild, st.booleans())),
     end=st.sampled_from(["\n", " \r\n"]), ended=st.booleans(), more=st.booleans(),
 )  # fmt: skip
+@example(lines=[(HOSTILE[0], "\udc80", True)], end="\n", ended=True, more=False)
 def test_blocks_as_row_by_row(tmp_path_factory, codec, lines, end, ended, more):
     path = tmp_path_factory.mktemp("rows") / "a.jsonl"
     raws = [raw + end for raw, _, _ in lines]
