@@ -62,6 +62,19 @@ def test_pairs_in_pages_and_by_file(run):
     assert f"{len(pairs) - 2} other pairs are not shown: pairs.tsv has all pairs." in shown
 
 
+def test_a_page_about_equal_texts(run):
+    name = rows(texts=["One text", "one text", "another one", ""])
+    for engine in ("memory", "disk"):
+        more = ["--rule", "equal", "--lowercase", "--report", "r.html", "--engine", engine]
+        _, err = run.done("dedup", name, "-o", "kept.jsonl", *more)
+        assert err[-1].endswith(
+            "3 kept, 1 removed (duplicate ratio 0.2500); all equal texts are found"
+        )
+        text = Path("r.html").read_text(encoding="utf-8")
+        assert "A document was removed if it equals another one that is kept." in text
+        assert "the same set of shingles" in text
+
+
 def test_no_pairs_and_refusals(run):
     assert run("pairs", rows(texts=["one", "two"]), "--report", "r.html")[0] == 0
     assert "No pair has" in page().sections["How similar the pairs are"]
