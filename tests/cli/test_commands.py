@@ -116,3 +116,12 @@ def test_the_summary_counts_missing_priorities(run):
         assert table_rows("log.jsonl")[-1]["missing_priorities"] == 2
     status, _, err = run("dedup", "a.jsonl", "-o", "b.jsonl")
     assert (status, [line for line in err if "without" in line]) == (0, [])
+
+
+def test_too_many_candidates_are_told(run):
+    words = ONE.split(" ")
+    texts = [" ".join([*words[:i], str(i) * 3, *words[i:]]) for i in range(len(words))]
+    put("a.jsonl", *({"text": text} for text in texts))
+    arguments = ["--threshold", 0.75, "--num-perm", 64, "--bands", 64, "--rows", 1]
+    _, err = run.done("dedup", "a.jsonl", "-o", "b.jsonl", "--max-candidates", 1, *arguments)
+    assert any("--max-candidates" in line for line in err)
