@@ -174,21 +174,10 @@ def joined(values, brackets):
     )  # fmt: skip
 
 
-NAMES = st.sampled_from(
-    [
-        '"text"',
-        '"text"',
-        '"id"',
-        '"p"',
-        '"x"',
-        '""',
-        '"te\\u0078t"',
-        '"Text"',
-        "text",
-        '"\\ud800"',
-        "1",
-    ]
-)
+NAMES = st.sampled_from([
+    '"text"', '"text"', '"id"', '"p"', '"x"', '""', '"te\\u0078t"', '"Text"', "text", '"\\ud800"',
+    "1",
+])  # fmt: skip
 
 
 def members(values):
@@ -250,13 +239,8 @@ def damaged(draw, rows=rows):
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(row)))
         some = [
-            b"\xff",
-            b"\x80",
-            b"\xc0\xaf",
-            b"\xed\xa0\x80",
-            b"\xf4\x90\x80\x80",
-            b"\xe0\x80\x80",
-        ]
+            b"\xff", b"\x80", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe0\x80\x80",
+        ]  # fmt: skip
         row[at : at + draw(st.integers(0, 2))] = draw(st.sampled_from([*some, b"", b'"', b"\\"]))
     return bytes(row)
 

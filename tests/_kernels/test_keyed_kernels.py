@@ -21,6 +21,7 @@ from fastlsh._kernels.text._plans import (
 )
 from fastlsh._kernels.text._texts import spans_of_ids, spans_of_list
 from oracle_keyed import Keyed
+from refusals import refuses
 from strategies import ALPHABETS, any_text, share, text_of
 
 SECRET = bytes(range(32))
@@ -93,15 +94,6 @@ def test_code_points_of_every_plane(isa, unit):
         assert sorted(hashes) == sorted(in_order(text, name, 2))
 
 
-@pytest.mark.parametrize("size", [1, 3, 9])
-def test_byte_shingles(isa, size):
-    texts = [text_of(n, alphabet) for n in (0, 1, 3, 40, 600) for alphabet in ALPHABETS.values()]
-    texts += [b"", b"\xff\xfe\0\x80", b"plain bytes", bytes(range(256)) * 9]
-    found = window_hashes(isa, spans_of_list(texts, 0, True), CHARACTERS, size)
-    for text, hashes in zip(texts, found, strict=True):
-        assert sorted(hashes) == sorted(in_order(text, "byte", size))
-
-
 def test_empty_words_are_words(isa):
     found = window_hashes(isa, spans_of_list(["a,,b, c"]), ALPHANUMERIC | WITH_EMPTY, 2)
     words = ["a", "", "b", "", "c"]
@@ -161,11 +153,8 @@ def test_all_instruction_sets_agree_with_the_oracle(isa, texts, unit, size):
 
 def test_refusals(isa):
     secret = np.ones(531, np.uint64)
-    with pytest.raises(ValueError, match="530 numbers, expected 531"):
-        ShinglePlan(CHARACTERS, 9, secret[:-1])
-    with pytest.raises(ValueError, match="must be odd"):
-        ShinglePlan(CHARACTERS, 9, secret * np.uint64(2))
-    with pytest.raises(ValueError, match="at least 1"):
-        ShinglePlan(CHARACTERS, 0, secret)
+    refuses(ValueError, "530 numbers, expected 531", ShinglePlan, CHARACTERS, 9, secret[:-1])
+    refuses(ValueError, "must be odd", ShinglePlan, CHARACTERS, 9, secret * np.uint64(2))
+    refuses(ValueError, "at least 1", ShinglePlan, CHARACTERS, 0, secret)
     with pytest.raises(ValueError, match="the plan is for unit 0 and size 9, not for 1 and 9"):
         isa.TextReader(WORDS, 9, ShinglePlan(CHARACTERS, 9, secret))

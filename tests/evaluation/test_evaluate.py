@@ -2,7 +2,6 @@
 
 import json
 import math
-import pickle
 import random
 from dataclasses import replace
 
@@ -58,13 +57,6 @@ def similarities(texts, size=3):
         for b in range(a + 1, len(sets))
         if sets[a] and sets[b]
     }
-
-
-def test_an_evaluation_passes_through_pickle():
-    result = evaluate(made(), 0.7)
-    again = pickle.loads(pickle.dumps(result))
-    assert again.to_dict() == result.to_dict()
-    assert str(again) == str(result)
 
 
 def check(texts, threshold, **options):

@@ -1,7 +1,6 @@
 """The targets of the fuzzers on their seeds, without Atheris."""
 
 import importlib
-import sys
 from pathlib import Path
 
 import pytest
@@ -39,26 +38,6 @@ def test_the_seeds_do_no_harm(name, monkeypatch):
 def test_every_target_has_seeds_and_nothing_else_has():
     assert sorted(path.name for path in CORPUS.iterdir()) == NAMES
     assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < 200_000
-
-
-def test_native_targets_have_names_and_instruction_sets_of_their_own(monkeypatch):
-    pytest.importorskip("Cython")
-    monkeypatch.syspath_prepend(str(HERE / "native"))
-    sets = importlib.import_module("build").instruction_sets()
-    assert list(sets) == ["baseline", "avx2", "avx512"]
-    assert "-mavx2" in sets["avx2"]
-    native = {path.stem for path in HERE.glob("native/*.pyx")}
-    assert len(native) > 3
-    assert native.isdisjoint(NAMES)
-
-
-def test_values_are_those_of_the_bytes(monkeypatch):
-    monkeypatch.syspath_prepend(str(HERE))
-    chosen = importlib.import_module("chosen").Chosen(b"\x05\x01\x02\x03")
-    numbers = [chosen.number(4), chosen.number(1000), chosen.flag(), chosen.number(9)]
-    assert numbers == [1, 513, True, 0]
-    assert chosen.rest() == b""
-    assert sys.modules["chosen"].Chosen(b"").one("ab") == "a"
 
 
 def test_a_column_that_contradicts_itself(here):

@@ -39,18 +39,11 @@ GOLDEN = {
 
 # The beginning of the SHA-256 of TEXT's signature and band keys, as the oracle computes them.
 DIGESTS = {
-    "fineweb": "67866ddc310150c5",
-    "stack": "e96afdb5fd7d94d0",
-    "nemo": "4488b8140bab0609",
-    "olmo3": "d7780001d82bff1e",
-    "lee2022": "6b47be36e49dfb8c",
-    "datasketch": "71479cdbd7d6b40d",
-    "lsh": "c7c0991ecf9a9e83",
-    "riskiq": "6e3a8a6e970eb934",
-    "course": "66956a8764009180",
-    "lecture": "7bec865e1a31796f",
-    "questions": "5f1dbd71de724baf",
-}
+    "fineweb": "67866ddc310150c5", "stack": "e96afdb5fd7d94d0", "nemo": "4488b8140bab0609",
+    "olmo3": "d7780001d82bff1e", "lee2022": "6b47be36e49dfb8c", "datasketch": "71479cdbd7d6b40d",
+    "lsh": "c7c0991ecf9a9e83", "riskiq": "6e3a8a6e970eb934", "course": "66956a8764009180",
+    "lecture": "7bec865e1a31796f", "questions": "5f1dbd71de724baf",
+}  # fmt: skip
 
 
 NUMBER = re.compile(r"\d+(?:[.,،٫⎖⎗⎘]\d+)?")

@@ -1,8 +1,6 @@
 """`against` may be an index: the answer is that of plain texts."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import strategies
 from fastlsh import Index, Key, MinHasher, Shingler, deduplicate
@@ -20,24 +18,6 @@ def same(result, expected, texts=True):
         assert result.kept_index.tolist() == expected.kept_index.tolist()
         assert result.similarity.tolist() == expected.similarity.tolist()
         assert result.against_index.tolist() == expected.against_index.tolist()
-
-
-@strategies.share(3)
-@given(data=st.data())
-def test_an_index_on_disk(tmp_path_factory, data):
-    texts = data.draw(strategies.collections(st.one_of(strategies.narrow, strategies.wide)))
-    cut = data.draw(st.integers(0, len(texts)))
-    threshold = data.draw(strategies.thresholds)
-    known, new = texts[:cut], texts[cut:]
-    keep = data.draw(st.sampled_from(["first", "last", "longest"]))
-    expected = deduplicate(new, threshold, against=known, keep=keep, **SMALL)
-    with Index.open(tmp_path_factory.mktemp("index") / "index", threshold, **SMALL) as index:
-        index.insert_many(range(cut), known)
-        result = deduplicate(new, threshold, against=index, keep=keep, **SMALL)
-        assert result.kept.tolist() == expected.kept.tolist()
-        assert result.similarity.tolist() == expected.similarity.tolist()
-        proofs = [result.against_ids[i] if i >= 0 else -1 for i in result.against_index]
-        assert proofs == expected.against_index.tolist()
 
 
 @pytest.mark.parametrize("verify", ["exact", "signature", "none"])

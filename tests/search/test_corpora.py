@@ -56,15 +56,6 @@ def test_all_listed_pairs_of_the_large_collections(corpus):
     assert np.abs(found - list(truth.values())).max() <= 6e-7
 
 
-def test_other_forms_of_the_large_collections(corpus):
-    pa = pytest.importorskip("pyarrow")
-    _, texts, _ = corpus
-    expected = list(near_duplicates(texts, 0.8, shingler=FIVE, threads=1))
-    column = pa.chunked_array([texts[:5000], texts[5000:]], pa.string())
-    for form in (column, column.cast(pa.large_string()), column.cast(pa.string_view())):
-        assert list(near_duplicates(form, 0.8, shingler=FIVE, threads=2)) == expected
-
-
 @pytest.fixture(scope="module")
 def notices(examples):
     if not examples.is_dir():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracle
 from combinations import covering
-from fastlsh import LSHParams, MinHasher, Shingler, deduplicate
+from fastlsh import LSHParams, Shingler, deduplicate
 from refusals import refuses
 from strategies import (
     bandings,
@@ -112,24 +112,6 @@ def test_threads_blocks_and_room_are_irrelevant(texts, threads, room, most, shar
     assert found.limited == expected.limited
 
 
-def test_a_bucket_remembers_the_first_64():
-    """In one bucket with 65 kept documents, copies of the first are found, of the last are not."""
-    hasher = MinHasher(1)
-    words = [f"word{number}" for number in range(66 * 20)]
-    least = int(hasher.from_tokens([[word] for word in words]).argmin())
-    words[0], words[least] = words[least], words[0]  # the one that all documents have
-    texts = [" ".join([words[0], *words[20 * d + 1 : 20 * d + 20]]) for d in range(65)]
-    for new in ("near", "nearer"):  # not the same text, which would be found before
-        texts += [f"{texts[0]} {new}", f"{texts[64]} {new}"]
-    assert hasher.from_tokens([["near"], ["nearer"], words[:1]]).argmin() == 2
-    result = deduplicate(
-        texts, 0.8, shingler=Shingler("word", 1), num_perm=1, bands=1, rows=1, verify="exact"
-    )
-    assert np.flatnonzero(~result.kept).tolist() == [65, 67]
-    assert result.kept_index[[65, 67]].tolist() == [0, 0]
-    assert result.limited
-
-
 @pytest.mark.parametrize(("most", "size"), covering([1, 3, 20, 1000], [4, 9]))
 def test_more_kept_documents_than_a_bucket_remembers(most, size):
     # Half of each text is shared: many meet in a bucket, few are near-duplicates.
@@ -174,15 +156,6 @@ def test_with_as_many_shared_bands_the_more_equal_minima_count(most):
     assert expected != expected_outcome(wrong, 0, *case, max_candidates=most)[0]
     assert outcome(result) == expected
     assert result.limited_documents.tolist() == sorted(limited)
-
-
-def test_no_chains():
-    # a ~ b ~ c, but a and c are farther apart: c is compared with what is kept, a.
-    texts = ["abcdefghij", "abcdefghijkl", "abcdefghijklmn"]
-    shingler = Shingler(size=1)
-    found = deduplicate(texts, 0.8, shingler=shingler, bands=64, rows=2)
-    assert found.kept.tolist() == [True, False, True]
-    assert list(found.proofs()) == [(1, 0, 10 / 12)]
 
 
 def test_contained_loses_nothing():

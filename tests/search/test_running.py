@@ -4,10 +4,9 @@ import _thread
 import re
 import threading
 
-import numpy as np
 import pytest
 
-from fastlsh import MinHasher, Shingler, deduplicate, near_duplicates
+from fastlsh import Shingler, deduplicate, near_duplicates
 from refusals import refuses
 from running import threads as running_threads
 from strategies import few_letters
@@ -206,21 +205,3 @@ def test_progress_as_a_line(function, capsys):
     assert captured.out == ""
     function(["one text and more"] * 5)
     assert capsys.readouterr().err == ""
-
-
-def test_two_runs_at_the_same_time():
-    texts = [f"text {i} " * (i % 7) for i in range(300)]
-    hasher = MinHasher(32, threads=2)
-    expected = hasher.signatures(texts)
-    found = {}
-
-    def run(name):
-        found[name] = hasher.signatures(texts)
-
-    threads = [threading.Thread(target=run, args=(name,)) for name in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 6
-    assert all(np.array_equal(rows, expected) for rows in found.values())

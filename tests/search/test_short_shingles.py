@@ -10,27 +10,9 @@ from fastlsh.search import advice
 from files import put_rows as put
 
 WORDS = [
-    "the",
-    "of",
-    "and",
-    "to",
-    "in",
-    "is",
-    "that",
-    "for",
-    "it",
-    "as",
-    "with",
-    "on",
-    "by",
-    "this",
-    "be",
-    "are",
-    "from",
-    "or",
-    "at",
-    "which",
-]
+    "the", "of", "and", "to", "in", "is", "that", "for", "it", "as", "with", "on", "by",
+    "this", "be", "are", "from", "or", "at", "which",
+]  # fmt: skip
 
 
 def texts(count, words, seed=0):

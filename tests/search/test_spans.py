@@ -120,14 +120,6 @@ def test_a_third_one_may_repeat_the_second():
     assert set(result.kept_id) == {0, 1}
 
 
-def test_equal_keys_of_different_windows(monkeypatch):
-    """Grams of one letter bring many windows together that differ."""
-    monkeypatch.setattr(passages, "gram_size", lambda length: 1)
-    draw = random.Random(2)
-    documents = ["".join(draw.choices("ab", k=draw.randrange(60))) for _ in range(30)]
-    check(deduplicate_spans(documents, 8), documents, 8)
-
-
 @given(st.lists(st.text("aA  bÄß", max_size=24), max_size=5))
 def test_normalised_passages_are_cut_in_the_original(documents):
     shingler = Shingler(lowercase=True, collapse_whitespace=True)

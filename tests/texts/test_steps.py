@@ -166,13 +166,6 @@ def test_texts_that_shrink(texts, steps):
     assert after(texts, **steps) == [oracle_text.normalised(text, **steps) for text in texts]
 
 
-@pytest.mark.slow
-@settings(max_examples=6_250)
-@given(st.lists(tricky, min_size=16, max_size=16), st.sampled_from([*STEPS, *PAIRS, ALL]))
-def test_a_hundred_thousand_random_texts(texts, steps):
-    assert after(texts, **steps) == [oracle_text.normalised(text, **steps) for text in texts]
-
-
 @given(tricky, st.sampled_from([{}, *STEPS, ALL]), st.sampled_from(["char", "byte", "word"]))
 def test_every_input_form_has_the_same_hashes(text, steps, unit):
     pa = pytest.importorskip("pyarrow")

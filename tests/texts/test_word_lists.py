@@ -102,17 +102,6 @@ def test_pickles():
     assert again.hashes("The king of the land").tolist() == expected
 
 
-def test_an_index_keeps_its_list(tmp_path):
-    path = tmp_path / "index"
-    index = fastlsh.Index(0.8, shingler=Shingler("word", 1, stop_words=["the", "a"]))
-    index.insert(1, "the king")
-    index.save(path)
-    again = fastlsh.Index.load(path)
-    assert again.query("a king") == [(1, 1.0)]
-    with pytest.raises(ValueError, match="the index was saved with another shingler: other"):
-        fastlsh.Index.load(path, shingler=Shingler("word", 1, stop_words=["the"]))
-
-
 def test_an_explanation_marks_the_words_that_stay():
     shingler = Shingler("word", 2, stop_words=["the"])
     explained = fastlsh.explain("the king the land of", "king land", shingler=shingler)
