@@ -3,12 +3,12 @@
 import os
 import random
 import shutil
-import threading
 from functools import partial
 from pathlib import Path
 
 from fastlsh.files.run.manifest import STAGES, WHOLE
 from killed_runs import run
+from running import at_once
 from shards import contents
 
 
@@ -76,20 +76,7 @@ OF_THE_ENGINE = ("engine", "reason", "outputs", "seconds")
 def each_stage_at_once(function, keywords, stages):
     """Run each stage three times at the same moment; none of these runs may fail."""
     for stage in stages:
-        failed = []
-
-        def run(stage=stage, failed=failed):
-            try:
-                function(**keywords, stage=stage)
-            except BaseException as error:
-                failed.append(error)
-
-        threads = [threading.Thread(target=run) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not failed, (stage, failed)
+        at_once(*[partial(function, **keywords, stage=stage)] * 3)
 
 
 def killed_until_done(function, keywords, stages, kills, folder, expected, tries=3):

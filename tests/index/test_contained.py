@@ -13,6 +13,7 @@ from combinations import covering
 from fastlsh import Index, Shingler, deduplicate
 from fastlsh.index import location_of
 from index_model import KINDS
+from refusals import refuses
 
 RULE = {"rule": "contained", "search": "containment"}
 SMALL = {"num_perm": 24, "recall": 0.7, "shingler": Shingler(size=3)}
@@ -190,11 +191,9 @@ def test_saved_in_every_way(tmp_path):
 def test_an_index_of_another_rule_is_refused(tmp_path, expected, message):
     index = Index(containment=0.8, **RULE, **SMALL)
     index.copy_to(tmp_path / "index.db")
-    with pytest.raises(ValueError, match=f"index.db: {message}$"):
-        Index.open(tmp_path / "index.db", **expected)
+    refuses(ValueError, f"index.db: {message}$", Index.open, tmp_path / "index.db", **expected)
     index.save(tmp_path / "one.index")
-    with pytest.raises(ValueError, match=f"one.index: {message}$"):
-        Index.load(tmp_path / "one.index", **expected)
+    refuses(ValueError, f"one.index: {message}$", Index.load, tmp_path / "one.index", **expected)
 
 
 def test_an_index_keeps_the_bands_that_its_recall_chose(backend):
@@ -210,14 +209,12 @@ def test_an_index_keeps_the_bands_that_its_recall_chose(backend):
                 assert again.search_params == index.search_params
                 assert list(again) == [1]
         for recall, error in ((1.5, ValueError), ("0.9", TypeError)):
-            with pytest.raises(error, match="recall must"):
-                Index.open(where, **{**search, "recall": recall})
+            refuses(error, "recall must", Index.open, where, **{**search, "recall": recall})
 
 
 def test_what_is_refused(tmp_path):
     plain, contained = Index(**SMALL), Index(**RULE, **SMALL)
-    with pytest.raises(ValueError, match="rule must be 'jaccard' or 'contained' for an index"):
-        Index(rule="equal")
+    refuses(ValueError, "rule must be 'jaccard' or 'contained' for an index", Index, rule="equal")
     with pytest.raises(ValueError, match="the other index has search='containment', this one"):
         plain.merge(contained)
     with pytest.raises(ValueError, match="against has search='jaccard', the search 'containment'"):

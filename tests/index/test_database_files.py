@@ -14,6 +14,7 @@ from fastlsh.files import build_index
 from fastlsh.index import forget
 from fastlsh.io import database_files, give_name, read
 from fastlsh.parameters import SearchParams
+from refusals import refuses
 
 TEXTS = ["a text of the new index", "something else, quite unlike it", "and a third document"]
 NAMES = ["new0", "new1", "new2"]
@@ -87,8 +88,7 @@ def test_a_file_of_somebody_else_stays(tmp_path, path, ending):
     with open(path + ending, "w") as file:
         file.write("notes of the user")
     for make in makers(tmp_path):
-        with pytest.raises((ValueError, OSError), match="delete it, move it"):
-            make(path)
+        refuses((ValueError, OSError), "delete it, move it", make, path)
     with open(path + ending) as file:
         assert file.read() == "notes of the user"
 
@@ -109,8 +109,7 @@ def test_no_index_is_saved_over_a_database_that_is_in_use(tmp_path, path):
         index.insert("a", TEXTS[0])
         for saved in (index, index.copy()):
             for place in (path, link):
-                with pytest.raises(FileExistsError, match="in use or was not closed"):
-                    saved.save(place)
+                refuses(FileExistsError, "in use or was not closed", saved.save, place)
         index.save(tmp_path / "saved")
         index.insert("b", TEXTS[1])
     with Index.open(path) as index:
@@ -153,8 +152,7 @@ def test_a_file_that_is_deleted_during_a_batch(path):
             index.insert("a", TEXTS[0])
             os.unlink(path)
 
-    with pytest.raises(OSError, match="deleted or replaced"):
-        lost()
+    refuses(OSError, "deleted or replaced", lost)
 
 
 def test_a_file_system_without_hard_links(tmp_path, path, monkeypatch):
@@ -200,8 +198,7 @@ def test_a_moved_index_does_not_take_up_the_log_of_another(tmp_path, path):
             assert list(index) == NAMES
     log.unlink(missing_ok=True)
     (tmp_path / "index-journal").write_bytes(b"a journal")
-    with pytest.raises(ValueError, match="index-journal: another database"):
-        Index.open(path)
+    refuses(ValueError, "index-journal: another database", Index.open, path)
 
 
 def test_an_index_takes_up_its_own_log(tmp_path, path):
@@ -247,13 +244,11 @@ def test_a_log_that_is_deleted_is_noticed(path):
     index.insert("a", TEXTS[0])
     os.unlink(path + "-wal")
     for call in (lambda: index.insert("b", TEXTS[1]), lambda: len(index)):
-        with pytest.raises(OSError, match="its log was deleted or replaced: open the index anew"):
-            call()
+        refuses(OSError, "its log was deleted or replaced: open the index anew", call)
 
 
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
 def test_no_index_has_the_name_of_a_file_beside_another(tmp_path, path, ending):
     for make in (*makers(tmp_path), Index().save):
-        with pytest.raises(ValueError, match=f"index{ending}: an index cannot have a name"):
-            make(path + ending)
+        refuses(ValueError, f"index{ending}: an index cannot have a name", make, path + ending)
         assert not os.path.exists(path + ending)

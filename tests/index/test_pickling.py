@@ -8,6 +8,7 @@ import pytest
 
 from combinations import every
 from fastlsh import Index, Shingler
+from refusals import refuses
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 ASKED = [*TEXTS[:9], "something else", ""]
@@ -90,8 +91,7 @@ def test_a_mapped_file_is_mapped_again(tmp_path, monkeypatch, spawned):
     assert copied(mapped).read_only
     assert spawned(Index.query_many, mapped, ASKED) == index.query_many(ASKED)
     Index(0.7, **SMALL).save(tmp_path / "index")
-    with pytest.raises(ValueError, match=r"threshold=0.7, not 0.6"):
-        copied(mapped)
+    refuses(ValueError, r"threshold=0.7, not 0.6", copied, mapped)
 
 
 def test_a_file_is_opened_by_its_whole_path(tmp_path, monkeypatch):
@@ -107,20 +107,17 @@ def test_reading_only_stays_so(tmp_path):
     Index.open(tmp_path / "index", 0.8).close()
     with Index.open(tmp_path / "index", read_only=True) as index, copied(index) as copy:
         assert copy.read_only
-        with pytest.raises(ValueError, match="read_only=True"):
-            copy.insert("a", "text")
+        refuses(ValueError, "read_only=True", copy.insert, "a", "text")
 
 
 def test_an_index_that_is_gone_is_not_made_anew(tmp_path):
     with Index.open(tmp_path / "index", 0.8) as index:
         code = pickle.dumps(index)
     (tmp_path / "index").unlink()
-    with pytest.raises(FileNotFoundError, match="there is no index"):
-        pickle.loads(code)
+    refuses(FileNotFoundError, "there is no index", pickle.loads, code)
     assert list(tmp_path.iterdir()) == []
     Index.open(tmp_path / "index", 0.8, seed=7).close()
-    with pytest.raises(ValueError, match="seed=7, not 1"):
-        pickle.loads(code)
+    refuses(ValueError, "seed=7, not 1", pickle.loads, code)
 
 
 def test_a_server_that_has_it_no_more(redis_address):
@@ -130,8 +127,7 @@ def test_a_server_that_has_it_no_more(redis_address):
         code = pickle.dumps(index)
     with redis.Redis.from_url(redis_address) as client:
         client.delete("fastlsh:{gone}:parameters", "fastlsh:{gone}:state")
-        with pytest.raises(FileNotFoundError, match="there is no index"):
-            pickle.loads(code)
+        refuses(FileNotFoundError, "there is no index", pickle.loads, code)
         assert not client.exists("fastlsh:{gone}:parameters")
 
 
@@ -141,8 +137,7 @@ def test_a_worker_of_a_batch_waits_in_vain(tmp_path):
         index.insert("a", TEXTS[0])
         with index.batch():
             index.insert("b", TEXTS[1])
-            with pytest.raises(TimeoutError, match=r"waited 0.05 s"):
-                copied(index)
+            refuses(TimeoutError, r"waited 0.05 s", copied, index)
         with copied(index) as copy:
             assert list(copy) == ["a", "b"]
 

@@ -1,6 +1,5 @@
 """`insert_unique` decides as `deduplicate` does, to the same limits."""
 
-import json
 import random
 from itertools import pairwise
 
@@ -169,18 +168,6 @@ def test_removed_documents_are_not_among_those_of_a_bucket(backend, verify):
     expected = deduplicate(asked, 0.8, against=left, verify=verify, **parameters)
     assert index.insert_unique(range(200, 270), asked).tolist() == expected.kept.tolist()
     assert index.limited == expected.limited > 0
-
-
-@pytest.mark.parametrize(("verify", "most"), covering(["signature", "exact"], [1, 1000]))
-def test_real_texts(backend, verify, most, examples):
-    lines = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
-    texts = [json.loads(line)["text"] for line in lines[:130]]
-    found = assert_equal_to_deduplicate(texts, 0.6, (100,), make=backend, verify=verify)
-    assert found.removed.size
-    found = assert_equal_to_deduplicate(
-        different(texts), 0.6, (100,), most, backend, verify=verify, num_perm=64, bands=32, rows=1
-    )
-    assert (found.limited > 0) == (most == 1)
 
 
 def test_real_texts_in_number(corpus):
