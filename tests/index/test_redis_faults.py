@@ -21,6 +21,7 @@ from combinations import covering, every
 from fastlsh import Index
 from fastlsh.index.redis import changes, store
 from fastlsh.index.redis import server as on_server
+from refusals import refuses
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 OPTIONS = {"num_perm": 16, "bands": 4, "rows": 4, "threads": 1}
@@ -237,8 +238,7 @@ def test_a_server_that_refuses(server, state, tmp_path, run):
     with Index.open(location) as index:
         with refusing(*given):
             for change in CHANGES:
-                with pytest.raises(OSError, match=f"{said}.*redis://127.0.0.1"):
-                    OPERATIONS[change](index)
+                refuses(OSError, f"{said}.*redis://127.0.0.1", OPERATIONS[change], index)
             status, _, lines = run("index", "add", location, str(tmp_path / "new.jsonl"))
             assert (status, len(lines)) == (1, 1)
             assert said in lines[0]
@@ -255,8 +255,7 @@ def test_a_server_that_refuses(server, state, tmp_path, run):
 
         if state in ("full", "replica"):
             context = refusing(*given)
-            with pytest.raises(OSError, match=said):
-                refused_later()
+            refuses(OSError, said, refused_later)
             context.__exit__(None, None, None)
         assert contents(location) == old
         index.insert("new", TEXTS[0])
@@ -373,8 +372,7 @@ def test_a_restart_without_persistence(tmp_path):
         filled(location)
         with Index.open(location) as index, restarted(tmp_path, location, process):
             for operation in OPERATIONS.values():
-                with pytest.raises(ValueError, match="damaged: its key `state` is lost"):
-                    operation(index)
+                refuses(ValueError, "damaged: its key `state` is lost", operation, index)
             with pytest.raises(FileNotFoundError):
                 Index.open(location, read_only=True)
 

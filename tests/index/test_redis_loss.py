@@ -10,6 +10,7 @@ from combinations import every
 from fastlsh import Index
 from fastlsh.index.redis import server as on_server
 from fastlsh.index.redis.changes import Changes
+from refusals import refuses
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 KEYS = ("parameters", "state", "documents", "ids")
@@ -42,8 +43,7 @@ def test_a_batch_that_is_longer_than_the_lock(location, short_lock):
             index.insert("a", TEXTS[0])
             end = time.monotonic() + 1.0
             while time.monotonic() < end:
-                with pytest.raises(TimeoutError, match="another process is writing"):
-                    other.insert("b", TEXTS[1])
+                refuses(TimeoutError, "another process is writing", other.insert, "b", TEXTS[1])
         other.insert("b", TEXTS[1])
         assert list(index) == ["a", "b"]
 
@@ -74,8 +74,7 @@ def test_a_writer_that_came_in_between(location, client):
 
     with Index.open(location, 0.8) as index, Index.open(location) as other:
         index.insert("a", TEXTS[0])
-        with pytest.raises(TimeoutError, match="another process has changed the index"):
-            late(index, other)
+        refuses(TimeoutError, "another process has changed the index", late, index, other)
         assert list(index) == ["a", "c"]
 
 
@@ -120,8 +119,7 @@ def test_lost_keys(location, client, lost):
             right = None if question in ("insert", "unique", "remove") else ask(index)
             client.delete(*(f"fastlsh:{{index}}:{name}" for name in lost))
             if lost != ("parameters",):
-                with pytest.raises(ValueError, match=r"index is damaged: .*lost|instead of"):
-                    ask(index)
+                refuses(ValueError, r"index is damaged: .*lost|instead of", ask, index)
             elif right is not None:
                 assert ask(index) == right
             if "parameters" in lost:
@@ -136,8 +134,7 @@ def test_a_lost_record(location, client):
         index.insert_many(range(60), TEXTS)
         client.hdel("fastlsh:{index}:documents", 5)
         client.hset("fastlsh:{index}:documents", "60", b"")
-        with pytest.raises(ValueError, match="damaged: it lacks document 5"):
-            index.signature(5)
+        refuses(ValueError, "damaged: it lacks document 5", index.signature, 5)
 
 
 def test_a_server_that_deletes_keys(tmp_path):
@@ -203,8 +200,7 @@ def test_a_remover_that_does_not_end(location):
     with Index.open(location, 0.7) as index, Index.open(location) as other:
         index.insert("x", TEXTS[0])
         undo = replacing_before_each_command(index, other, 10_000)
-        with pytest.raises(TimeoutError, match="changes faster than it can be read"):
-            len(index)
+        refuses(TimeoutError, "changes faster than it can be read", len, index)
         assert undo() > 0
 
 
@@ -223,8 +219,7 @@ def test_lost_buckets(location, client):
             client.hdel(key, name)
             for question, ask in QUESTIONS.items():
                 if question == "query" or name == min(held):
-                    with pytest.raises(ValueError, match="damaged: its key `buckets` has"):
-                        ask(index)
+                    refuses(ValueError, "damaged: its key `buckets` has", ask, index)
             client.hset(key, name, value)
         client.rename(key, "kept")
         with pytest.raises(ValueError, match=r"damaged: its key `buckets` has 0 fields instead of"):
@@ -235,12 +230,10 @@ def test_lost_buckets(location, client):
             for ask in (
                 lambda: index.query(same, limit=None), lambda: index.insert_unique(["u"], [same])
             ):  # fmt: skip
-                with pytest.raises(ValueError, match="damaged: it lacks bucket"):
-                    ask()
+                refuses(ValueError, "damaged: it lacks bucket", ask)
             index.insert("added", same)
             index.remove("added")
-            with pytest.raises(ValueError, match="damaged: it lacks bucket"):
-                index.query(same, limit=None)
+            refuses(ValueError, "damaged: it lacks bucket", index.query, same, limit=None)
             client.rename("kept", name)
         assert len(index.query(same, limit=None)) == 600
 
