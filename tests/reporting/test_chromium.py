@@ -179,22 +179,13 @@ def audited(path, pairs=None):
     path.write_text(audit_page(pairs or pairs_of(), Shingler()), encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        plain,
-        nasty,
-        strict,
-        low,
-        nothing,
-        explained,
-        explained_nasty,
-        lines,
-        equal_lines,
-        overlapping,
-        audited,
-    ],
-)
+PAGES = [
+    plain, nasty, strict, low, nothing, explained, explained_nasty, lines, equal_lines, overlapping,
+    audited,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("write", PAGES)
 def test_on_screens_light_and_dark(browser, tmp_path, write):
     path = tmp_path / "page.html"
     write(path)
