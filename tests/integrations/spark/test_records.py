@@ -142,8 +142,8 @@ def chats(draw, parts):
 @pytest.mark.parametrize("parts", [False, True])
 @pytest.mark.parametrize("roles", [None, ("user", "assistant")])
 def test_texts(spark, parts, roles):
-    from fastlsh.integrations.spark.columns import SearchColumns, check_frame
-    from fastlsh.integrations.spark.columns import rows_of as shaped
+    from fastlsh.integrations.spark.search_columns import SearchColumns, check_frame
+    from fastlsh.integrations.spark.search_columns import rows_of as shaped
 
     draw = random.Random(parts)
     chat = chats(draw, parts)

@@ -4,7 +4,7 @@ import pytest
 
 import fastlsh
 from fastlsh.integrations.spark import deduplicate, near_duplicates, proofs
-from fastlsh.integrations.spark.columns import (
+from fastlsh.integrations.spark.search_columns import (
     BAD_TEXT,
     REPEATED,
     SearchColumns,

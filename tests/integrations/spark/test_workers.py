@@ -11,7 +11,7 @@ import pytest
 
 from fastlsh import stages
 from fastlsh.integrations.spark import families, workers
-from fastlsh.integrations.spark.columns import BAD_TEXT, NOT_EMPTY, NULL_ID, REPEATED, SHORT
+from fastlsh.integrations.spark.search_columns import BAD_TEXT, NOT_EMPTY, NULL_ID, REPEATED, SHORT
 
 pa = pytest.importorskip("pyarrow")
 

@@ -9,7 +9,7 @@ from fastlsh.files import RemovalRules
 from fastlsh.integrations.spark import families as finding
 from fastlsh.integrations.spark import families as parts
 from fastlsh.integrations.spark import workers
-from fastlsh.integrations.spark.columns import (
+from fastlsh.integrations.spark.search_columns import (
     NOT_EMPTY,
     SHORT,
     SearchColumns,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from fastlsh.arguments import check_integer
 from fastlsh.files import RemovalRules
 from fastlsh.integrations.spark import workers
-from fastlsh.integrations.spark.columns import FRACTIONS, SearchColumns, check_frame, quoted
 from fastlsh.integrations.spark.engine import family_rows, search, work
+from fastlsh.integrations.spark.search_columns import FRACTIONS, SearchColumns, check_frame, quoted
 from fastlsh.integrations.spark.workers import check_workers
 from fastlsh.keywords import made, shares
 from fastlsh.parameters import SearchParams

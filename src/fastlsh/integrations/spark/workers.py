@@ -14,7 +14,8 @@ from fastlsh import stages
 from fastlsh.candidates import keys_apart
 from fastlsh.errors import TooManyPairsError
 from fastlsh.files import RemovalRules
-from fastlsh.integrations.spark.columns import (
+from fastlsh.integrations.spark.families import whole_families
+from fastlsh.integrations.spark.search_columns import (
     BAD_PRIORITY,
     BAD_TEXT,
     NOT_EMPTY,
@@ -22,7 +23,6 @@ from fastlsh.integrations.spark.columns import (
     SHORT,
     SearchColumns,
 )
-from fastlsh.integrations.spark.families import whole_families
 from fastlsh.io import label_hashes
 from fastlsh.parameters import SearchParams
 from fastlsh.priorities import read_priorities
