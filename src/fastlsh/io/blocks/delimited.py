@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import compress
 from typing import Any
@@ -165,7 +165,8 @@ class Delimited(Format):
         header = self.source.options.header
         block = self.block(BlockExtent(0, 0, 0, row, 0), data, lines, None)
         for index in block.filled.tolist():
-            number, raw, fields = next(block.parsed(np.array([index])))
+            ((number, raw),) = block.records(np.array([index]))
+            fields = self.fields_of_row(raw)
             if header:
                 block.check(number, raw)
             elif isinstance(fields, csv.Error):
@@ -193,6 +194,13 @@ class Delimited(Format):
             return list(
                 csv.reader(lines, delimiter=self.delimiter, quoting=self.quoting, strict=True)
             )
+
+    def fields_of_row(self, raw: str) -> Fields:
+        """Return the fields of one row, or what the csv module says against it."""
+        try:
+            return self.fields(raw)[0]
+        except csv.Error as error:
+            return error
 
     def block(
         self, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
@@ -287,7 +295,7 @@ class DelimitedBlock(RowBlock):
     ) -> tuple[Indices, list[bytes]]:
         kind, values = self._kind, []
         starts, stops = self._lines.bounds[rows], self._lines.bounds[rows + 1]
-        each = zip(self._records(rows), texts, (stops - ends).tolist(), strict=True)
+        each = zip(self.records(rows), texts, (stops - ends).tolist(), strict=True)
         for (number, raw), text, behind in each:
             fields = kind.fields(raw)[0]
             fields[kind.columns.texts[0]] = text
@@ -306,23 +314,14 @@ class DelimitedBlock(RowBlock):
         return delimited_tails(added, self.source), ends
 
     def _one_by_one(self, rows: Indices) -> Parsed:
-        fields_of_rows = []
-        bad = []
-        for number, raw, fields in self.parsed(rows):
-            try:
-                self.check(number, raw)
-                fields_of_rows.append(self._kind.columns.check(fields, number))
-            except InputError as error:  # noqa: PERF203
-                bad.append(error)
-        return self._columns_of(fields_of_rows, bad)
+        kind = self._kind
 
-    def parsed(self, rows: Indices) -> Iterator[tuple[int, str, Fields]]:
-        """Yield the numbers, texts and fields of rows, one by one."""
-        for number, raw in self._records(rows):
-            try:
-                yield number, raw, self._kind.fields(raw)[0]
-            except csv.Error as error:  # noqa: PERF203
-                yield number, raw, error
+        def fields(number: int, raw: str) -> list[str]:
+            return kind.columns.check(kind.fields_of_row(raw), number)
+
+        parsed = [*self._each(rows, fields)]
+        good = [row for row in parsed if not isinstance(row, InputError)]
+        return self._columns_of(good, [row for row in parsed if isinstance(row, InputError)])
 
 
 _BLANK = np.isin(np.arange(256), list(b" \t\r\n\v\f"))
@@ -420,15 +419,9 @@ class SplitBlock(RowBlock):
         return TextColumn(data, starts, stops - starts)
 
     def _one_by_one(self, rows: Indices) -> Parsed:
-        texts: list[Any] = []
-        bad: list[InputError] = []
-        for number, raw in self._records(rows):
-            try:
-                self.check(number, raw)
-                texts.append(self._text(raw))
-            except InputError as error:  # noqa: PERF203
-                bad.append(error)
-        return Parsed(texts, None, bad)
+        parsed = [*self._each(rows, lambda _, raw: self._text(raw))]
+        texts: list[str | None] = [text for text in parsed if isinstance(text, str)]
+        return Parsed(texts, None, [row for row in parsed if isinstance(row, InputError)])
 
     def _text(self, raw: str) -> str:
         if self.source.format == "lines":

@@ -3,10 +3,10 @@
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -372,8 +372,6 @@ _CLOSED = 1
 _LOOK = 1 << 16
 """Bytes in which an array of rows is looked for that is inside an object."""
 
-T = TypeVar("T")
-
 
 class Json(Format):
     """JSON: lines, of which blank ones are no rows, or an array, whose elements are the rows."""
@@ -489,15 +487,6 @@ class JsonBlock(RowBlock):
                 raise members
             yield number, members
 
-    def _each(self, rows: Indices, parse: Callable[[int, str], T]) -> Iterator[T | InputError]:
-        """Yield what a function makes of each row, or the error that it raises."""
-        for index, (row, raw) in zip(rows.tolist(), self._records(rows), strict=True):
-            try:
-                self.check(row, raw)
-                yield parse(row, raw)
-            except InputError as error:  # noqa: PERF203
-                yield self._explained(index, error)
-
     def _explained(self, index: int, error: InputError) -> InputError:
         """Return the error of a row; of the first one in a file, with where the rows may be."""
         is_first = self.extent.index == 0 and index == self.filled[0]
@@ -524,7 +513,7 @@ class JsonBlock(RowBlock):
         joined = _rows.json_strings(_texts.spans_of_list(texts), plain, offsets)
         values = [joined[start:stop] for start, stop in pairwise(offsets.tolist())]
         unusual = np.flatnonzero(places[:, 0] < 0)
-        for number, (_, raw) in zip(unusual.tolist(), self._records(rows[unusual]), strict=True):
+        for number, (_, raw) in zip(unusual.tolist(), self.records(rows[unusual]), strict=True):
             begin, end = json_value(raw, key)
             place = self._lines.bounds[rows[number]] + len(raw[:begin].encode())
             places[number] = place, place + len(raw[begin:end].encode())
@@ -544,7 +533,7 @@ class JsonBlock(RowBlock):
         plain = self.head.codec != "utf-8"
         tails, others = json_tails(added, plain=plain), np.flatnonzero(doubtful)
         without = {frozenset[str](): tails}  # by which of them a row has itself
-        for at, (number, raw) in zip(others.tolist(), self._records(good[others]), strict=True):
+        for at, (number, raw) in zip(others.tolist(), self.records(good[others]), strict=True):
             repeated = check_new_keys(added, self.source, number, raw)
             if repeated not in without:
                 rest = added.beside(repeated)

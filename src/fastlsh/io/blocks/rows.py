@@ -1,10 +1,10 @@
 """What the blocks of row formats share: which rows are documents, and their bytes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ from fastlsh.io.ids import as_list, label_hashes, take
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import advice_for
 from fastlsh.priorities import PriorityRecord, read_priorities
+
+T = TypeVar("T")
 
 
 class Parsed(NamedTuple):
@@ -228,7 +230,7 @@ class RowBlock:
     def _not_blank(self) -> Indices:
         raise NotImplementedError
 
-    def _records(self, rows: Indices) -> Iterator[tuple[int, str]]:
+    def records(self, rows: Indices) -> Iterator[tuple[int, str]]:
         """Yield the numbers and the texts of rows, one by one."""
         view, bounds = self._data.data, self._lines.bounds
         for number, start, stop in zip(
@@ -238,6 +240,19 @@ class RowBlock:
             strict=True,
         ):
             yield number, str(view[start:stop], "utf-8", self.head.errors)
+
+    def _each(self, rows: Indices, parse: Callable[[int, str], T]) -> Iterator[T | InputError]:
+        """Yield what a function makes of the number and the text of each row, or its error."""
+        for index, (row, raw) in zip(rows.tolist(), self.records(rows), strict=True):
+            try:
+                self.check(row, raw)
+                yield parse(row, raw)
+            except InputError as error:  # noqa: PERF203
+                yield self._explained(index, error)
+
+    def _explained(self, index: int, error: InputError) -> InputError:
+        """Return the error of a row with what more can be said of it."""
+        return error
 
     def check(self, row: int, raw: str) -> None:
         """Raise if a row has bytes that are no text."""
