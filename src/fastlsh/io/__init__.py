@@ -5,7 +5,7 @@ need pyarrow (``pip install pyarrow``).
 """
 
 from fastlsh.errors import InputError
-from fastlsh.io.arrays import LIGHT, PER_ROW, without_repetition
+from fastlsh.io.arrays import LIGHT, NOT_UTF8, PER_ROW, without_repetition
 from fastlsh.io.blocks import (
     ALL_BYTES,
     AddedColumns,
@@ -44,8 +44,7 @@ from fastlsh.io.ids import are_integers as are_integer_ids
 from fastlsh.io.journal import journal_path, try_lock
 from fastlsh.io.outputs import open_output, write_text
 from fastlsh.io.reading import Room, read, read_files
-from fastlsh.io.record_texts import MESSAGES as MESSAGES
-from fastlsh.io.record_texts import PARTS as PARTS
+from fastlsh.io.record_texts import are_messages, texts_of_columns
 from fastlsh.io.recovery import recover, recover_outputs
 from fastlsh.io.replacement import (
     Decision,
@@ -76,6 +75,7 @@ __all__ = [
     "COLUMNAR",
     "DATABASE_ENDINGS",
     "LIGHT",
+    "NOT_UTF8",
     "PAGES",
     "PER_ROW",
     "SPLIT",
@@ -111,6 +111,7 @@ __all__ = [
     "absolute",
     "are_integer_ids",
     "are_integers",
+    "are_messages",
     "as_list",
     "as_plain",
     "bytes_of_pages",
@@ -158,6 +159,7 @@ __all__ = [
     "table_format",
     "table_rows",
     "take",
+    "texts_of_columns",
     "texts_of_ids",
     "together_or_new",
     "try_lock",

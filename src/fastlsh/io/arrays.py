@@ -75,6 +75,10 @@ def _binary_field(pa: Any, field: Any) -> Any:
     return field.with_type(_binary_type(pa, field.type))
 
 
+NOT_UTF8 = "not utf-8"
+"""What messages call bytes that are no text."""
+
+
 def not_utf8(column: Any) -> dict[int, str]:
     """Return the rows of a column of strings or bytes that are not UTF-8, and what is wrong."""
     reasons = map(_reason, as_binary(column).to_pylist())
@@ -86,7 +90,7 @@ def _reason(value: bytes | None) -> str | None:
         (value or b"").decode()
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        return f"not utf-8: byte 0x{byte:02x} at offset {error.start}: {error.reason}"
+        return f"{NOT_UTF8}: byte 0x{byte:02x} at offset {error.start}: {error.reason}"
     return None
 
 

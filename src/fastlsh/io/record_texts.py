@@ -1,6 +1,6 @@
 """The text of a record: of several columns, of the messages of a chat, or of token ids."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,16 +40,28 @@ def words_of_column(name: str, column: Any) -> tuple[Any, dict[int, str]]:
     -------
     pyarrow.ChunkedArray of string, dict of int to str
     """
-    pa = pyarrow("")
-    words: list[Any] = []
-    bad: dict[int, str] = {}
-    start = 0
-    for chunk in _pieces(column.chunks):
-        words_of_chunk, wrong = _words(pa, name, chunk)
-        words.append(words_of_chunk)
+    kind = pyarrow("").string()
+    return _of_chunks(_pieces(column.chunks), kind, lambda chunk: _words(name, chunk))
+
+
+def _of_chunks(
+    chunks: Iterable[Any], kind: Any, texts_of: Callable[[Any], tuple[Any, dict[int, str]]]
+) -> tuple[Any, dict[int, str]]:
+    """Return the texts of a column, given those of a chunk, and what is wrong with rows."""
+    texts, bad, start = [], dict[int, str](), 0
+    for chunk in chunks:
+        texts_of_chunk, wrong = texts_of(chunk)
+        texts.append(texts_of_chunk)
         bad |= {start + row: reason for row, reason in wrong.items()}
         start += len(chunk)
-    return pa.chunked_array(words, pa.string()), bad
+    return pyarrow("").chunked_array(texts, kind), bad
+
+
+def _offsets(lists: Any) -> NDArray[np.int64]:
+    """Return where the values of each list begin among those of all, and where the last ends."""
+    compute = pyarrow("", "pyarrow.compute")
+    lengths = compute.fill_null(compute.list_value_length(lists), 0)
+    return np.append(0, np.cumsum(lengths.to_numpy(zero_copy_only=False), dtype=np.int64))
 
 
 def _pieces(chunks: list[Any]) -> Iterator[Any]:
@@ -62,12 +74,9 @@ def _pieces(chunks: list[Any]) -> Iterator[Any]:
             yield chunk
 
 
-def _words(pa: Any, name: str, chunk: Any) -> tuple[Any, dict[int, str]]:
-    compute = pyarrow("", "pyarrow.compute")
-    lengths = compute.fill_null(compute.list_value_length(chunk), 0).to_numpy(zero_copy_only=False)
-    offsets = np.zeros(len(chunk) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    ids = chunk.flatten()
+def _words(name: str, chunk: Any) -> tuple[Any, dict[int, str]]:
+    pa, compute = pyarrow(""), pyarrow("", "pyarrow.compute")
+    offsets, ids = _offsets(chunk), chunk.flatten()
     bad: dict[int, str] = {}
     if ids.null_count:
         nulls = np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))
@@ -130,6 +139,8 @@ def joined_texts(texts: Iterable[str | None], join_with: str) -> str:
 
 def joined_columns(columns: Sequence[Any], join_with: str) -> Any:
     """Return columns of text, pyarrow.ChunkedArray, as one column."""
+    if len(columns) == 1:
+        return columns[0]
     pa, rows = pyarrow(""), len(columns[0])
     chunks = [chunk for column in columns for chunk in column.cast(pa.large_string()).chunks]
     by_column = pa.concat_arrays([*chunks, pa.array([], pa.large_string())])
@@ -255,6 +266,21 @@ def _is_text(kind: Any) -> bool:
     return str(kind) in ("string", "large_string", "string_view", "null")
 
 
+def texts_of_columns(columns: Mapping[str, Any], options: Options) -> tuple[Any, dict[int, str]]:
+    """Return the texts of rows, and what is wrong with rows, as `texts_of_messages` does.
+
+    `columns` are those of strings and messages that become one text, pyarrow.ChunkedArray.
+    """
+    texts, bad = [], dict[int, str]()
+    for name, column in columns.items():
+        made, wrong = column, dict[int, str]()
+        if are_messages(column.type):
+            made, wrong = texts_of_messages(name, column, options)
+        texts.append(made)
+        bad = {**wrong, **bad}
+    return joined_columns(texts, options.join_with), bad
+
+
 def texts_of_messages(name: str, column: Any, options: Options) -> tuple[Any, dict[int, str]]:
     """Return the texts of a column of `are_messages`, and what is wrong with rows.
 
@@ -271,25 +297,19 @@ def texts_of_messages(name: str, column: Any, options: Options) -> tuple[Any, di
     -------
     pyarrow.ChunkedArray of large_string, dict of int to str
     """
-    texts: list[Any] = []
-    bad: dict[int, str] = {}
-    start = 0
-    for chunk in column.chunks:
-        texts_of_chunk, wrong = _texts_of_lists(chunk, MESSAGES, options)
-        texts.append(texts_of_chunk)
-        bad |= {start + row: f"{at} of {name!r} {why}" for row, (at, why) in wrong.items()}
-        start += len(chunk)
-    return pyarrow("").chunked_array(texts, pyarrow("").large_string()), bad
+
+    def texts_of(chunk: Any) -> tuple[Any, dict[int, str]]:
+        texts, wrong = _texts_of_lists(chunk, MESSAGES, options)
+        return texts, {row: f"{at} of {name!r} {why}" for row, (at, why) in wrong.items()}
+
+    return _of_chunks(column.chunks, pyarrow("").large_string(), texts_of)
 
 
 def _texts_of_lists(lists: Any, keys: Keys, options: Options) -> tuple[Any, Bad]:
     """Return the joined texts of lists of messages or parts."""
     pa, compute = pyarrow(""), pyarrow("", "pyarrow.compute")
     one = "message" if keys is MESSAGES else "part"
-    lengths = compute.fill_null(compute.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
-    offsets = np.zeros(len(lists) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    entries = lists.flatten()
+    offsets, entries = _offsets(lists), lists.flatten()
     roles, contents = _fields(entries, _pairs(lists.type, keys))
     wrong: Bad = dict.fromkeys(_where(roles.is_null()), ("", f"has no {_either(keys)}"))
     wrong |= dict.fromkeys(_where(entries.is_null()), ("", "is null, not an object"))

@@ -1,13 +1,17 @@
 """The columns of a DataFrame that a search needs, checked and brought into one shape."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fastlsh.integrations.spark.record_texts import BINARY, STRINGS, are_bad, are_messages, text_of
-from fastlsh.io import Options
+import numpy as np
 
+from fastlsh.io import NOT_UTF8, Options, texts_of_columns
+from fastlsh.io import are_messages as are_arrow_messages
+
+STRINGS = ("string", "char", "varchar")
+BINARY = "binary"
 MAX_NUMBER = 2**63 - 1
 FRACTIONS = ("float", "double")
 NUMBERS = ("byte", "short", "integer", "long", "boolean", *FRACTIONS)
@@ -121,6 +125,17 @@ def check_frame(df: Any, columns: SearchColumns, name: str = "df") -> None:
     _check_order(df, columns.id, name)
 
 
+def are_messages(kind: Any) -> bool:
+    """Whether a type of Spark is one of lists of messages."""
+    from pyspark.errors import PySparkTypeError
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    try:
+        return are_arrow_messages(to_arrow_type(kind))
+    except PySparkTypeError:  # a type that Arrow does not have
+        return False
+
+
 def _check_texts(df: Any, columns: SearchColumns, name: str) -> None:
     """Raise unless texts can be made of the columns."""
     several, lists = len(columns.texts) > 1, False
@@ -165,6 +180,8 @@ def quoted(column: str) -> Any:
 def rows_of(df: Any, against: Any | None, columns: SearchColumns) -> Any:
     """Return (number, fixed, id, text, bad[, priority]) and the `values` of all documents.
 
+    `bad` is 0 or says what is wrong with the text.
+
     Numbers are hashes of the ids, so they need no pass over the data, and do not depend on how
     the rows are divided. They need not be unique: two documents with the same number are in the
     same family, which may be larger than necessary. The order of documents is that of their ids.
@@ -178,8 +195,6 @@ def rows_of(df: Any, against: Any | None, columns: SearchColumns) -> Any:
             hashed.bitwiseAND(functions.lit(MAX_NUMBER)).alias("number"),
             functions.lit(fixed).alias("fixed"),
             key.alias("id"),
-            text_of(_typed(frame, columns), columns.read).alias("text"),
-            are_bad(_typed(frame, columns), columns.read).alias("bad"),
         ]
         if columns.priority is not None:
             kind = df.schema[columns.priority].dataType
@@ -194,7 +209,7 @@ def rows_of(df: Any, against: Any | None, columns: SearchColumns) -> Any:
             if fixed and name != "within":  # the documents of against have none
                 value = functions.lit(0).cast(kind)
             selected.append(value.alias(name))
-        return frame.select(*selected)
+        return _with_texts(frame, selected, columns)
 
     rows = shaped(df, False)
     if against is None:
@@ -214,9 +229,43 @@ def _bad_message(columns: SearchColumns) -> str:
     return f"a message in column {columns.shown} has no role, or a part no type"
 
 
-def _typed(frame: Any, columns: SearchColumns) -> list[tuple[Any, Any]]:
-    """Return the columns of the texts, and their types."""
-    return [(quoted(name), frame.schema[name].dataType) for name in columns.texts]
+def _with_texts(frame: Any, selected: list[Any], columns: SearchColumns) -> Any:
+    """Return columns of a DataFrame, and (text, bad) behind them.
+
+    Where the text is not one column as it is, the workers of Spark make it.
+    """
+    from pyspark.sql import functions
+    from pyspark.sql.types import LongType, StringType, StructType
+
+    first, *others = columns.texts
+    if not others and not are_messages(frame.schema[first].dataType):
+        text = quoted(first).alias("text")
+        return frame.select(*selected, text, functions.lit(0).cast("long").alias("bad"))
+    texts = [quoted(name).alias(f"text_{number}") for number, name in enumerate(columns.texts)]
+    rows = frame.select(*selected, *texts)
+    schema = StructType(rows.schema.fields[: len(selected)])
+    schema = schema.add("text", StringType()).add("bad", LongType())
+    return rows.mapInArrow(text_maker(columns, len(selected)), schema)
+
+
+def text_maker(columns: SearchColumns, others: int) -> Any:
+    """Return a worker that makes (text, bad) of the columns behind so many others."""
+
+    def make(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        for batch in batches:
+            table = pyarrow.Table.from_batches([batch])
+            named = dict(zip(columns.texts, table.columns[others:], strict=True))
+            texts, wrong = texts_of_columns(named, columns.read)
+            bad = np.zeros(len(table), np.int64)
+            for row, reason in wrong.items():
+                bad[row] = BAD_TEXT if NOT_UTF8 in reason else BAD_MESSAGE
+            made = [texts.cast(pyarrow.string()), pyarrow.array(bad)]
+            names = [*table.column_names[:others], "text", "bad"]
+            yield from pyarrow.table([*table.columns[:others], *made], names).to_batches()
+
+    return make
 
 
 def problem_of(rows: Any, columns: SearchColumns) -> Any:
@@ -230,7 +279,7 @@ def problem_of(rows: Any, columns: SearchColumns) -> Any:
         if rows.schema[name].dataType.typeName() in FRACTIONS:
             wrong = wrong | functions.isnan(value)
         none = functions.when(wrong, NO_VALUE - number).otherwise(none)
-    none = functions.when(functions.col("bad"), BAD_MESSAGE).otherwise(none)
+    none = functions.when(functions.col("bad") < 0, functions.col("bad")).otherwise(none)
     return functions.when(functions.col("id").isNull(), NULL_ID).otherwise(none)
 
 

@@ -381,7 +381,7 @@ class TableBlock:
             texts, wrong = self._field(table, name, is_checked=are_checked)
             fields.append(texts)
             bad = {**wrong, **bad}
-        if bad or len(fields) == 1:
+        if bad:
             return fields[0], bad
         return joined_columns(fields, self._columns.source.options.join_with), bad
 
