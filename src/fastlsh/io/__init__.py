@@ -4,170 +4,102 @@ JSON, CSV, TSV and plain text need the standard library only; Parquet, Arrow IPC
 need pyarrow (``pip install pyarrow``).
 """
 
-from fastlsh.errors import InputError
-from fastlsh.io.arrays import LIGHT, NOT_UTF8, PER_ROW, without_repetition
-from fastlsh.io.blocks import (
-    ALL_BYTES,
-    AddedColumns,
-    Block,
-    BlockDocuments,
-    BlockExtent,
-    ByteRange,
-    Limit,
-    has_long_rows,
-    identity,
-    is_divisible,
-    read_blocks,
-    reread_blocks,
-    with_row_of_file,
-)
-from fastlsh.io.blocks.arrow import largest_batch
-from fastlsh.io.blocks.parquet import PAGES
-from fastlsh.io.blocks.row_groups import bytes_of_pages
-from fastlsh.io.byte_progress import ByteProgress
-from fastlsh.io.collection import Collection, InputFile, read_objects
-from fastlsh.io.contents import check_content
-from fastlsh.io.convert import Rest, as_plain, check_joined, rows_of
-from fastlsh.io.errors import pyarrow
-from fastlsh.io.files import (
-    Paths,
-    expand,
-    expand_one,
-    files_to_read,
-    spooled_inputs,
-    values_in_path,
-)
-from fastlsh.io.filesystems import STANDARD, Identity, absolute, exists, is_remote, open_raw
-from fastlsh.io.folders import COLUMNAR, SPLIT
-from fastlsh.io.ids import Ids, as_list, identity_hashes, ids_with, label_hashes, take
-from fastlsh.io.ids import are_integers as are_integer_ids
-from fastlsh.io.journal import journal_path, try_lock
-from fastlsh.io.outputs import open_output, write_text
-from fastlsh.io.reading import Room, read, read_files
-from fastlsh.io.record_texts import are_messages, texts_of_columns
-from fastlsh.io.recovery import recover, recover_outputs
-from fastlsh.io.replacement import (
-    Decision,
-    Replacements,
-    give_name,
-    replacing,
-    replacing_together,
-    together_or_new,
-)
-from fastlsh.io.rows import Added, Reread, Rewriting, rewritings, write_again, write_rows
-from fastlsh.io.run_paths import DATABASE_ENDINGS, RunPaths, check_target, database_files
-from fastlsh.io.same_file import is_written_in_place
-from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
-from fastlsh.io.sources import Options, ReadKeywords, ReadOptions, Source, check_used
-from fastlsh.io.streams import expanded
-from fastlsh.io.table_columns import (
-    Lookup,
-    Values,
-    are_integers,
-    contamination_columns,
-    pair_columns,
-    texts_of_ids,
-)
-from fastlsh.io.tables import table_format, table_rows, write_table
-
-__all__ = [
-    "ALL_BYTES",
-    "COLUMNAR",
-    "DATABASE_ENDINGS",
-    "LIGHT",
-    "NOT_UTF8",
-    "PAGES",
-    "PER_ROW",
-    "SPLIT",
-    "STANDARD",
-    "Added",
-    "AddedColumns",
-    "Block",
-    "BlockDocuments",
-    "BlockExtent",
-    "ByteProgress",
-    "ByteRange",
-    "Collection",
-    "Decision",
-    "Identity",
-    "Ids",
-    "InputError",
-    "InputFile",
-    "Limit",
-    "Lookup",
-    "Options",
-    "Output",
-    "Paths",
-    "ReadKeywords",
-    "ReadOptions",
-    "Replacements",
-    "Reread",
-    "Rest",
-    "Rewriting",
-    "Room",
-    "RunPaths",
-    "Source",
-    "Values",
-    "absolute",
-    "are_integer_ids",
-    "are_integers",
-    "are_messages",
-    "as_list",
-    "as_plain",
-    "bytes_of_pages",
-    "check_content",
-    "check_joined",
-    "check_outputs",
-    "check_target",
-    "check_used",
-    "contamination_columns",
-    "database_files",
-    "exists",
-    "expand",
-    "expand_one",
-    "expanded",
-    "files_to_read",
-    "give_name",
-    "has_long_rows",
-    "identity",
-    "identity_hashes",
-    "ids_with",
-    "is_divisible",
-    "is_folder_output",
-    "is_remote",
-    "is_written_in_place",
-    "journal_path",
-    "label_hashes",
-    "largest_batch",
-    "open_output",
-    "open_raw",
-    "pair_columns",
-    "plan_outputs",
-    "pyarrow",
-    "read",
-    "read_blocks",
-    "read_files",
-    "read_objects",
-    "recover",
-    "recover_outputs",
-    "replacing",
-    "replacing_together",
-    "reread_blocks",
-    "rewritings",
-    "rows_of",
-    "spooled_inputs",
-    "table_format",
-    "table_rows",
-    "take",
-    "texts_of_columns",
-    "texts_of_ids",
-    "together_or_new",
-    "try_lock",
-    "values_in_path",
-    "with_row_of_file",
-    "without_repetition",
-    "write_again",
-    "write_rows",
-    "write_table",
-    "write_text",
-]
+from fastlsh.errors import InputError as InputError
+from fastlsh.io.arrays import LIGHT as LIGHT
+from fastlsh.io.arrays import NOT_UTF8 as NOT_UTF8
+from fastlsh.io.arrays import PER_ROW as PER_ROW
+from fastlsh.io.arrays import without_repetition as without_repetition
+from fastlsh.io.blocks import ALL_BYTES as ALL_BYTES
+from fastlsh.io.blocks import AddedColumns as AddedColumns
+from fastlsh.io.blocks import Block as Block
+from fastlsh.io.blocks import BlockDocuments as BlockDocuments
+from fastlsh.io.blocks import BlockExtent as BlockExtent
+from fastlsh.io.blocks import ByteRange as ByteRange
+from fastlsh.io.blocks import Limit as Limit
+from fastlsh.io.blocks import has_long_rows as has_long_rows
+from fastlsh.io.blocks import identity as identity
+from fastlsh.io.blocks import is_divisible as is_divisible
+from fastlsh.io.blocks import read_blocks as read_blocks
+from fastlsh.io.blocks import reread_blocks as reread_blocks
+from fastlsh.io.blocks import with_row_of_file as with_row_of_file
+from fastlsh.io.blocks.arrow import largest_batch as largest_batch
+from fastlsh.io.blocks.parquet import PAGES as PAGES
+from fastlsh.io.blocks.row_groups import bytes_of_pages as bytes_of_pages
+from fastlsh.io.byte_progress import ByteProgress as ByteProgress
+from fastlsh.io.collection import Collection as Collection
+from fastlsh.io.collection import InputFile as InputFile
+from fastlsh.io.collection import read_objects as read_objects
+from fastlsh.io.contents import check_content as check_content
+from fastlsh.io.convert import Rest as Rest
+from fastlsh.io.convert import as_plain as as_plain
+from fastlsh.io.convert import check_joined as check_joined
+from fastlsh.io.convert import rows_of as rows_of
+from fastlsh.io.errors import pyarrow as pyarrow
+from fastlsh.io.files import Paths as Paths
+from fastlsh.io.files import expand as expand
+from fastlsh.io.files import expand_one as expand_one
+from fastlsh.io.files import files_to_read as files_to_read
+from fastlsh.io.files import spooled_inputs as spooled_inputs
+from fastlsh.io.files import values_in_path as values_in_path
+from fastlsh.io.filesystems import STANDARD as STANDARD
+from fastlsh.io.filesystems import Identity as Identity
+from fastlsh.io.filesystems import absolute as absolute
+from fastlsh.io.filesystems import exists as exists
+from fastlsh.io.filesystems import is_remote as is_remote
+from fastlsh.io.filesystems import open_raw as open_raw
+from fastlsh.io.folders import COLUMNAR as COLUMNAR
+from fastlsh.io.folders import SPLIT as SPLIT
+from fastlsh.io.ids import Ids as Ids
+from fastlsh.io.ids import are_integer_ids as are_integer_ids
+from fastlsh.io.ids import as_list as as_list
+from fastlsh.io.ids import identity_hashes as identity_hashes
+from fastlsh.io.ids import ids_with as ids_with
+from fastlsh.io.ids import label_hashes as label_hashes
+from fastlsh.io.ids import take as take
+from fastlsh.io.journal import journal_path as journal_path
+from fastlsh.io.journal import try_lock as try_lock
+from fastlsh.io.outputs import open_output as open_output
+from fastlsh.io.outputs import write_text as write_text
+from fastlsh.io.reading import Room as Room
+from fastlsh.io.reading import read as read
+from fastlsh.io.reading import read_files as read_files
+from fastlsh.io.record_texts import are_messages as are_messages
+from fastlsh.io.record_texts import texts_of_columns as texts_of_columns
+from fastlsh.io.recovery import recover as recover
+from fastlsh.io.recovery import recover_outputs as recover_outputs
+from fastlsh.io.replacement import Decision as Decision
+from fastlsh.io.replacement import Replacements as Replacements
+from fastlsh.io.replacement import give_name as give_name
+from fastlsh.io.replacement import replacing as replacing
+from fastlsh.io.replacement import replacing_together as replacing_together
+from fastlsh.io.replacement import together_or_new as together_or_new
+from fastlsh.io.rows import Added as Added
+from fastlsh.io.rows import Reread as Reread
+from fastlsh.io.rows import Rewriting as Rewriting
+from fastlsh.io.rows import rewritings as rewritings
+from fastlsh.io.rows import write_again as write_again
+from fastlsh.io.rows import write_rows as write_rows
+from fastlsh.io.run_paths import DATABASE_ENDINGS as DATABASE_ENDINGS
+from fastlsh.io.run_paths import RunPaths as RunPaths
+from fastlsh.io.run_paths import check_target as check_target
+from fastlsh.io.run_paths import database_files as database_files
+from fastlsh.io.same_file import is_written_in_place as is_written_in_place
+from fastlsh.io.shards import Output as Output
+from fastlsh.io.shards import check_outputs as check_outputs
+from fastlsh.io.shards import is_folder_output as is_folder_output
+from fastlsh.io.shards import plan_outputs as plan_outputs
+from fastlsh.io.sources import Options as Options
+from fastlsh.io.sources import ReadKeywords as ReadKeywords
+from fastlsh.io.sources import ReadOptions as ReadOptions
+from fastlsh.io.sources import Source as Source
+from fastlsh.io.sources import check_used as check_used
+from fastlsh.io.streams import expanded as expanded
+from fastlsh.io.table_columns import Lookup as Lookup
+from fastlsh.io.table_columns import Values as Values
+from fastlsh.io.table_columns import are_integers as are_integers
+from fastlsh.io.table_columns import contamination_columns as contamination_columns
+from fastlsh.io.table_columns import pair_columns as pair_columns
+from fastlsh.io.table_columns import texts_of_ids as texts_of_ids
+from fastlsh.io.tables import table_format as table_format
+from fastlsh.io.tables import table_rows as table_rows
+from fastlsh.io.tables import write_table as write_table

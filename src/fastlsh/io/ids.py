@@ -87,7 +87,7 @@ def label_hashes(values: Any) -> Hashes:
         return _hashes(values)
     if _are_strings(values):
         return _hashes(ArrowColumn(values))
-    if are_integers(values):
+    if are_integer_ids(values):
         return _mixed(np.array(values, np.int64).view(np.uint64))
     values = plain_values(as_list(values))
     hashes = np.empty(len(values), np.uint64)
@@ -110,7 +110,7 @@ def _are_strings(values: Any) -> bool:
     return str(getattr(values, "type", "")) in _STRINGS and not values.null_count
 
 
-def are_integers(ids: Any) -> bool:
+def are_integer_ids(ids: Any) -> bool:
     """Whether all ids, as `identity_hashes` takes them, are integers of 64 bits."""
     if isinstance(ids, (np.ndarray, TextColumn)):
         return isinstance(ids, np.ndarray)

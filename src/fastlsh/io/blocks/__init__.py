@@ -18,83 +18,41 @@ before it: a truncated archive, a quote that is never closed, a missing column, 
 was read.
 """
 
-from fastlsh.io.blocks.arrow import ArrowSource
-from fastlsh.io.blocks.contract import (
-    ALL_BYTES,
-    AddedColumns,
-    Block,
-    BlockDocuments,
-    BlockExtent,
-    ByteRange,
-    Flags,
-    Head,
-    Limit,
-    NewTexts,
-)
-from fastlsh.io.blocks.delimited import Delimited, SplitBlock
-from fastlsh.io.blocks.jsonl import ArrayBlock, JsonBlock
-from fastlsh.io.blocks.lines import TextBlock, as_json
-from fastlsh.io.blocks.parquet import ParquetPart, ParquetSource
-from fastlsh.io.blocks.reading import (
-    KeyedBlock,
-    has_long_rows,
-    is_divisible,
-    own_columns,
-    plain_block,
-    read_blocks,
-    reread_blocks,
-    with_row_of_file,
-    without_keys,
-)
-from fastlsh.io.blocks.writing import (
-    RowsWriter,
-    head_with,
-    json_tails,
-    maybe_array,
-    rows_writer,
-    taken,
-    with_keys,
-)
-from fastlsh.io.filesystems import Identity
-from fastlsh.io.streams import changed, identity
-
-__all__ = [
-    "ALL_BYTES",
-    "AddedColumns",
-    "ArrayBlock",
-    "ArrowSource",
-    "Block",
-    "BlockDocuments",
-    "BlockExtent",
-    "ByteRange",
-    "Delimited",
-    "Flags",
-    "Head",
-    "Identity",
-    "JsonBlock",
-    "KeyedBlock",
-    "Limit",
-    "NewTexts",
-    "ParquetPart",
-    "ParquetSource",
-    "RowsWriter",
-    "SplitBlock",
-    "TextBlock",
-    "as_json",
-    "changed",
-    "has_long_rows",
-    "head_with",
-    "identity",
-    "is_divisible",
-    "json_tails",
-    "maybe_array",
-    "own_columns",
-    "plain_block",
-    "read_blocks",
-    "reread_blocks",
-    "rows_writer",
-    "taken",
-    "with_keys",
-    "with_row_of_file",
-    "without_keys",
-]
+from fastlsh.io.blocks.arrow import ArrowSource as ArrowSource
+from fastlsh.io.blocks.contract import ALL_BYTES as ALL_BYTES
+from fastlsh.io.blocks.contract import AddedColumns as AddedColumns
+from fastlsh.io.blocks.contract import Block as Block
+from fastlsh.io.blocks.contract import BlockDocuments as BlockDocuments
+from fastlsh.io.blocks.contract import BlockExtent as BlockExtent
+from fastlsh.io.blocks.contract import ByteRange as ByteRange
+from fastlsh.io.blocks.contract import Flags as Flags
+from fastlsh.io.blocks.contract import Head as Head
+from fastlsh.io.blocks.contract import Limit as Limit
+from fastlsh.io.blocks.contract import NewTexts as NewTexts
+from fastlsh.io.blocks.delimited import Delimited as Delimited
+from fastlsh.io.blocks.delimited import SplitBlock as SplitBlock
+from fastlsh.io.blocks.jsonl import ArrayBlock as ArrayBlock
+from fastlsh.io.blocks.jsonl import JsonBlock as JsonBlock
+from fastlsh.io.blocks.lines import TextBlock as TextBlock
+from fastlsh.io.blocks.lines import as_json as as_json
+from fastlsh.io.blocks.parquet import ParquetPart as ParquetPart
+from fastlsh.io.blocks.parquet import ParquetSource as ParquetSource
+from fastlsh.io.blocks.reading import KeyedBlock as KeyedBlock
+from fastlsh.io.blocks.reading import has_long_rows as has_long_rows
+from fastlsh.io.blocks.reading import is_divisible as is_divisible
+from fastlsh.io.blocks.reading import own_columns as own_columns
+from fastlsh.io.blocks.reading import plain_block as plain_block
+from fastlsh.io.blocks.reading import read_blocks as read_blocks
+from fastlsh.io.blocks.reading import reread_blocks as reread_blocks
+from fastlsh.io.blocks.reading import with_row_of_file as with_row_of_file
+from fastlsh.io.blocks.reading import without_keys as without_keys
+from fastlsh.io.blocks.writing import RowsWriter as RowsWriter
+from fastlsh.io.blocks.writing import head_with as head_with
+from fastlsh.io.blocks.writing import json_tails as json_tails
+from fastlsh.io.blocks.writing import maybe_array as maybe_array
+from fastlsh.io.blocks.writing import rows_writer as rows_writer
+from fastlsh.io.blocks.writing import taken as taken
+from fastlsh.io.blocks.writing import with_keys as with_keys
+from fastlsh.io.filesystems import Identity as Identity
+from fastlsh.io.streams import changed as changed
+from fastlsh.io.streams import identity as identity
