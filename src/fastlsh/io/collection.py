@@ -142,9 +142,12 @@ class InputFile:
             bad=self.bad + other.bad,
         )  # fmt: skip
 
-    def blocks(self) -> Iterator[Block]:
-        """Read the file again; raises `InputError` if it has changed."""
-        return reread_blocks(self.source, self.extents, self.bad, self.identity)
+    def blocks(self, texts: Any = None) -> Iterator[Block]:
+        """Read the file again, with `texts` as for `reread_blocks`.
+
+        Raises `InputError` if it has changed.
+        """
+        return reread_blocks(self.source, self.extents, self.bad, self.identity, texts=texts)
 
 
 @dataclass

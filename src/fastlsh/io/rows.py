@@ -20,7 +20,6 @@ from fastlsh.io.blocks import (
     Head,
     KeyedBlock,
     NewTexts,
-    ParquetPart,
     as_json,
     json_tails,
     own_columns,
@@ -418,9 +417,8 @@ def _reread(parts: Iterable[InputFile], texts: Any, start: int) -> Iterator[Rere
     `texts` of the collection, or None: Parquet's own need not be unpacked once more.
     """
     for part in parts:
-        for count, block in zip(part.counts, part.blocks(), strict=True):
-            inner = plain_block(block)
-            if texts is not None and isinstance(inner, ParquetPart):
-                inner.reuse(texts[start : start + count])
+        is_known = texts is not None and part.source.format == "parquet"
+        known = texts[start : start + part.documents] if is_known else None
+        for count, block in zip(part.counts, part.blocks(known), strict=True):
             yield Reread(part.source, block, (start, start + count))
             start += count

@@ -35,7 +35,6 @@ from fastlsh.io.blocks.jsonl import ArrayBlock as ArrayBlock
 from fastlsh.io.blocks.jsonl import JsonBlock as JsonBlock
 from fastlsh.io.blocks.lines import TextBlock as TextBlock
 from fastlsh.io.blocks.lines import as_json as as_json
-from fastlsh.io.blocks.parquet import ParquetPart as ParquetPart
 from fastlsh.io.blocks.parquet import ParquetSource as ParquetSource
 from fastlsh.io.blocks.reading import KeyedBlock as KeyedBlock
 from fastlsh.io.blocks.reading import has_long_rows as has_long_rows

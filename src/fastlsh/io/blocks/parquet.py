@@ -56,8 +56,7 @@ class ParquetPart(TableBlock):
         read = self._read
         if read is not None and set(names) <= set(read.schema.names):
             return read
-        names_read = () if read is None else read.schema.names
-        others = [name for name in names if name not in names_read]
+        others = [name for name in names if read is None or name not in read.schema.names]
         if self._file.is_whole(self.extent):
             groups = range(*map(self._file.group_at, (self.extent.start, self.extent.stop)))
             columns = None if others == layout.names else others
@@ -65,29 +64,7 @@ class ParquetPart(TableBlock):
                 table = file.read_row_groups(list(groups), columns=columns, use_threads=False)
         else:
             table = next(self._file.in_order([self.extent], others))
-        if not names_read:
-            return table
-        columns = [(read if name in names_read else table).column(name) for name in names]
-        schema = pyarrow("").schema(map(layout.field, names), layout.metadata)
-        return pyarrow("").Table.from_arrays(columns, schema=schema)
-
-    def reuse(self, texts: Any) -> None:
-        """Take the texts of all documents, so that they are not read again with the other columns.
-
-        Only if they are a column as it is, which has no bad row.
-        """
-        field, read = self._columns.plain_text(), self._read
-        is_whole = len(texts) == self.extent.stop - self.extent.start
-        if field is None or not is_whole or getattr(texts, "type", None) != field.type:
-            return
-        layout = self._file.head.layout
-        if read is None:
-            schema = pyarrow("").schema([field], layout.metadata)
-            self._read = pyarrow("").Table.from_arrays([texts], schema=schema)
-        elif field.name not in read.schema.names:
-            names_read = {field.name, *read.schema.names}
-            in_order = [name for name in layout.names if name in names_read]
-            self._read = read.append_column(field, texts).select(in_order)
+        return table if read is None else self._file.table(read, table)
 
 
 class ParquetSource:
@@ -274,6 +251,14 @@ class ParquetSource:
             table = pyarrow("").Table.from_batches(held)
             yield table.slice(extent.start - (at - len(table)), extent.stop - extent.start)
 
+    def table(self, *parts: Any) -> Any:
+        """Return columns of the same rows, of some tables, in the order of the file."""
+        layout = self.head.layout
+        columns = {name: part.column(name) for part in parts for name in part.schema.names}
+        names = sorted(columns, key=layout.get_field_index)
+        schema = pyarrow("").schema(map(layout.field, names), layout.metadata)
+        return pyarrow("").Table.from_arrays([columns[name] for name in names], schema=schema)
+
     def column(self, name: str) -> Iterator[Any]:
         """Yield the values of a column, as arrays."""
         for group in range(len(self.sizes)):
@@ -326,20 +311,34 @@ def read_parquet_blocks(
 
 
 def reread_parquet(
-    source: Source, extents: Iterable[BlockExtent], bad: NDArray[np.int64], all_columns: bool
+    source: Source,
+    extents: Iterable[BlockExtent],
+    bad: NDArray[np.int64],
+    all_columns: bool,
+    texts: Any = None,
 ) -> Iterator[ParquetPart]:
     """Read row groups, or parts of them, once more; see `reread_blocks`."""
     with reading(source.path):
         file = ParquetSource(source)
         names = file.head.layout.names if all_columns else file.columns.names
+        text, extents = file.columns.plain_text(), [*extents]
+        rows = sum(extent.stop - extent.start for extent in extents)
+        if text is None or getattr(texts, "type", None) != text.type or not 0 < len(texts) == rows:
+            texts = None
+        else:
+            names = [name for name in names if name != text.name]
+            texts = pyarrow("").table({text.name: texts})
         for group, extents_of_group in groupby(extents, file.group_in_parts):
             mine = list(extents_of_group)
             if any(extent.check != file.check for extent in mine):
                 raise changed(source)
             tables: Iterable[Any] = repeat(None)
-            if group is not None:
+            if group is not None and names:
                 tables = file.in_order(mine, names)
             elif not file.ends[-1]:
                 tables = repeat(file.head.layout.empty_table())
             for extent, table in zip(mine, tables, strict=False):
+                if texts is not None:
+                    known = texts.slice(extent.start - extents[0].start, extent.stop - extent.start)
+                    table = file.table(known, *([] if table is None else [table]))
                 yield ParquetPart(file, extent, bad, table)

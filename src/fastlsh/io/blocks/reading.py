@@ -276,6 +276,7 @@ def reread_blocks(
     expected: Identity | None = None,
     *,
     all_columns: bool = True,
+    texts: Any = None,
 ) -> Iterator[Block]:
     """Read blocks once more.
 
@@ -291,6 +292,9 @@ def reread_blocks(
         Identity of the file before it was read first.
     all_columns : bool
         Whether `rows` will be asked for; if not, Parquet and Arrow read fewer columns.
+    texts : pyarrow.ChunkedArray, optional
+        The texts of the documents of all these blocks: those of a Parquet file are not decoded
+        again, if they are a column as it is, and no row is bad.
 
     Yields
     ------
@@ -311,7 +315,7 @@ def reread_blocks(
             kind: Format = _ROWS[plain.format](plain)
             blocks = reread_rows(kind, extents, rows)
         elif plain.format == "parquet":
-            blocks = reread_parquet(plain, extents, rows, all_columns)
+            blocks = reread_parquet(plain, extents, rows, all_columns, texts)
         elif plain.format == "arrow":
             blocks = reread_arrow(plain, extents, rows, all_columns)
         else:
