@@ -17,6 +17,25 @@ def server(tmp_path):
         yield f"redis://{host}:{port}/0", process
 
 
+def test_a_lock_that_was_lost(server):
+    """Who was away for longer than a minute does nothing, rather than half of it."""
+    import redis
+
+    location, _ = server
+
+    def late(index, client):
+        with index.batch():
+            index.insert("b", TEXTS[1])
+            client.set("fastlsh:{index}:lock", "of another")
+
+    with Index.open(location, 0.8) as index, redis.Redis.from_url(location) as client:
+        index.insert("a", TEXTS[0])
+        with pytest.raises(TimeoutError, match="another process has changed the index"):
+            late(index, client)
+        assert list(index) == ["a"]
+        assert client.get("fastlsh:{index}:lock") == b"of another"
+
+
 def test_a_reader_sees_only_whole_batches(server):
     location, _ = server
     text = "a text that all of these documents have in common"

@@ -2,6 +2,8 @@
 
 import copy
 import functools
+import linecache
+import os
 import random
 import signal
 import sys
@@ -18,6 +20,7 @@ from fastlsh.index import api, checks, in_memory, memory
 from fastlsh.index.in_memory import Memory
 from index_model import KINDS, Model, same
 
+INDEX = os.path.join("fastlsh", "index", "")
 SHAPE = {"num_perm": 6, "bands": 2, "rows": 3}
 HASHER = MinHasher(6, shingler=Shingler(size=3))
 
@@ -266,6 +269,57 @@ def test_every_allocation_fails_once(name, step):
         nth += step
         case.check(index)
     assert failed
+
+
+@pytest.mark.usefixtures("signed_before")
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("name", CHANGES)
+def test_ctrl_c_before_every_line(name, step):
+    interrupt_before_lines(Case(name), step)
+
+
+@pytest.mark.usefixtures("signed_before")
+@pytest.mark.parametrize("backend", ["sqlite", "redis"], indirect=True)
+@pytest.mark.parametrize("step", [499, pytest.param(53, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("name", ["insert_many, replacing", "insert_unique", "discard", "merge"])
+def test_ctrl_c_before_some_lines_of_a_stored_index(backend, name, step):
+    interrupt_before_lines(Case(name, make=backend), step)
+
+
+def interrupt_before_lines(case, step=1):
+    left = 0
+
+    def trace(frame, event, _):
+        nonlocal left
+        file = frame.f_code.co_filename
+        if INDEX not in file:
+            return trace
+        # The end of a `with` has a line, too, but Ctrl-C is not looked for there.
+        line = linecache.getline(file, frame.f_lineno).strip()
+        if event == "line" and not line.startswith("with "):
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+        return trace
+
+    for nth in range(1, 10_000, step):
+        index = case.again()
+        left = nth
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            case.call(index, case.verify)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        case.check(index)
+        if left > 0:
+            break
+        if step > 1:
+            index.close()
+    assert left > 0
+    assert nth > 20
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no setitimer")
