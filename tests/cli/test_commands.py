@@ -103,6 +103,22 @@ def test_skipped_rows_are_told(run):
 # --- dedup
 
 
+def test_the_summary_counts_further_copies(run):
+    rows = [{"site": site, "text": ONE} for site in ("a", "a", "b", "b", "b")]
+    put("a.jsonl", *rows, {"site": "a", "text": OTHER})
+    for options, kept, said in (
+        (["--copies-per", "site", "1"], 3, ["1 near-duplicate kept by --copies-per"]),
+        (["--max-copies", "4"], 5, ["3 near-duplicates kept by --max-copies"]),
+        (["--copies-per", "site", "2", "--max-copies", "3"], 4,
+         ["2 near-duplicates kept by --max-copies and --copies-per"]),
+        (["--max-copies", "1"], 2, []),
+        ([], 2, []),
+    ):  # fmt: skip
+        _, err = run.done("dedup", "a.jsonl", "-o", "b.jsonl", *options)
+        assert f"6 documents: {kept} kept, {6 - kept} removed" in err[0]
+        assert [part for part in err[0].split("; ") if "near-dup" in part] == said
+
+
 def test_the_summary_counts_missing_priorities(run):
     dates = ({"day": day} for day in ("2024-01-31", None, "2024-03-02"))
     put("a.jsonl", *({"text": ONE, **date} for date in dates), {"text": OTHER})
