@@ -6,7 +6,7 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from fastlsh.files.run.manifest import STAGES, WHOLE
+from fastlsh.files.run.stages import STAGES, WHOLE
 from killed_runs import run
 from running import at_once
 from shards import contents

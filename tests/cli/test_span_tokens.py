@@ -8,7 +8,7 @@ import pytest
 
 import oracle_passages
 from fastlsh.cli import main
-from fastlsh.files.run.manifest import STAGES
+from fastlsh.files.run.stages import STAGES
 from required import library
 
 tokenizers = library("tokenizers")

@@ -16,7 +16,7 @@ from fastlsh import (
     overlap_files,
 )
 from fastlsh.files.disk import sign
-from fastlsh.files.run.manifest import OF_DECONTAMINATION, OF_PAIRS, STAGES
+from fastlsh.files.run.stages import OF_DECONTAMINATION, OF_PAIRS, STAGES
 from files import lines_of as lines
 from in_stages import run_with
 from killed_runs import StoppedError, after

@@ -17,7 +17,7 @@ from fastlsh import InputError, deduplicate_files, deduplicate_line_files, dedup
 from fastlsh.files.disk import decide, gather, link, sign
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.run import ownership
-from fastlsh.files.run.manifest import STAGES
+from fastlsh.files.run.stages import STAGES
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import rows as rewriting
 from in_stages import in_parts

@@ -14,7 +14,7 @@ from contaminated_files import collection
 from fastlsh import InputError, decontaminate_files
 from fastlsh.files import contamination_job
 from fastlsh.files.run import manifest as units
-from fastlsh.files.run.manifest import OF_DECONTAMINATION, WHOLE
+from fastlsh.files.run.stages import OF_DECONTAMINATION, WHOLE
 from files import put_table
 from in_stages import any_order, done_before, each_stage_at_once, in_parts, killed_until_done
 from killed_runs import ended_again_and_again

@@ -13,7 +13,7 @@ from combinations import every
 from fastlsh import InputError, Shingler, deduplicate_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files import estimate
-from fastlsh.files.run.manifest import OF_PAIRS, OF_ROWS, STAGES
+from fastlsh.files.run.stages import OF_PAIRS, OF_ROWS, STAGES
 from files import put_table, table_rows
 from in_stages import each_stage_at_once, killed_until_done, run_with
 from killed_runs import ended_again_and_again

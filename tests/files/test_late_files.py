@@ -12,7 +12,7 @@ import pytest
 
 from contaminated_files import collection
 from fastlsh import decontaminate_files, deduplicate_files
-from fastlsh.files.run.manifest import OF_DECONTAMINATION, STAGES, WHOLE
+from fastlsh.files.run.stages import OF_DECONTAMINATION, STAGES, WHOLE
 from files import put_table
 from shards import contents, rows_of, write_shards
 

@@ -4,7 +4,7 @@ import pytest
 
 from combinations import covering
 from fastlsh import InputError, matches, near_duplicate_files, near_duplicates
-from fastlsh.files.run.manifest import OF_PAIRS
+from fastlsh.files.run.stages import OF_PAIRS
 from files import put_table, table_rows
 from in_stages import run_with
 from shards import rows_of, small_budget, write_shards

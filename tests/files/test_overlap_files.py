@@ -8,7 +8,7 @@ import pytest
 
 from combinations import every
 from fastlsh import InputError, Shingler, overlap, overlap_files
-from fastlsh.files.run.manifest import OF_PAIRS
+from fastlsh.files.run.stages import OF_PAIRS
 from files import put_table
 from in_stages import in_parts
 from shards import SIZES, rows_of, small_budget, write_shards

@@ -5,6 +5,7 @@ import os
 import random
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ import killed_runs
 from combinations import every
 from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import decide, gather, link, sign
+from fastlsh.files.run import manifest
 from fastlsh.files.run.workdir import WorkDirectory
 from killed_runs import StoppedError, after, ended_again_and_again, finish, run, written
-from shards import OF_PASSAGES, content_of, rows_of, small_budget, write_shards
+from shards import OF_PASSAGES, content_of, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
@@ -347,3 +349,22 @@ def test_kept_work_is_of_one_question(tmp_path, monkeypatch, function, given, ch
     with pytest.raises((InputError, ValueError), match=said):
         function(inputs, "out.jsonl", **{**keywords, **change})
     function(inputs, "out.jsonl", **keywords)
+
+
+def test_only_restart_touches_a_run_of_an_earlier_format(tmp_path, monkeypatch):
+    inputs = write_shards(tmp_path, rows_of(1, 40), 1)
+    work = tmp_path / "work"
+    deduplicate = partial(deduplicate_files, inputs, tmp_path / "o.jsonl", engine="disk", work=work)
+    with monkeypatch.context() as patch:
+        patch.setattr(manifest, "FORMAT", manifest.FORMAT - 1)
+        patch.setattr(decide, "decide_part", after(0, None))
+        with pytest.raises(StoppedError):
+            deduplicate()
+    number = content_of(work / "manifest.json")["run"]
+    (work / f"answer.npy.{number}.tmp").write_bytes(b"half")
+    before = contents(work)
+    with pytest.raises(InputError, match=r"work directory was 9, and is 10.*restart=True"):
+        deduplicate()
+    assert contents(work) == before
+    assert deduplicate(restart=True).documents == 40
+    assert not work.exists()

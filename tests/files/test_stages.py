@@ -21,8 +21,8 @@ from fastlsh import (
 )
 from fastlsh.files.disk import link, pieces, sign
 from fastlsh.files.run import manifest
-from fastlsh.files.run.manifest import STAGES, WHOLE
 from fastlsh.files.run.records import BlockRecord, Segment
+from fastlsh.files.run.stages import STAGES, WHOLE
 from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
 from fastlsh.files.scheduling import stage_jobs
 from fastlsh.io import BlockExtent, Replacements, expand

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh.files.run import manifest as units
-from fastlsh.files.run.manifest import ProcessPart
+from fastlsh.files.run.stages import ProcessPart
 from fastlsh.io import Options, Source
 
 MB = 1 << 20

@@ -16,7 +16,7 @@ from fastlsh import (
 )
 from fastlsh.files.disk import write
 from fastlsh.files.run import workdir
-from fastlsh.files.run.manifest import OF_DECONTAMINATION, STAGES
+from fastlsh.files.run.stages import OF_DECONTAMINATION, STAGES
 from fastlsh.files.run.workdir import WorkDirectory, outputs_there, recording
 from fastlsh.io import replacing_together
 from fastlsh.io import rows as rewriting

@@ -17,12 +17,7 @@ import pytest
 import shards
 from fastlsh import Key
 from fastlsh.cli import main
-from fastlsh.files.run.manifest import (
-    OF_DECONTAMINATION,
-    OF_PAIRS,
-    OF_ROWS,
-    STAGES,
-)
+from fastlsh.files.run.stages import OF_DECONTAMINATION, OF_PAIRS, OF_ROWS, STAGES
 from golden.files import contents, make_inputs, masked, quoted, shown, shown_index
 from in_stages import in_parts
 

@@ -31,20 +31,19 @@ from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import OnMessage
 from fastlsh.files.results import FileDecontamination
 from fastlsh.files.run.manifest import (
-    OF_DECONTAMINATION,
     OUTPUT_PATH,
     RESULT,
-    ProcessPart,
     Unit,
     begin,
     described_run,
     fingerprints,
-    if_missing,
     plain_shingler,
     plan_units,
     units_in,
 )
+from fastlsh.files.run.records import SAMPLE
 from fastlsh.files.run.repair import forget_unless_resumable
+from fastlsh.files.run.stages import CONTAMINATION_STAGES, OF_DECONTAMINATION, ProcessPart, Units
 from fastlsh.files.run.workdir import WorkDirectory, outputs_there, recording, save_array
 from fastlsh.io import (
     PER_ROW,
@@ -76,9 +75,6 @@ from fastlsh.search import (
 from fastlsh.stages import Containments, ItemGrams, Tally
 
 T = TypeVar("T")
-
-SAMPLE = "sample.npy"
-"""Which n-grams the sample has: how many documents these are, then both rows of a tally."""
 
 LARGEST_BLOCK = 1 << 22
 """Bytes of a file that a thread works on at a time, at most."""
@@ -182,7 +178,7 @@ class ContaminationRun:
             if self.place.stage is not None:
                 description = {**description, **self._outputs}
                 parts = joined_run(self.place, description, fixed, OF_DECONTAMINATION[0])["parts"]
-                with taking_part(self.place, {"sample": SAMPLE}, parts, self._missing_before):
+                with taking_part(self.place, CONTAMINATION_STAGES, parts, self._units_of_stages()):
                     yield
                     # The stages before "finish" do not come here.
                     work.finish({**description, RESULT: work.read(ENDED)})
@@ -220,19 +216,15 @@ class ContaminationRun:
         convert = None if self.targets is None else self.targets.convert
         return {OUTPUT_PATH: output, "convert_to": convert, "hits": self.hits}
 
-    def _missing_before(self) -> tuple[str, Any]:
-        """Return the stage before, its units, and those of them that are missing; or nothing."""
+    def _units_of_stages(self) -> dict[str, Units]:
+        """Return the units of the stages that are divided."""
         assert self.place is not None
-        work, stage = self.place.work, self.place.stage
-        if stage == "find":
-            return "sample", not work.has(SAMPLE)
-        every = range(len(self.units()))
-        if stage == "write" or (stage == "finish" and not self._writes_units):
-            return "find", if_missing(every, lambda unit: work.has(_found(unit)))
-        if stage == "finish":
+        work, every = self.place.work, range(len(self.units()))
+        units = {"find": Units(lambda: every, lambda unit: work.has(_found(unit)))}
+        if self._writes_units:
             first = {numbers[0]: numbers for numbers in self.units_written()}
-            return "write", if_missing([*first], lambda unit: self.is_written(first[unit]))
-        return "", None
+            units["write"] = Units(lambda: [*first], lambda unit: self.is_written(first[unit]))
+        return units
 
     @property
     def _writes_units(self) -> bool:

@@ -28,7 +28,7 @@ from fastlsh.files.requests import (
     paths,
 )
 from fastlsh.files.results import FileDecontamination
-from fastlsh.files.run.manifest import OF_DECONTAMINATION, check_stage
+from fastlsh.files.run.stages import OF_DECONTAMINATION, check_stage
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import (
     Paths,

@@ -22,8 +22,8 @@ from fastlsh.files.requests import (
     search_params,
 )
 from fastlsh.files.results import FileOverlap, counts_of, shared_fields
-from fastlsh.files.run.manifest import check_pair_stage
 from fastlsh.files.run.records import Summary
+from fastlsh.files.run.stages import check_pair_stage
 from fastlsh.io import (
     STANDARD,
     Collection,

@@ -20,7 +20,7 @@ from fastlsh.files.requests import (
     search_params,
 )
 from fastlsh.files.results import FilePairs, counts_of, shared_fields
-from fastlsh.files.run.manifest import check_pair_stage
+from fastlsh.files.run.stages import check_pair_stage
 from fastlsh.io import (
     SPLIT,
     STANDARD,

@@ -13,7 +13,7 @@ from fastlsh.arguments import check_choice
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import BASE, LEAST, free_memory, longest_row, parse_memory
 from fastlsh.files.cutting import Cutting
-from fastlsh.files.run.manifest import OF_ROWS, ProcessPart, check_stage
+from fastlsh.files.run.stages import OF_ROWS, ProcessPart, check_stage
 from fastlsh.io import (
     COLUMNAR,
     SPLIT,

@@ -4,23 +4,18 @@ from typing import NamedTuple
 
 from fastlsh.files.budget import BASE, per_passage
 from fastlsh.files.cutting import Cutting, SpanCutting
-from fastlsh.files.disk.grouped import PER_GROUPED
-from fastlsh.files.disk.link import PER_UNITED
 from fastlsh.files.estimate import estimate
-from fastlsh.files.run.manifest import (
-    OF_DECONTAMINATION,
-    OF_PAIRS,
-    OF_ROWS,
-    STAGES,
-    WHOLE,
+from fastlsh.files.run.stages import (
+    CONTAMINATION_STAGES,
+    PAIR_STAGES,
+    PER_UNITED,
+    ROW_STAGES,
+    SEARCH_STAGES,
 )
 from fastlsh.io import Source
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import CutRules
 from fastlsh.texts import Shingler
-
-PER_ANSWERED = {"group": PER_GROUPED, "unite": PER_UNITED, "merge": 2, "finish": 40}
-"""Bytes of memory for each document, or piece of one, in the stages that have all in a process."""
 
 PER_ANNOTATED = 41
 """Bytes of memory for each document in each process that writes annotations: 40 for each removed
@@ -86,7 +81,9 @@ def stage_jobs(
     """
     cutting = None if by is None else Cutting(by, 1)
     of_documents = 0
-    costs = {**PER_ANSWERED, "write": PER_ANNOTATED if annotate else 0}
+    stages = (*(ROW_STAGES if group else ()), *(PAIR_STAGES if pairs else SEARCH_STAGES))
+    costs = {stage.name: stage.per_document for stage in stages if stage.per_document}
+    costs["write"] = PER_ANNOTATED if annotate else 0
     if by == "span":
         cutting = SpanCutting(by, min_length, shingler or Shingler())
         of_documents = PER_DOCUMENT
@@ -97,14 +94,17 @@ def stage_jobs(
     if counted:
         costs |= dict.fromkeys(("merge", "write", "finish"), PER_COUNTED)
     jobs = []
-    for stage in (*(OF_ROWS if group else ()), *(OF_PAIRS if pairs else STAGES)):
+    for stage in stages:
         least = BASE
-        if stage in costs:
-            least += costs[stage] * signed + of_documents * documents
-        jobs.append(StageJob(stage, 1 if stage in WHOLE else parts, max(memory, least)))
+        if stage.name in costs:
+            least += costs[stage.name] * signed + of_documents * documents
+        jobs.append(StageJob(stage.name, 1 if stage.is_whole else parts, max(memory, least)))
     return jobs
 
 
 def contamination_jobs(memory: int, parts: int) -> list[StageJob]:
     """Return the jobs of a decontamination, in order; each may take the same memory."""
-    return [StageJob(stage, 1 if stage in WHOLE else parts, memory) for stage in OF_DECONTAMINATION]
+    return [
+        StageJob(stage.name, 1 if stage.is_whole else parts, memory)
+        for stage in CONTAMINATION_STAGES
+    ]

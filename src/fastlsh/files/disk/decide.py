@@ -15,6 +15,7 @@ from fastlsh.files.budget import BASE
 from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
 from fastlsh.files.disk.write import check_comparable
 from fastlsh.files.requests import PairSearch
+from fastlsh.files.run.records import ANSWER, KEPT
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import save_blocks
 from fastlsh.parallel import amount
@@ -266,10 +267,6 @@ def part_name(number: int) -> str:
 def _texts(part: PartTexts) -> TextColumn:
     sizes = np.ascontiguousarray(part.rows["size"])
     return TextColumn(part.data, offsets_of(sizes)[:-1], sizes, part.strict)
-
-
-ANSWER = "answer.npy"
-KEPT = "kept.npy"
 
 
 def answer_of_all_parts(

@@ -22,9 +22,8 @@ from fastlsh.files.answers import (
     short_documents,
     write_components,
 )
-from fastlsh.files.disk import gather, grouped
+from fastlsh.files.disk import grouped
 from fastlsh.files.disk.decide import (
-    ANSWER,
     answer_of_all_parts,
     answer_rows,
     check_pairs,
@@ -45,7 +44,6 @@ from fastlsh.files.disk.staged import (
     end_of_stage,
     ended,
     planned,
-    row_stage,
     sharing,
     staged_run,
     write_stage,
@@ -54,7 +52,7 @@ from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described
-from fastlsh.files.run.records import LINKED, SIGNED, Summary
+from fastlsh.files.run.records import ANSWER, GATHERED, LINKED, SIGNED, Summary
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import recording
@@ -289,7 +287,7 @@ def prepared(
     with clock("linking"):
         link_inputs(run)
     with clock("gathering"):
-        if run.stage is None and not run.work.has(gather.DONE):
+        if run.stage is None and not run.work.has(GATHERED):
             _check_room(run)
         gather_inputs(run)
         texts = GatheredTexts(run, summary.integers)
@@ -326,7 +324,7 @@ def begun(
             if joined.request.group is None:
                 yield joined
             else:
-                row_stage(joined)
+                early_stage(joined)
                 joined = grouped.search_in_documents(joined)
                 more = _of_documents(joined, more)
                 search = described(kind, joined.params, joined.sources, more, joined.surely_read)
@@ -369,7 +367,7 @@ def _of_documents(run: Run, more: Mapping[str, Any]) -> dict[str, Any]:
 def _finished(run: Run) -> str:
     """Return what a run before has done."""
     stages = {
-        "signing": SIGNED, "linking": LINKED, "gathering": gather.DONE,
+        "signing": SIGNED, "linking": LINKED, "gathering": GATHERED,
         "decisions": ANSWER,
     }  # fmt: skip
     if run.request.group is not None:

@@ -24,13 +24,11 @@ from fastlsh.files.disk.gathered import (
 )
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.segments import StoredContexts
-from fastlsh.files.run.records import BlockRecord, Segment
+from fastlsh.files.run.records import GATHERED, BlockRecord, Segment
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import save_array
 from fastlsh.io import Block, BlockDocuments, take
 from fastlsh.parallel import batches, ordered_map, run_batches
-
-DONE = "gathered.json"
 
 
 class _Pieces(NamedTuple):
@@ -50,9 +48,9 @@ class _Pieces(NamedTuple):
 
 def gather_inputs(run: Run) -> None:
     """Read the documents in families again, and write them sorted by parts of families."""
-    if not run.work.has(DONE):
+    if not run.work.has(GATHERED):
         gather_segments(run)
-        run.work.write(DONE, {})
+        run.work.write(GATHERED, {})
     if run.stage is None and isinstance(run.cutting, SpanCutting):
         run.work.drop(*(f"{segment.name}/contexts.npy" for segment in run.segments))
 

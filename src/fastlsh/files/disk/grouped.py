@@ -26,7 +26,7 @@ from fastlsh.files.disk.segments import drop_keys
 from fastlsh.files.disk.sign import sign_inputs
 from fastlsh.files.disk.write import Remainder, error_of_document
 from fastlsh.files.run.ownership import INNER
-from fastlsh.files.run.records import Segment
+from fastlsh.files.run.records import DOCUMENT_FILES, Segment
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import WorkDirectory, complete, new_array, save_array
 from fastlsh.io import PER_ROW, Lookup, ReadOptions, Source
@@ -34,11 +34,7 @@ from fastlsh.parallel import amount, mapped_in
 
 DOCUMENT_OF_ROW = "document-of-row.npy"
 """int64 (rows,): the document of each row."""
-FILES = "document-files.json"
-"""How many files of documents there are, and how many of them are of `against`."""
 DONE = "grouped.json"
-PER_GROUPED = 40
-"""Bytes of memory for each row while groups are numbered, if each row is one."""
 _LINES = "documents.jsonl"
 _STEP = 1 << 20
 """Rows that are worked on at a time, of those that are mapped."""
@@ -74,7 +70,7 @@ def search_in_documents(run: Run) -> Run:
     engine = run.request.engine
     budget = Budget.of(engine.memory, run.params, run.request.run.threads)
     work = WorkDirectory(run.work / INNER, shared=run.stage is not None)
-    against = run.work.read(FILES)["against"]
+    against = run.work.read(DOCUMENT_FILES)["against"]
     return Run(request, work, sources, against, budget, rows=run)
 
 
@@ -92,7 +88,7 @@ def remainder_of_rows(run: Run, left: Remainder) -> Remainder:
 
 def number_groups(run: Run) -> None:
     """Give each group of a collection its number, and divide them into parts by their texts."""
-    if run.work.has(FILES):
+    if run.work.has(DOCUMENT_FILES):
         return
     segments = run.segments
     rows = run.signed
@@ -125,7 +121,7 @@ def number_groups(run: Run) -> None:
         if rows:
             complete(of_row)
             complete(part_of_row)
-    run.work.write(FILES, {"all": files, "against": against})
+    run.work.write(DOCUMENT_FILES, {"all": files, "against": against})
 
 
 def _numbered(run: Run, segments: list[Segment], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -195,7 +191,7 @@ def _parts(sizes: NDArray[np.int64], most: int) -> NDArray[np.int32]:
 
 def document_files(run: Run) -> list[str]:
     """Return the names of the folders with the documents of all parts."""
-    return [f"documents-{number:06}" for number in range(run.work.read(FILES)["all"])]
+    return [f"documents-{number:06}" for number in range(run.work.read(DOCUMENT_FILES)["all"])]
 
 
 def write_documents(run: Run) -> None:

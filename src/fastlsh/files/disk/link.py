@@ -21,6 +21,7 @@ from fastlsh.files.disk.sorted_keys import pieces_of_range, ranges
 from fastlsh.files.run.ownership import MANIFEST
 from fastlsh.files.run.records import LINKED, Linked
 from fastlsh.files.run.run import Run
+from fastlsh.files.run.stages import PER_UNITED
 from fastlsh.files.run.workdir import save_blocks
 from fastlsh.parallel import Empty, Hold, batches, mapped_in, ordered_map
 from fastlsh.stages import link_sorted
@@ -35,8 +36,6 @@ RANGE = 1 << 22
 """Keys of a unit of linking, about."""
 BATCH = 1 << 18
 """Rows that are linked at a time."""
-PER_UNITED = 8
-"""Bytes for each document while families are united: in mapped files, if they are many."""
 
 Link = np.dtype([("later", np.int32), ("earlier", np.int32)])
 """Dtype of two documents in one bucket."""

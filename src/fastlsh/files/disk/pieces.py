@@ -21,9 +21,7 @@ from fastlsh.files.answers import (
 from fastlsh.files.budget import BASE, per_passage
 from fastlsh.files.cutting import SpanCutting, SpanRemainder
 from fastlsh.files.disk.decide import (
-    ANSWER,
     ECHOES,
-    KEPT,
     GatheredPart,
     Match,
     answer_of_all_parts,
@@ -42,7 +40,7 @@ from fastlsh.files.disk.staged import check_memory, end_of_stage, ended, staged_
 from fastlsh.files.disk.write import PieceRemainder, Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.manifest import check_unchanged
-from fastlsh.files.run.records import BlockRecord, Segment, Summary
+from fastlsh.files.run.records import ANSWER, KEPT, BlockRecord, Segment, Summary
 from fastlsh.files.run.run import Run
 from fastlsh.io import Block, Rest, write_text
 from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
@@ -99,7 +97,7 @@ def run_lines_on_disk(
             end_of_stage(run, "merge")
         with clock("writing"):
             check_unchanged(run.work, run.sources[: run.first_input + summary.files])
-            counts = piece_counts(run)
+            counts = counts_of_pieces(run, run.segments_of_inputs)
             limited = limited_documents(run)
             left = PieceRemainder(kept, summary.n_against, cutting, drop_empty)
             write_stage(run, targets, left)
@@ -188,11 +186,6 @@ def _line_run(
         counts["limited"],
         removed_passages(right, documents, kept, lengths, proofs["similarity"], passages),
     )  # fmt: skip
-
-
-def piece_counts(run: Run) -> NDArray[np.int32]:
-    """Return how many pieces each document has, int32 (documents,), without those of `against`."""
-    return counts_of_pieces(run, run.segments_of_inputs)
 
 
 def counts_of_pieces(run: Run, segments: list[Segment]) -> NDArray[np.int32]:

@@ -9,25 +9,30 @@ from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, Budget
 from fastlsh.files.disk import gather, grouped, link
-from fastlsh.files.disk.decide import ANSWER, KEPT, answer_name
+from fastlsh.files.disk.decide import answer_name
 from fastlsh.files.disk.gathered import texts_name
 from fastlsh.files.disk.kept import check_different_ids
-from fastlsh.files.disk.link import PER_UNITED, link_inputs, link_names, link_units
+from fastlsh.files.disk.link import link_inputs, link_names, link_units
 from fastlsh.files.disk.sign import sign_inputs, sign_units
 from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.run.manifest import (
+from fastlsh.files.run.manifest import RESULT, join, plan_units
+from fastlsh.files.run.ownership import FINISHED, MANIFEST
+from fastlsh.files.run.records import NOTHING, Summary
+from fastlsh.files.run.run import Run
+from fastlsh.files.run.stages import (
     OF_ROWS,
-    RESULT,
+    PAIR_STAGES,
+    PER_GROUPED,
+    PER_UNITED,
+    ROW_STAGES,
+    SEARCH_STAGES,
     WHOLE,
     ProcessPart,
-    if_missing,
-    join,
-    plan_units,
+    Stage,
+    Units,
+    missing_before,
 )
-from fastlsh.files.run.ownership import FINISHED, MANIFEST
-from fastlsh.files.run.records import LINKED, NOTHING, SIGNED, Summary
-from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import exists
 
@@ -37,15 +42,6 @@ P = ParamSpec("P")
 
 ENDED = "result.json"
 """What the last process has found, before the run is over."""
-
-LATER = {
-    "sign": SIGNED, "link": LINKED, "unite": LINKED, "gather": gather.DONE,
-    "decide": ANSWER, "merge": KEPT,
-}  # fmt: skip
-"""What there is when nobody needs a stage any more."""
-
-LATER_OF_ROWS = {"rows": SIGNED, "group": grouped.FILES}
-"""The same, of the stages that make documents of rows."""
 
 SHOWN = 10
 """So many missing parts are named."""
@@ -129,20 +125,17 @@ def sharing(run: Run, kind: str, description: dict[str, Any]) -> Iterator[Run]:
     InputError
         The stages before it are not; or the memory is too little for their units.
     """
-    is_search = run.request.group is None
-    first = "sign" if is_search else OF_ROWS[0]
-    manifest = joined_run(run, description, planned(run, description), first)
+    stages: tuple[Stage, ...] = ROW_STAGES
+    if run.request.group is None:
+        stages = PAIR_STAGES if kind in ("pairs", "overlap") else SEARCH_STAGES
+    manifest = joined_run(run, description, planned(run, description), stages[0].name)
     budget = Budget(**manifest["budget"])
-    if any(size < least for size, least in zip(*map(_sizes, (run.budget, budget)), strict=True)):
+    if any(size < asdict(budget)[name] for name, size in asdict(run.budget).items()):
         raise ValueError(
             f"memory must be at least {budget.memory >> 20}M with {manifest['threads']} threads:"
             " that is for which the units of this run were made; give as much, or fewer threads"
         )
-    later, before = (
-        (LATER, lambda: _missing_before(run, kind)) if is_search
-        else (LATER_OF_ROWS, lambda: _missing_before_of_rows(run))
-    )  # fmt: skip
-    with taking_part(run, later, manifest["parts"], before):
+    with taking_part(run, stages, manifest["parts"], _units(run)):
         yield replace(run, budget=budget)
 
 
@@ -166,21 +159,16 @@ def joined_run(
 
 @contextmanager
 def taking_part(
-    run: Sharing,
-    later: Mapping[str, str],
-    parts: int,
-    missing_before: Callable[[], tuple[str, Any]],
+    run: Sharing, stages: Sequence[Stage], parts: int, units: Mapping[str, Units]
 ) -> Iterator[None]:
     """Work on a stage, if the one before it is complete and this one is not.
 
     Parameters
     ----------
-    later
-        What there is when nobody needs a stage any more.
+    stages, units
+        Of the run: as for `missing_before`.
     parts
         Into how many parts the process that began the run was divided.
-    missing_before
-        Returns the stage before, and what is missing of it, as `refuse` takes it.
 
     Raises
     ------
@@ -189,9 +177,10 @@ def taking_part(
     InputError
         The stage before it is not.
     """
+    later = {stage.name: stage.later for stage in stages}.get(run.stage or "")
     try:
         _check_not_over(run, later)
-        before, missing = missing_before()
+        before, missing = missing_before(run.work, run.stage or "", stages, units)
         if missing:
             refuse(run, before, missing, parts)
         yield
@@ -200,15 +189,11 @@ def taking_part(
         raise
 
 
-def _sizes(budget: Budget) -> Sequence[int]:
-    return list(asdict(budget).values())
-
-
-def _check_not_over(run: Sharing, later: Mapping[str, str]) -> None:
+def _check_not_over(run: Sharing, later: str | None) -> None:
     """Raise StageDoneError if no process needs this stage any more."""
     if run.work.has(FINISHED):
         raise _over(run, run.work.read(FINISHED)[RESULT])
-    if (name := later.get(run.stage or "")) and run.work.has(name):
+    if later is not None and run.work.has(later):
         raise StageDoneError
 
 
@@ -239,39 +224,28 @@ def early_stage(run: Run, *, different_ids: bool = False) -> None:
 
     `different_ids`: no id may be repeated.
     """
-    if run.stage == "sign":
-        sign_units(run)
-    elif run.stage == "link":
-        link_units(run)
-    elif run.stage == "unite":
+
+    def unite(run: Run) -> None:
         what = "documents" if run.cutting is None else f"{run.cutting.by}s"
         check_memory(run, BASE + PER_UNITED * run.signed, f"unite {run.signed:,} {what}")
         summary = sign_inputs(run)
         if different_ids:
             check_different_ids(run, summary)
         link_inputs(run)
-    elif run.stage == "gather":
-        gather.gather_segments(run)
-    else:
-        return
-    raise StageDoneError
 
-
-def row_stage(run: Run) -> None:
-    """Do the part of one of the stages that make documents of rows; StageDoneError at its end."""
-    if run.stage == "rows":
-        sign_units(run)
-    elif run.stage == "group":
-        check_memory(run, BASE + grouped.PER_GROUPED * run.signed, f"group {run.signed:,} rows")
+    def group(run: Run) -> None:
+        check_memory(run, BASE + PER_GROUPED * run.signed, f"group {run.signed:,} rows")
         sign_inputs(run)
         grouped.number_groups(run)
-    elif run.stage == "collect":
-        gather.gather_segments(run)
-    elif run.stage == "join":
-        grouped.write_documents(run)
-    else:
-        return
-    raise StageDoneError
+
+    makes: dict[str | None, Callable[[Run], None]] = {
+        "rows": sign_units, "group": group, "collect": gather.gather_segments,
+        "join": grouped.write_documents, "sign": sign_units, "link": link_units, "unite": unite,
+        "gather": gather.gather_segments,
+    }  # fmt: skip
+    if run.stage in makes and (run.request.group is None or run.stage in OF_ROWS):
+        makes[run.stage](run)
+        raise StageDoneError
 
 
 def check_memory(run: Run, needed: int, task: str) -> None:
@@ -318,52 +292,16 @@ def refuse(run: Sharing, before: str, missing: Any, parts: int) -> NoReturn:
     raise InputError(run.work.path, f"the stage {run.stage} cannot begin: {what}")
 
 
-def _missing_before(run: Run, kind: str) -> tuple[str, Any]:
-    """Return the stage before, its units, and those of them that are missing; or nothing."""
-    work = run.work
-    if run.stage == "link":
-        return "sign", _missing_units(run)
-    if run.stage == "unite":
-        return "link", if_missing(link_names(run, run.signed), work.has)
-    if run.stage == "gather":
-        return "unite", not work.has(LINKED)
-    if run.stage == "decide" and not work.has(gather.DONE):
-        if not work.has(LINKED):
-            return "unite", True
-        names = [texts_name(segment) for segment in run.segments]
-        return "gather", if_missing(names, work.has)
-    if run.stage == "merge" or (run.stage == "finish" and kind in ("pairs", "overlap")):
-        if not work.has(LINKED):
-            return "unite", True
-        names = [answer_name(number) for number in range(run.linked.parts)]
-        return "decide", if_missing(names, work.has)
-    if run.stage in ("write", "finish"):
-        return "merge", not work.has(KEPT)
-    return "", None
-
-
-def _missing_before_of_rows(run: Run) -> tuple[str, Any]:
-    """Return what `_missing_before` returns, for the stages that make documents of rows.
-
-    The stages that search in these documents ask, too: all documents must have been written.
-    """
-    work = run.work
-    if run.stage == "rows":
-        return "", None
-    if run.stage == "group":
-        return "rows", _missing_units(run)
-    if not work.has(grouped.FILES):
-        return "group", True
-    if run.stage == "collect":
-        return "", None
-    if run.stage == "join":
-        return "collect", if_missing([texts_name(segment) for segment in run.segments], work.has)
-    return "join", if_missing(grouped.document_files(run), work.has)
-
-
-def _missing_units(run: Run) -> tuple[Any, Any] | None:
-    """Return the units of signing, and those that are missing; None if none is."""
-    every = range(len(run.units))
-    return if_missing(
-        every, lambda unit: any(segment.last for segment in run.segments_of_unit(unit))
+def _units(run: Run) -> dict[str, Units]:
+    """Return the units of the stages of a search, and of those that make documents of rows."""
+    has = run.work.has
+    signing = Units(
+        lambda: range(len(run.units)),
+        lambda unit: any(segment.last for segment in run.segments_of_unit(unit)),
     )
+    texts = Units(lambda: [texts_name(segment) for segment in run.segments], has)
+    return {
+        "rows": signing, "collect": texts, "join": Units(lambda: grouped.document_files(run), has),
+        "sign": signing, "link": Units(lambda: link_names(run, run.signed), has), "gather": texts,
+        "decide": Units(lambda: [answer_name(part) for part in range(run.linked.parts)], has),
+    }  # fmt: skip

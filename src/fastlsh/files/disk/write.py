@@ -12,9 +12,9 @@ from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, PER_COMPARED, least_memory
 from fastlsh.files.cutting import Cutting, rest_of
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.run.manifest import if_missing
 from fastlsh.files.run.records import BlockRecord
 from fastlsh.files.run.run import Run
+from fastlsh.files.run.stages import Units
 from fastlsh.files.run.workdir import outputs_there, recording
 from fastlsh.io import (
     Added,
@@ -241,7 +241,7 @@ def missing_outputs(run: Run, targets: OutputPlan) -> Any:
     if not targets.folders:
         return None
     every = range(len(targets.plan))
-    return if_missing(every, _written(run, targets, every).__contains__)
+    return Units(lambda: every, _written(run, targets, every).__contains__).missing()
 
 
 def _written(run: Run, targets: OutputPlan, numbers: Sequence[int]) -> set[int]:

@@ -4,10 +4,10 @@ import errno
 import os
 import sys
 from binascii import crc32
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from fastlsh._version import __version__
 from fastlsh.errors import InputError
@@ -25,78 +25,6 @@ from fastlsh.io import (
 )
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import Shingler
-
-T = TypeVar("T")
-
-STAGES = ("sign", "link", "unite", "gather", "decide", "merge", "write", "finish")
-"""All stages, in order."""
-
-OF_ROWS = ("rows", "group", "collect", "join")
-"""The stages before these where documents are made of several rows."""
-
-OF_DECONTAMINATION = ("sample", "find", "write", "finish")
-"""The stages of a decontamination."""
-
-WHOLE = ("sample", "group", "unite", "merge", "finish")
-"""The stages that are not divided into parts."""
-
-OF_PAIRS = tuple(stage for stage in STAGES if stage not in ("merge", "write"))
-"""The stages of a search for pairs, and of an overlap."""
-
-
-class ProcessPart(NamedTuple):
-    """One of several parts of a stage."""
-
-    number: int = 1
-    """From 1."""
-    of: int = 1
-
-    def share(self, units: Sequence[T]) -> Sequence[T]:
-        """Return the units of this part: a stretch of them, so that a file is read once."""
-        n = len(units)
-        return units[n * (self.number - 1) // self.of : n * self.number // self.of]
-
-    def holding(self, units: Sequence[T], chosen: Sequence[T]) -> list[int]:
-        """Return the numbers of the parts, of as many as here, that have some of the units."""
-        held = set(chosen)
-        parts = (ProcessPart(number, self.of) for number in range(1, self.of + 1))
-        return [part.number for part in parts if held.intersection(part.share(units))]
-
-
-ALL = ProcessPart()
-
-
-def check_stage(
-    stage: str | None, part: tuple[int, int] | None, stages: Sequence[str] = (*STAGES, *OF_ROWS)
-) -> ProcessPart:
-    """Return the part of a stage that is asked for, or raise ValueError."""
-    if stage is None:
-        if part is not None:
-            raise ValueError("part has no effect without a stage: give stage=, too")
-        return ALL
-    if stage not in stages:
-        raise ValueError(f"stage must be one of {', '.join(stages)}, got {stage!r}")
-    if part is None:
-        return ALL
-    if stage in WHOLE and tuple(part) != ALL:
-        raise ValueError(f"the stage {stage} is not divided: leave out part=")
-    number, of = part
-    if not 1 <= number <= of:
-        raise ValueError(f"part must be from 1/{of} to {of}/{of}, got {number}/{of}")
-    return ProcessPart(number, of)
-
-
-def check_pair_stage(stage: str | None, what: str) -> None:
-    """Raise ValueError if a search that does not write rows has no such stage."""
-    if stage is not None and stage not in (*OF_ROWS, *OF_PAIRS):
-        raise ValueError(f"{what} has no stage {stage}: its stages are {', '.join(OF_PAIRS)}")
-
-
-def if_missing(every: Sequence[Any], has: Callable[[Any], bool]) -> tuple[Any, Any] | None:
-    """Return all units and those that are missing; None if none is."""
-    missing = [unit for unit in every if not has(unit)]
-    return (every, missing) if missing else None
-
 
 UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 25, 1 << 30
 """There are about so many units, none of fewer bytes than the second number says, if there are
@@ -157,8 +85,8 @@ def units_in(work: WorkDirectory, files: int) -> list[Unit]:
     return units
 
 
-FORMAT = 10
-"""Of the work directory."""
+VERSION, FORMAT = "work directory", 10
+"""The number of the format of the work directory, and what a description calls it."""
 
 ENDS = 1 << 16
 """Bytes at the head and the tail of a file that are looked at."""
@@ -195,7 +123,7 @@ def described_run(
         for name, value in plain_shingler(decided.pop("shingler")).items()
     }
     return {
-        "work directory": FORMAT, "fastlsh": __version__, "byte order": sys.byteorder, "job": job,
+        VERSION: FORMAT, "fastlsh": __version__, "byte order": sys.byteorder, "job": job,
         **decided, **cut, "inputs": fingerprints(sources, surely_read),
     }  # fmt: skip
 
@@ -231,8 +159,11 @@ def begin(
     InputError
         It holds a run of something else; the message says of what.
     """
-    work.clean()
     marks = marks_in(work.path)
+    if MANIFEST in marks and not restart:
+        version = work.read(MANIFEST).get(VERSION, FORMAT)  # another one is not touched
+        _check_same(work, {VERSION: version}, {VERSION: FORMAT})
+    work.clean()
     if not marks and holds_work(work.path):
         if not restart:
             work.read(MANIFEST)  # which says that it is damaged or missing
@@ -244,14 +175,18 @@ def begin(
         work.begin({**description, **planned})
         return False
     saved = work.read(MANIFEST)
-    description = {**description, **fixed(saved)}
-    if difference := _difference(saved, description):
+    _check_same(work, saved, {**description, **fixed(saved)})
+    return True
+
+
+def _check_same(work: WorkDirectory, saved: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """Raise InputError if a run is not the one that is asked for."""
+    if difference := _difference(saved, asked):
         raise InputError(
             work.path,
             f"holds an unfinished run of another job: {difference}. Give restart=True to start"
             " over, or another directory as work=",
         )
-    return True
 
 
 def join(

@@ -10,6 +10,16 @@ SIGNED = "signed.json"
 
 LINKED = "linked.json"
 """Counts of all families, when all documents have been linked."""
+GATHERED = "gathered.json"
+"""Nothing, when all texts have been gathered."""
+ANSWER = "answer.npy"
+"""The answer of all parts."""
+KEPT = "kept.npy"
+"""Whether each document of the inputs is kept."""
+DOCUMENT_FILES = "document-files.json"
+"""How many files of documents there are that were made of rows, and how many of `against`."""
+SAMPLE = "sample.npy"
+"""Which n-grams the sample has: how many documents these are, then both rows of a tally."""
 
 
 class BlockRecord(NamedTuple):

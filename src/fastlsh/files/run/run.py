@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastlsh.files.budget import Budget
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import OnMessage, Request
-from fastlsh.files.run.manifest import ProcessPart, Unit, units_in
+from fastlsh.files.run.manifest import Unit, units_in
 from fastlsh.files.run.records import (
     LINKED,
     SIGNED,
@@ -24,6 +24,7 @@ from fastlsh.files.run.records import (
     read_segment,
     segment_name,
 )
+from fastlsh.files.run.stages import ProcessPart
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import (
     COLUMNAR,
