@@ -100,7 +100,7 @@ def test_the_parts_of_a_budget_fit_into_it(memory, threads, num_perm):
     least = 1 << 16  # of rows, whatever the memory
     threads = min(threads, budget.threads)
     assert budget.threads >= 1
-    assert budget.run * keys <= max(room // 3, keys << 10)
+    assert budget.segment * keys <= max(room // 3, keys << 10)
     assert 40 * budget.rows * threads <= max(room // 3, 40 * least * threads)
     assert 24 * budget.block * threads <= room
     assert budget.block >= 1 << 19

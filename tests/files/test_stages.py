@@ -21,7 +21,7 @@ from fastlsh import (
 )
 from fastlsh.files.disk import link, pieces, sign
 from fastlsh.files.run import manifest
-from fastlsh.files.run.records import BlockRecord, Segment
+from fastlsh.files.run.records import LINKED, BlockRecord, Segment
 from fastlsh.files.run.stages import STAGES, WHOLE
 from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
 from fastlsh.files.scheduling import stage_jobs
@@ -372,7 +372,7 @@ def test_a_client_that_remembers_what_was_missing(keywords, monkeypatch):
         deduplicate_files(**keywords, stage=before)  # on another machine
         missing |= {path for path in work.iterdir() if path.name.startswith(("segment", "links"))}
         as_client(stage, part=None if stage in WHOLE else (1, 3))
-    assert (work / link.DONE).exists()
+    assert (work / LINKED).exists()
 
 
 @pytest.mark.parametrize("done", every(3, [4, 1, 6]))
