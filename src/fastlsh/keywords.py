@@ -1,10 +1,11 @@
-"""Keyword arguments that public functions share: listed, described and checked in one place."""
+"""What public functions share: keyword arguments, which are described in one place, and checks."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import cache, wraps
 from inspect import Parameter, cleandoc, signature
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, cast, get_args
 
 from fastlsh.options import OPTIONS, options_of
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Made = TypeVar("Made")
+P = ParamSpec("P")
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
 
 _HEADER = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)
 """The head of a section of a docstring, such as Parameters or Returns."""
@@ -130,3 +134,38 @@ def _around_parameters(docstring: str | None) -> tuple[str, str, str]:
             end = heads[number + 1].start() if number + 1 < len(heads) else len(text)
             return text[: head.end()], text[head.end() : end], text[end:]
     return text, "", ""
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[Result]):
+    """A run whose arguments have been checked."""
+
+    run: Callable[[], Result]
+    check: Callable[[], object]
+    """Raises what `run` would raise before it begins to work."""
+
+
+class Checkable(Protocol[P, Result_co]):
+    """A public function on files, which works, or only checks what it would work on."""
+
+    def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> Result_co:
+        """Do the work."""
+
+    def check(self, *arguments: P.args, **keywords: P.kwargs) -> None:
+        """Raise what the work would raise before it begins."""
+
+
+def checkable(prepare: Callable[P, Prepared[Result]]) -> Checkable[P, Result]:
+    """Make a public function of one that prepares a run; its `check` is called by plans."""
+
+    @wraps(prepare)
+    def run(*arguments: P.args, **keywords: P.kwargs) -> Result:
+        return prepare(*arguments, **keywords).run()
+
+    def check(*arguments: P.args, **keywords: P.kwargs) -> None:
+        prepare(*arguments, **keywords).check()
+
+    shown = signature(prepare)
+    (result,) = get_args(shown.return_annotation)
+    vars(run).update(check=check, __signature__=shown.replace(return_annotation=result))
+    return cast(Checkable[P, Result], run)

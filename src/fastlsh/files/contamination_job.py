@@ -42,7 +42,7 @@ from fastlsh.files.run.manifest import (
     units_in,
 )
 from fastlsh.files.run.records import SAMPLE
-from fastlsh.files.run.repair import forget_unless_resumable
+from fastlsh.files.run.run import forget_unless_resumable
 from fastlsh.files.run.stages import CONTAMINATION_STAGES, OF_DECONTAMINATION, ProcessPart, Units
 from fastlsh.files.run.workdir import WorkDirectory, outputs_there, recording, save_array
 from fastlsh.io import (

@@ -18,7 +18,7 @@ from fastlsh.files.contamination_job import (
 )
 from fastlsh.files.disk.staged import StageDoneError
 from fastlsh.files.evaluation_items import ItemFiles, read_items
-from fastlsh.files.plan import OutputPlan, Prepared, RequestedOutputs, checkable
+from fastlsh.files.plan import OutputPlan, RequestedOutputs
 from fastlsh.files.requests import (
     EngineOptions,
     OnMessage,
@@ -47,7 +47,7 @@ from fastlsh.io import (
     spooled_inputs,
     table_format,
 )
-from fastlsh.keywords import made, shares
+from fastlsh.keywords import Prepared, checkable, made, shares
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.search import (
     ContaminationKeywords,

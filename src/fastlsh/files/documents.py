@@ -13,10 +13,8 @@ from fastlsh.files.memory import documents as in_memory
 from fastlsh.files.plan import (
     EngineChoice,
     OutputPlan,
-    Prepared,
     RemovalRules,
     RequestedOutputs,
-    checkable,
     plan_removal,
     prepared,
 )
@@ -34,7 +32,7 @@ from fastlsh.files.results import (
 )
 from fastlsh.files.saved_index import IndexOutput, check_saved
 from fastlsh.io import Paths
-from fastlsh.keywords import shares
+from fastlsh.keywords import Prepared, checkable, shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.stages import check_keep
 

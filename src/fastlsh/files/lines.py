@@ -7,15 +7,7 @@ from fastlsh.files.answers import notes as notes_of
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.disk.pieces import run_lines_on_disk
 from fastlsh.files.memory.pieces import run_lines_in_memory
-from fastlsh.files.plan import (
-    EngineChoice,
-    OutputPlan,
-    Prepared,
-    RequestedOutputs,
-    checkable,
-    plan_removal,
-    prepared,
-)
+from fastlsh.files.plan import EngineChoice, OutputPlan, RequestedOutputs, plan_removal, prepared
 from fastlsh.files.requests import SHARED, Path, Request
 from fastlsh.files.results import (
     FileLineDeduplication,
@@ -24,7 +16,7 @@ from fastlsh.files.results import (
     warn_if_none_left,
 )
 from fastlsh.io import Paths
-from fastlsh.keywords import shares, taken
+from fastlsh.keywords import Prepared, checkable, shares, taken
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import piece_params

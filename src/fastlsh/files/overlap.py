@@ -11,7 +11,7 @@ from fastlsh.files.answers import left_out, named_files, short_documents
 from fastlsh.files.data_sets import DataSets
 from fastlsh.files.disk.overlap import run_overlap
 from fastlsh.files.memory.documents import summary_of, threads_and_progress
-from fastlsh.files.plan import EngineChoice, Prepared, checkable, prepared, select_engine
+from fastlsh.files.plan import EngineChoice, prepared, select_engine
 from fastlsh.files.requests import (
     SHARED,
     Engine,
@@ -37,7 +37,7 @@ from fastlsh.io import (
     write_table,
     write_text,
 )
-from fastlsh.keywords import shares
+from fastlsh.keywords import Prepared, checkable, shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.reporting import check_report, overlap_page
 from fastlsh.results import Overlap

@@ -7,7 +7,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.estimate import check_exact_fits
 from fastlsh.files.memory import pairs as in_memory
-from fastlsh.files.plan import EngineChoice, Prepared, checkable, prepared, select_engine
+from fastlsh.files.plan import EngineChoice, prepared, select_engine
 from fastlsh.files.requests import (
     SHARED,
     Engine,
@@ -30,7 +30,7 @@ from fastlsh.io import (
     table_format,
     values_in_path,
 )
-from fastlsh.keywords import shares
+from fastlsh.keywords import Prepared, checkable, shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.reporting import check_report
 from fastlsh.search import check_best

@@ -5,10 +5,8 @@ import pathlib
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from inspect import signature
 from tempfile import TemporaryDirectory
-from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast, get_args
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +39,7 @@ from fastlsh.io import (
     spooled_inputs,
     table_format,
 )
+from fastlsh.keywords import Prepared
 from fastlsh.parallel import amount
 from fastlsh.reporting import check_report
 from fastlsh.results import ClusterCounts, RemovedDocuments, stays
@@ -159,10 +158,8 @@ class RemovalRules:
         }  # fmt: skip
 
 
-P = ParamSpec("P")
 Plan = TypeVar("Plan")
 Result = TypeVar("Result")
-Result_co = TypeVar("Result_co", covariant=True)
 
 
 class RequestedOutputs(NamedTuple):
@@ -441,15 +438,6 @@ def changing_over(
         return run(request.on_disk())
 
 
-@dataclass(frozen=True)
-class Prepared(Generic[Result]):
-    """A run whose arguments have been checked."""
-
-    run: Callable[[], Result]
-    check: Callable[[], object]
-    """Raises what `run` would raise before it begins to work."""
-
-
 def prepared(
     request: Request,
     output: Path | None,
@@ -479,32 +467,6 @@ def prepared(
         return result
 
     return Prepared(run, lambda: changing_over(plan, request, output, twice=twice))
-
-
-class Checkable(Protocol[P, Result_co]):
-    """A public function on files, which works, or only checks what it would work on."""
-
-    def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> Result_co:
-        """Do the work."""
-
-    def check(self, *arguments: P.args, **keywords: P.kwargs) -> None:
-        """Raise what the work would raise before it begins."""
-
-
-def checkable(prepare: Callable[P, Prepared[Result]]) -> Checkable[P, Result]:
-    """Make a public function of one that prepares a run; its `check` is called by plans."""
-
-    @wraps(prepare)
-    def run(*arguments: P.args, **keywords: P.kwargs) -> Result:
-        return prepare(*arguments, **keywords).run()
-
-    def check(*arguments: P.args, **keywords: P.kwargs) -> None:
-        prepare(*arguments, **keywords).check()
-
-    shown = signature(prepare)
-    (result,) = get_args(shown.return_annotation)
-    vars(run).update(check=check, __signature__=shown.replace(return_annotation=result))
-    return cast(Checkable[P, Result], run)
 
 
 def _tell_of_wide_rows(run: Run) -> None:

@@ -15,7 +15,7 @@ from fastlsh.parameters import SearchParams
 TOGETHER = 1 << 12
 """Documents that are added together."""
 
-Added = tuple[list[Any], Any, NDArray[np.uint32] | None]
+IndexBatch = tuple[list[Any], Any, NDArray[np.uint32] | None]
 """Ids, texts, and signatures if there are some."""
 
 INDEX = "index.json"
@@ -58,7 +58,7 @@ def save_index(
     saved: "IndexOutput",
     search: SearchParams,
     threads: int | None,
-    documents: Iterator[Added],
+    documents: Iterator[IndexBatch],
     together: Replacements,
     count: Callable[[NewIndex], None] = lambda _: None,
 ) -> None:
@@ -119,7 +119,7 @@ def kept_of(
     collection: Collection,
     kept: NDArray[np.bool_],
     signatures: NDArray[np.uint32] | None = None,
-) -> Iterator[Added]:
+) -> Iterator[IndexBatch]:
     """Yield the kept documents of a collection in memory."""
     numbers = np.flatnonzero(kept)
     for start, stop in batches(len(numbers), TOGETHER):

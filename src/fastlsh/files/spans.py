@@ -8,15 +8,7 @@ from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.pieces import run_spans_on_disk
 from fastlsh.files.estimate import first_documents
 from fastlsh.files.memory.pieces import run_spans_in_memory
-from fastlsh.files.plan import (
-    EngineChoice,
-    OutputPlan,
-    Prepared,
-    RequestedOutputs,
-    checkable,
-    plan_removal,
-    prepared,
-)
+from fastlsh.files.plan import EngineChoice, OutputPlan, RequestedOutputs, plan_removal, prepared
 from fastlsh.files.requests import SHARED, FileKeywords, Path, Request
 from fastlsh.files.results import (
     FileSpanDeduplication,
@@ -26,7 +18,7 @@ from fastlsh.files.results import (
 )
 from fastlsh.files.run.run import Run
 from fastlsh.io import Paths
-from fastlsh.keywords import made, shares
+from fastlsh.keywords import Prepared, checkable, made, shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.search import check_length

@@ -34,7 +34,6 @@ from fastlsh.files.disk.decide import (
 )
 from fastlsh.files.disk.gather import bytes_gathered, gather_inputs
 from fastlsh.files.disk.gathered import GatheredTexts, as_json
-from fastlsh.files.disk.kept import check_different_ids, reread_kept
 from fastlsh.files.disk.link import PARTS, link_inputs
 from fastlsh.files.disk.segments import saved_columns
 from fastlsh.files.disk.sign import sign_inputs
@@ -48,13 +47,12 @@ from fastlsh.files.disk.staged import (
     staged_run,
     write_stage,
 )
-from fastlsh.files.disk.write import Remainder, writing_outputs
+from fastlsh.files.disk.write import Remainder, check_different_ids, reread_kept, writing_outputs
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described
 from fastlsh.files.run.records import ANSWER, GATHERED, LINKED, SIGNED, Summary
-from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
-from fastlsh.files.run.run import Run
+from fastlsh.files.run.run import Run, accept_mended, forget_unless_resumable
 from fastlsh.files.run.workdir import recording
 from fastlsh.files.saved_index import save_index
 from fastlsh.io import replacing_together, write_text

@@ -21,8 +21,7 @@ from fastlsh.files.budget import Budget, least_memory
 from fastlsh.files.disk.gather import gather_segments
 from fastlsh.files.disk.gathered import GatheredTexts, texts_name
 from fastlsh.files.disk.link import PARTS
-from fastlsh.files.disk.segment_keys import RowGroups
-from fastlsh.files.disk.segments import drop_keys
+from fastlsh.files.disk.segments import RowGroups, drop_keys
 from fastlsh.files.disk.sign import sign_inputs
 from fastlsh.files.disk.write import Remainder, error_of_document
 from fastlsh.files.run.ownership import INNER

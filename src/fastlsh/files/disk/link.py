@@ -12,9 +12,10 @@ from fastlsh._kernels.candidates import _candidates
 from fastlsh.banding import ASKS, OFFERS, of_band
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.disk.segment_keys import BandKeys, Minima
 from fastlsh.files.disk.segments import (
     OF_DOCUMENTS,
+    BandKeys,
+    Minima,
     drop_keys,
 )
 from fastlsh.files.disk.sorted_keys import pieces_of_range, ranges

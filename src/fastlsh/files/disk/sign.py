@@ -16,8 +16,10 @@ from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import BASE, PER_BATCH, PER_PIECE, least_memory, saying_memory
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.gathered import encoded_texts
-from fastlsh.files.disk.segment_keys import BandKeys, Minima, RowGroups
 from fastlsh.files.disk.segments import (
+    BandKeys,
+    Minima,
+    RowGroups,
     SegmentWriter,
     SignedBlock,
     check_number,
@@ -26,8 +28,14 @@ from fastlsh.files.disk.segments import (
 from fastlsh.files.disk.sorted_keys import repeated_values, repetitions
 from fastlsh.files.run.manifest import Unit
 from fastlsh.files.run.records import SIGNED, BlockRecord, Segment, Summary
-from fastlsh.files.run.repair import BROKEN, FailedUnitError, broken_file, in_unit, remember_broken
-from fastlsh.files.run.run import Run
+from fastlsh.files.run.run import (
+    BROKEN,
+    FailedUnitError,
+    Run,
+    broken_file,
+    in_unit,
+    remember_broken,
+)
 from fastlsh.index import refusal_of_id
 from fastlsh.io import (
     COLUMNAR,

@@ -11,10 +11,9 @@ from fastlsh.files.budget import BASE, Budget
 from fastlsh.files.disk import gather, grouped, link
 from fastlsh.files.disk.decide import answer_name
 from fastlsh.files.disk.gathered import texts_name
-from fastlsh.files.disk.kept import check_different_ids
 from fastlsh.files.disk.link import link_inputs, link_names, link_units
 from fastlsh.files.disk.sign import sign_inputs, sign_units
-from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
+from fastlsh.files.disk.write import Remainder, check_different_ids, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.manifest import RESULT, join, plan_units
 from fastlsh.files.run.ownership import FINISHED, MANIFEST
