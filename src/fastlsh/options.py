@@ -469,8 +469,7 @@ OPTIONS = (
         Option("most", integer(0), "pairs that the report shows", 1000),
     ),
     *_block(OVERLAP, "", "keyword",
-        Option("max_pairs", integer(0), "fail if more pairs of texts must be compared",
-            100_000_000),
+        Option("max_pairs", integer(0), "fail if more pairs of texts must be compared", 10**8),
     ),
     *_block(EVALUATE, "", "keyword",
         Option("sample", integer(1), "evaluate N documents, drawn by --seed", "all, but at most"
@@ -527,10 +526,8 @@ OPTIONS = (
         Option("parts", integer(1), "parts of each stage in the plan",
             refused="exact report self_test", use="command"),
     ),
-    *_block(SEARCHES, MESSAGES, "command",
-        Option("verbose", FLAG, "also print the bands, and why this engine"),
-    ),
     *_block((*SEARCHES, *CLEAN), MESSAGES, "command",
+        Option("verbose", FLAG, "also print the bands, and why this engine", commands=SEARCHES),
         Option("log", FILE, "append events to this file, as JSON lines", refused="self_test"),
         Option("summary", FILE, "write the counts and parameters of the run as JSON",
             refused="self_test"),
@@ -538,9 +535,7 @@ OPTIONS = (
             " found (from 0 to below 1): of documents removed, in a pair, with an item, or in"
             " another data set; with --by, of lines, paragraphs or characters removed; all outputs"
             " are written", refused="self_test"),
-    ),
-    *_block(CLEAN, MESSAGES, "command",
-        Option("quiet", FLAG, "show warnings, but no progress and no summary"),
+        Option("quiet", FLAG, "show warnings, but no progress and no summary", commands=CLEAN),
     ),
     *_block(TUNE, "", "keyword",
         Option("threshold", number("T"), "Jaccard similarity; needed without --preset"),
