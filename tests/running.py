@@ -1,5 +1,6 @@
 """Threads that begin together, those that run, forked processes, and the memory of a call."""
 
+import gc
 import os
 import signal
 import sys
@@ -52,6 +53,7 @@ def at_once(*works):
 
 def peak_memory(work):
     """Return the most bytes of Python's allocators that a call takes at a time."""
+    gc.collect()  # which also empties the free lists, from which tuples would take no new memory
     tracemalloc.start()
     try:
         work()

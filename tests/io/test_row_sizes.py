@@ -1,32 +1,19 @@
 """How much memory rows take as objects of Python: measured for each kind of value."""
 
 import csv
-import gc
 import io
 import json
-import tracemalloc
 
 import numpy as np
 import pytest
 
 from fastlsh.io.arrays import memory_as_objects, table_as_objects
+from running import peak_memory
 
 VALUES = [
     "{}", "[]", "[0]", '{"":0}', '{"":{}}', '"ab"', "9", "123456", "0.5", "12345678901234567890",
     "NaN", "null", '"é"', '"中文"', '"😀"', r'"\ud83d\ude00"', "[" * 200 + "]" * 200,
 ]  # fmt: skip
-
-
-def taken_by(call):
-    """Return the most bytes of memory that objects take during a call."""
-    gc.collect()  # which also empties the free lists, from which tuples would take no new memory
-    tracemalloc.start()
-    try:
-        kept = call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-        del kept
 
 
 def rows_of_json(size):
@@ -38,7 +25,7 @@ def rows_of_json(size):
 def test_objects_of_json_take_no_more_than_reckoned():
     for row in rows_of_json(30_000):
         data = row.encode()
-        taken = taken_by(lambda data=data: json.loads(str(data, "utf-8")))
+        taken = peak_memory(lambda data=data: json.loads(str(data, "utf-8")))
         reckoned = memory_as_objects(np.frombuffer(data, np.uint8), None)
         assert taken <= reckoned, row[:40]
         assert reckoned <= 8 * taken, row[:40]
@@ -47,7 +34,7 @@ def test_objects_of_json_take_no_more_than_reckoned():
 @pytest.mark.parametrize("field", ["", "a", "ab", "abcdefgh", "é", "😀", "long " * 1_000])
 def test_fields_of_csv_take_no_more_than_reckoned(field):
     data = ",".join([field] * (30_000 // (len(field) + 1))).encode()
-    taken = taken_by(lambda: next(csv.reader(io.StringIO(str(data, "utf-8"), newline=""))))
+    taken = peak_memory(lambda: next(csv.reader(io.StringIO(str(data, "utf-8"), newline=""))))
     reckoned = memory_as_objects(np.frombuffer(data, np.uint8), ",")
     assert reckoned <= 8 * taken
     assert taken <= 1.6 * reckoned  # the buffer of the csv module, which is gone behind the row
@@ -64,7 +51,7 @@ def test_values_of_tables_take_no_more_than_reckoned():
     ]  # fmt: skip
     for column in columns:
         table = pa.table({"v": column})
-        taken = taken_by(table.to_pylist)
+        taken = peak_memory(table.to_pylist)
         (reckoned,) = table_as_objects(table)
         assert taken <= reckoned, table.schema
         assert reckoned <= 8 * taken, table.schema
