@@ -428,7 +428,7 @@ OPTIONS = (
         Option("limit", integer(1), "print at most N matches per document", "all"),
     ),
     *_block(EXPORT, "", "command",
-        Option("json", FLAG, "as without it", commands=INFO),
+        Option("as_json", FLAG, "as without it", flag="--json", commands=INFO),
         Option("output", text("OUT"),
             "write id, documents (it and its duplicates), and, if dedup was given --source and"
             f" --count, sources and sum_COL, {TABLE_OUTPUT}"),

@@ -83,7 +83,7 @@ def test_kept_rows_are_converted(run, write):
     run.done("dedup", new, "--index", "i.ix", "-o", "k.csv", "--convert-to", "csv")
     with open("k.csv", newline="", encoding="utf-8") as file:
         kept = [row["id"] for row in csv.DictReader(file)]
-    told = json.loads(run("index", "info", "i.ix")[1])
+    told = json.loads(run("index", "info", "i.ix", "--json")[1])
     assert len(kept) == told["documents"] - 40 > 0
 
 

@@ -13,12 +13,12 @@ import pytest
 
 from combinations import every
 from fastlsh.cli import main
+from fastlsh.files import answers
 from fastlsh.files.disk import decide, gather, link, segments
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.disk import pieces as passages
 from fastlsh.files.disk import write as disk_writing
 from fastlsh.files.run import workdir
-from fastlsh.files.run.workdir import WorkDirectory, new_array, save_array
 from fastlsh.io import rows as rewriting
 from shards import contents, small_budget, write_shards
 from shards import rows_of as all_rows
@@ -82,8 +82,8 @@ STAGES = {
     "a later part": (decide, "decide_part", 2),
     "the whole answer": (decide, "save_blocks", 1),
     "who is kept": (on_disk, "kept_documents", 1),
-    "tables": (on_disk, "write_table", 1),
-    "clusters": (on_disk, "write_table", 2),
+    "tables": (answers, "write_table", 1),
+    "clusters": (answers, "write_table", 2),
     "outputs": (rewriting, "Conversion", 1),
     "a later output": (rewriting, "Conversion", 2),
 }
@@ -148,7 +148,7 @@ def test_a_full_disk_when_all_is_done(tmp_path, small_disk, monkeypatch, capfd):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(1, 40), 2)
     folder = small_disk(4_000)
-    filling(monkeypatch, folder, WorkDirectory, "empty")
+    filling(monkeypatch, folder, workdir.WorkDirectory, "empty")
     assert main(["dedup", *inputs, "-o", f"{folder}/k.jsonl", "--engine", "disk", "-q"]) == 0
     assert capfd.readouterr().err == ""
     assert sorted(os.listdir(folder)) == ["filler", "k.jsonl"]
@@ -301,9 +301,9 @@ def test_a_disk_of_every_size(tmp_path, small_disk, output):
 def test_arrays_for_which_there_is_no_room(small_disk):
     folder = small_disk(64)
     with pytest.raises(OSError, match="No space left on device"):
-        new_array(folder / "a.npy", np.uint64, (1 << 20,))
+        workdir.new_array(folder / "a.npy", np.uint64, (1 << 20,))
     with pytest.raises(OSError, match="No space left on device"):
-        save_array(folder / "b.npy", np.zeros(1 << 20))
+        workdir.save_array(folder / "b.npy", np.zeros(1 << 20))
 
 
 def test_only_outputs_that_are_recorded_are_not_written_again(tmp_path, monkeypatch):
