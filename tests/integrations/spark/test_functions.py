@@ -11,11 +11,11 @@ import pytest
 import fastlsh
 from fastlsh.integrations.spark import (
     clusters,
-    columns,
     deduplicate,
     limited_documents,
     near_duplicates,
     proofs,
+    search_columns,
 )
 from fastlsh.integrations.spark import families as parts
 from spark_collections import divided, expected_proofs, made, memory_proofs
@@ -223,7 +223,7 @@ def test_parts_of_any_size(spark, part, spill, monkeypatch):
 @pytest.mark.parametrize("driver", ["united", "spared"])
 def test_documents_that_share_their_number(spark, driver, monkeypatch):
 
-    monkeypatch.setattr(columns, "MAX_NUMBER", 15)  # hashes of ids that collide
+    monkeypatch.setattr(search_columns, "MAX_NUMBER", 15)  # hashes of ids that collide
     if driver == "spared":
         monkeypatch.setattr(parts, "on_driver", None)
         monkeypatch.setattr(parts, "LINKS", 16)
