@@ -23,8 +23,8 @@ class Kind(NamedTuple):
     greatest: int | None = None
     """Of an integer; None: there is no largest value."""
     choices: tuple[str, ...] = ()
-    given: str = "once"
-    """"once", "repeatedly" (each time with a value), or with "several" values."""
+    values: str = "one"
+    """How many values it takes: "one", "repeated" (one each time) or "several"."""
     value: Any = True
     """Of a flag that is given."""
 
@@ -44,15 +44,15 @@ def choice(*choices: str, metavar: str | None = None) -> Kind:
     return Kind("choice", metavar, choices=choices)
 
 
-def text(metavar: str, given: str = "once", name: str = "text") -> Kind:
+def text(metavar: str, values: str = "one", name: str = "text") -> Kind:
     """Return the kind of a name or another text."""
-    return Kind(name, metavar, given=given)
+    return Kind(name, metavar, values=values)
 
 
 FLAG = Kind("flag")
 COLUMN = text("COL")
 FILE = Kind("file", "FILE")
-FILES = Kind("file", "FILE", given="several")
+FILES = Kind("file", "FILE", values="several")
 
 
 class Option(NamedTuple):
@@ -166,7 +166,7 @@ OPTIONS = (
     *_block(READERS, INPUT, "reading",
         Option("recursive", FLAG, "also read the subdirectories of a directory"),
         Option("skip_unknown", FLAG, "leave out files of unknown formats"),
-        Option("text", text("COL", "repeatedly"), "column of the texts (default: text); a.b is key"
+        Option("text", text("COL", "repeated"), "column of the texts (default: text); a.b is key"
             " b in a; given several times: these columns as one text; a column may have lists of"
             " messages"),
         Option("join_with", text("S", name="escaped text"), "what stands between the columns, or"
@@ -208,7 +208,7 @@ OPTIONS = (
         Option("source", COLUMN, "count the different values of a column in each cluster:"
             " --annotate and --clusters get the column cluster_sources; with --index and"
             " --save-index, the index counts them", refused="lines span"),
-        Option("count", text("COL", "repeatedly"), "sum a column of numbers over each cluster:"
+        Option("count", text("COL", "repeated"), "sum a column of numbers over each cluster:"
             " --annotate and --clusters get the column cluster_COL; may be given several times; the"
             " index sums it, too", refused="lines span"),
         Option("max_copies", integer(1), "write up to N documents of each cluster, by priority", 1,
@@ -234,7 +234,7 @@ OPTIONS = (
         Option("against", FILES, "the files that the run had behind --against"),
     ),
     *_block((*PAIRS, *DEDUP, *AUDIT), INPUT, "keyword",
-        Option("against_text", text("COL", "repeatedly"), "column of the texts in the files of"
+        Option("against_text", text("COL", "repeated"), "column of the texts in the files of"
             " --against (default: as --text); may be given several times", refused="index"),
         Option("against_id", COLUMN, "column of the ids in the files of --against", "as --id",
             refused="index"),

@@ -25,8 +25,8 @@ def search_jobs(
     """Return the jobs of a search in some files, for `print_plan`."""
     spans: dict[str, Any] = {}
     if arguments.by == "span":
-        given = keywords_of(arguments, "keyword")
-        spans = {"shingler": span_shingler(arguments), "rules": made(CutRules.of, given)}
+        keywords = keywords_of(arguments, "keyword")
+        spans = {"shingler": span_shingler(arguments), "rules": made(CutRules.of, keywords)}
         if arguments.min_length is not None:
             spans["min_length"] = arguments.min_length
     return stage_jobs(

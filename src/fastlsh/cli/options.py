@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
             names = [SHORT[option.name]] if option.name in SHORT else []
             names.append(option.spelled)
             more |= {"dest": option.name, "required": option.required}
-            if option.kind.given == "several":
+            if option.kind.values == "several":
                 more["action"] = "extend"
         (group_of(parser, option.group) if option.group else parser).add_argument(*names, **more)
 
@@ -36,9 +36,9 @@ def _parsing(kind: Kind) -> dict[str, Any]:
         parsing["type"] = PARSERS[kind.name]
     if kind.name == "copies":
         parsing["action"] = _CopiesPer
-    if kind.given == "repeatedly":
+    if kind.values == "repeated":
         parsing["action"] = "append"
-    if kind.given == "several":
+    if kind.values == "several":
         parsing["nargs"] = "+"
     elif isinstance(kind.metavar, tuple):
         parsing["nargs"] = len(kind.metavar)

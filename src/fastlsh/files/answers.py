@@ -236,7 +236,7 @@ class CutPassages:
         )  # fmt: skip
         return passages_page(run, notes, seconds)
 
-    def found(self, summary: Summary, documents: int) -> "SpansFound":
+    def counts(self, summary: Summary, documents: int) -> "SpansFound":
         """Return what the run has found in so many documents of the inputs."""
         units = changed = 0
         last = -1

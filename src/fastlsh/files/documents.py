@@ -226,12 +226,12 @@ def _deduplicated(
         notes["copies"] = removal.note
     clock = Stopwatch()
     if choice.run is None:
-        found = in_memory.run_deduplication(
+        counts = in_memory.run_deduplication(
             request, choice.read_budget, targets, removal, notes, clock
         )
     else:
-        found = on_disk.run_deduplication(choice.run, targets, removal, notes=notes, clock=clock)
-    return result_of(request, choice, targets, removal, found, clock)
+        counts = on_disk.run_deduplication(choice.run, targets, removal, notes=notes, clock=clock)
+    return result_of(request, choice, targets, removal, counts, clock)
 
 
 def result_of(
@@ -239,15 +239,15 @@ def result_of(
     choice: EngineChoice,
     targets: OutputPlan,
     removal: RemovalRules,
-    found: Deduplicated,
+    counts: Deduplicated,
     clock: Stopwatch,
 ) -> FileDeduplication:
     """Return what a run has found, with the counts, times and paths."""
-    summary = found.summary
+    summary = counts.summary
     documents = summary.documents - summary.n_against
     return FileDeduplication(
-        documents=documents, n_kept=documents - found.removed, empty=summary.empty,
-        limited=found.limited, further_copies=found.further_copies,
+        documents=documents, n_kept=documents - counts.removed, empty=summary.empty,
+        limited=counts.limited, further_copies=counts.further_copies,
         missing_priorities=summary.missing_priorities, **counts_of(summary),
         **shared_fields(request, choice, clock, **removal.description),
         outputs=targets.outputs(summary.files),

@@ -155,8 +155,8 @@ def _deduplicated(
     choice = EngineChoice(estimate.reason, None, budget)
     lines = {**notes(request, targets), "index": "its texts are shown normalised, as it keeps them"}
     clock = Stopwatch()
-    found = run_deduplication(request, budget, targets, removal, lines, clock, index)
-    return result_of(request, choice, targets, removal, found, clock)
+    counts = run_deduplication(request, budget, targets, removal, lines, clock, index)
+    return result_of(request, choice, targets, removal, counts, clock)
 
 
 def _finish(index: Index, outputs: list[str]) -> None:

@@ -120,18 +120,18 @@ def _deduplicated(
     shared = {"by": cutting.by, **shared_fields(request, choice, clock, **more)}
     notes = notes_of(request, targets)
     if choice.run is None:
-        found = run_lines_in_memory(
+        counts = run_lines_in_memory(
             request, choice.read_budget, targets, cutting, drop_empty, max_candidates, notes, clock
         )
     else:
-        found = run_lines_on_disk(
+        counts = run_lines_on_disk(
             choice.run, targets, drop_empty=drop_empty, max_candidates=max_candidates, notes=notes,
             clock=clock,
         )  # fmt: skip
     return FileLineDeduplication(
-        documents=found.documents, written=found.documents - (found.emptied if drop_empty else 0),
-        changed=found.changed, emptied=found.emptied, spans=found.spans, n_removed=found.removed,
-        characters=found.characters, limited=found.limited,
-        **{**counts_of(found.summary), "against_documents": found.against}, **shared,
-        outputs=targets.outputs(found.summary.files),
+        documents=counts.documents, spans=counts.spans, n_removed=counts.removed,
+        written=counts.documents - (counts.emptied if drop_empty else 0), changed=counts.changed,
+        emptied=counts.emptied, characters=counts.characters, limited=counts.limited,
+        **{**counts_of(counts.summary), "against_documents": counts.against}, **shared,
+        outputs=targets.outputs(counts.summary.files),
     )  # fmt: skip

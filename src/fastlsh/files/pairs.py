@@ -240,12 +240,12 @@ def _pairs(request: Request, choice: EngineChoice, search: PairSearch) -> FilePa
             "parameters": {**kept, "exact": True},
         }
     if choice.run is None:
-        found = in_memory.run_pairs(request, choice.read_budget, search, clock)
+        counts = in_memory.run_pairs(request, choice.read_budget, search, clock)
     else:
-        found = on_disk.run_pairs(choice.run, search=search, clock=clock)
-    summary = found.summary
+        counts = on_disk.run_pairs(choice.run, search=search, clock=clock)
+    summary = counts.summary
     return FilePairs(
-        documents=summary.documents - summary.n_against, n_pairs=found.pairs,
-        documents_in_pairs=found.documents_in_pairs, empty=summary.empty, **counts_of(summary),
+        documents=summary.documents - summary.n_against, n_pairs=counts.pairs,
+        documents_in_pairs=counts.documents_in_pairs, empty=summary.empty, **counts_of(summary),
         **shared,
     )  # fmt: skip

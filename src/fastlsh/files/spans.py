@@ -150,17 +150,17 @@ def _deduplicated(
     for name in ("threshold", "params", "recall_at_threshold"):  # of a search for similar texts
         del shared[name]
     if choice.run is None:
-        found = run_spans_in_memory(
+        counts = run_spans_in_memory(
             request, choice.read_budget, targets, cutting, rules, annotate, notes, clock
         )
     else:
-        found = run_spans_on_disk(
+        counts = run_spans_on_disk(
             choice.run, targets, rules=rules, annotate=annotate, notes=notes, clock=clock
         )
     return FileSpanDeduplication(
-        documents=found.documents, written=found.documents - found.dropped, changed=found.changed,
-        dropped=found.dropped, n_removed=found.removed, characters=found.characters,
-        characters_read=found.summary.characters, common=found.common,
-        **{**counts_of(found.summary), "against_documents": found.against}, **shared,
-        outputs=targets.outputs(found.summary.files),
+        documents=counts.documents, written=counts.documents - counts.dropped, common=counts.common,
+        changed=counts.changed, dropped=counts.dropped, n_removed=counts.removed,
+        characters=counts.characters, characters_read=counts.summary.characters,
+        **{**counts_of(counts.summary), "against_documents": counts.against}, **shared,
+        outputs=targets.outputs(counts.summary.files),
     )  # fmt: skip

@@ -56,7 +56,7 @@ def gather_inputs(run: Run) -> None:
 
 
 def gather_segments(run: Run) -> None:
-    """Gather the runs of this process's part that have not been gathered; several at a time."""
+    """Gather the segments of the part of this process that are left, several at a time."""
     segments = [signed for signed in run.part.share(run.segments) if not is_gathered(run, signed)]
     tell = run.byte_progress("gathering")
     parts = run.work.load(PARTS)

@@ -260,7 +260,7 @@ def run_spans_on_disk(
                         {**notes, **left_out(summary.skipped)}, clock,
                     )  # fmt: skip
                     write_text(targets.report, page, together)
-        result = passages.found(summary, numbering.documents - numbering.n_against)
+        result = passages.counts(summary, numbering.documents - numbering.n_against)
         return ended(run, result, targets.all_outputs(summary.files))
 
 

@@ -108,7 +108,7 @@ class Minima(StoredKeys):
     def _groups(self) -> Keys | None:
         """The group of each document, if only documents of a group are compared."""
         first = self._run.params.num_perm + 1
-        return None if len(self._rows) == first else _joined(*self.rows(first, first + 2))
+        return None if len(self._rows) == first else _of_halves(*self.rows(first, first + 2))
 
 
 class RowGroups(StoredKeys):
@@ -122,12 +122,12 @@ class RowGroups(StoredKeys):
     @cached_property
     def groups(self) -> Keys:
         """The hash of the group of each row."""
-        return _joined(*self.rows(0, 2))
+        return _of_halves(*self.rows(0, 2))
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """The bytes of the text of each row."""
-        return _joined(*self.rows(2, 4)).view(np.int64)
+        return _of_halves(*self.rows(2, 4)).view(np.int64)
 
 
 def kind_of_keys(run: Run) -> type[BandKeys] | type[Minima] | type[RowGroups]:
@@ -142,9 +142,9 @@ def _halves(numbers: Keys) -> tuple[Halves, Halves]:
     return numbers.astype(np.uint32), (numbers >> HALF).astype(np.uint32)
 
 
-def _joined(low: Halves, high: Halves) -> Keys:
-    joined: Keys = high.astype(np.uint64) << HALF | low.astype(np.uint64)
-    return joined
+def _of_halves(low: Halves, high: Halves) -> Keys:
+    numbers: Keys = high.astype(np.uint64) << HALF | low.astype(np.uint64)
+    return numbers
 
 
 BYTES_OF_SEGMENT = 1 << 30
@@ -217,7 +217,7 @@ class SegmentWriter:
         self._bytes += signed.record.size
 
     def close(self, before: int | None = None, *, last: bool = False) -> None:
-        """Write the run; of the files before one only, if that is given.
+        """Write the segment; with `before`, only the blocks of the files before that file.
 
         `last`: it completes its unit.
         """

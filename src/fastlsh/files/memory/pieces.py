@@ -125,7 +125,7 @@ def run_spans_in_memory(
             write_text(targets.report, page, together)
     characters = characters_of(as_texts(collection.texts), cutting.shingler, request.run)
     summary = summary_of(collection, others, characters=int(characters.sum()))
-    return passages.found(summary, len(collection))
+    return passages.counts(summary, len(collection))
 
 
 def _excerpts(texts: Texts, places: NDArray[np.int64]) -> list[Excerpt]:

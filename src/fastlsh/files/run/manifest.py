@@ -161,7 +161,7 @@ def begin(
     """
     marks = marks_in(work.path)
     if MANIFEST in marks and not restart:
-        version = work.read(MANIFEST).get(VERSION, FORMAT)  # another one is not touched
+        version = work.read(MANIFEST).get(VERSION, FORMAT)  # other formats are not touched
         _check_same(work, {VERSION: version}, {VERSION: FORMAT})
     work.clean()
     if not marks and holds_work(work.path):
@@ -180,7 +180,7 @@ def begin(
 
 
 def _check_same(work: WorkDirectory, saved: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    """Raise InputError if a run is not the one that is asked for."""
+    """Raise InputError if the saved description is not that of the run that is asked for."""
     if difference := _difference(saved, asked):
         raise InputError(
             work.path,

@@ -284,7 +284,7 @@ def forget_unless_resumable(work: WorkDirectory) -> None:
 def accept_mended(run: Run, description: Mapping[str, Any]) -> None:
     """Let the run go on if the broken file, or one behind it, differs from what the manifest says.
 
-    The runs of keys that hold blocks of these files are removed. Whatever else differs stays for
+    The segments that hold blocks of these files are removed. Whatever else differs stays for
     `manifest.begin` to refuse.
     """
     work = run.work

@@ -127,15 +127,15 @@ class Units(NamedTuple):
 def missing_before(
     work: WorkDirectory, name: str, stages: Sequence[Stage], units: Mapping[str, Units]
 ) -> tuple[str, Any]:
-    """Return what is missing before a stage: of which earlier one, and its units and missing ones.
+    """Return the earlier stage that is incomplete, with its units and the missing units.
 
     Parameters
     ----------
     name
-        The stage; one that is not among `stages` comes behind them.
+        The name of the stage; a stage that is not among `stages` comes behind all of them.
     units
-        Of the stages that are divided, where they are known; another stage is complete when the
-        one before it is.
+        The units of the stages that are divided, as far as they are known; any other stage is
+        complete when the stage before it is.
     """
     names = names_of(stages)
     earlier = stages[: names.index(name) if name in names else len(names)]

@@ -240,7 +240,7 @@ class DelimitedBlock(RowBlock):
         places = (*columns.texts, *columns.numbers.values(), *columns.labels.values())
         places += tuple(at for at in (columns.id, columns.priority) if at is not None)
         if not columns.texts or len(places) > COLUMNS or not "\0" < kind.delimiter < "\x80":
-            return None  # no row has told the columns, or the kernel does not read them
+            return None  # the columns are not known yet, or the kernel does not read them
         bounds, members = self._lines.bounds, np.zeros((2 * len(places), len(rows)), np.int64)
         out = np.empty(int((bounds[rows + 1] - bounds[rows]).sum()), np.uint8)
         used, is_ascii = delimited_fields(

@@ -166,9 +166,9 @@ class ParquetSource:
     ) -> Iterator[tuple[int, int, int | None]]:
         """Yield (first row, row behind the last one, rows of a part) of what is not done.
 
-        Small row groups come together, and are read as a whole, without parts; so does a large one
-        by itself in parts, or what is left of one. LongRowError: a row of these columns is longer
-        than `max_row`, or their pages are too large.
+        Small row groups come together and are read as a whole: the number of rows is then None. A
+        large row group, or the rest of a row group, comes alone and is read in parts. LongRowError:
+        a row of these columns is longer than `max_row`, or their pages are too large.
         """
         first = max(self.group_at(done) if done else 0, groups.start)
         start = stop = int(self.ends[first])
@@ -210,11 +210,11 @@ class ParquetSource:
                 is_read = name.split(".")[0] in names
                 if not is_read or column.total_uncompressed_size <= max_row:
                     continue
-                found = pages(file, column)
-                largest = max((page.size for page in found), default=0)
+                column_pages = pages(file, column)
+                largest = max((page.size for page in column_pages), default=0)
                 together += largest
                 if largest > max_row and name in names:  # neither fields nor lists
-                    values = [page.values for page in found if page.values]
+                    values = [page.values for page in column_pages if page.values]
                     doubtful[name] = min(values[:-1] or values, default=1) // 4 + 1
         if together > PAGES * max_row:
             raise LongRowError(self.source.path, together, what="page")
@@ -329,15 +329,15 @@ def reread_parquet(
             names = [name for name in names if name != text.name]
             texts = pyarrow("").table({text.name: texts})
         for group, extents_of_group in groupby(extents, file.group_in_parts):
-            mine = list(extents_of_group)
-            if any(extent.check != file.check for extent in mine):
+            group_extents = list(extents_of_group)
+            if any(extent.check != file.check for extent in group_extents):
                 raise changed(source)
             tables: Iterable[Any] = repeat(None)
             if group is not None and names:
-                tables = file.in_order(mine, names)
+                tables = file.in_order(group_extents, names)
             elif not file.ends[-1]:
                 tables = repeat(file.head.layout.empty_table())
-            for extent, table in zip(mine, tables, strict=False):
+            for extent, table in zip(group_extents, tables, strict=False):
                 if texts is not None:
                     known = texts.slice(extent.start - extents[0].start, extent.stop - extent.start)
                     table = file.table(known, *([] if table is None else [table]))
