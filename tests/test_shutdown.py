@@ -59,6 +59,7 @@ ENDS = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("end", first(*ENDS))
 def test_answers_are_complete(here, run_python, end):
     put_rows("a.jsonl", *({"id": i, "text": "abc"[i % 3] * 20_000} for i in range(300)))
@@ -66,6 +67,7 @@ def test_answers_are_complete(here, run_python, end):
     assert (result.stdout.split(), result.stderr) == (["3", "3", "3", "300"] * len(ENDS[end]), "")
 
 
+@pytest.mark.exhaustive
 def test_an_index_that_is_closed_last(here, run_python):
     code = """
 import time, fastlsh

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fastlsh
+from combinations import every
 from fastlsh import LSHParams, MinHasher, Shingler
 from fastlsh.candidates import links
 from running import at_once, hasty_switching
@@ -94,7 +95,7 @@ def together(calls):
         return at_once(*(partial(repeated, call) for call in calls))
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", every(2, CALLS, 1))
 def test_on_the_same_object(name, monkeypatch):
     monkeypatch.setattr(links, "FEW", 0)
     texts = texts_of(0)
@@ -104,7 +105,7 @@ def test_on_the_same_object(name, monkeypatch):
             same(result, expected)
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", every(2, CALLS))
 def test_on_different_objects(name, monkeypatch):
     monkeypatch.setattr(links, "FEW", 0)
     collections = [texts_of(seed, 40 + 10 * seed) for seed in range(THREADS)]

@@ -198,6 +198,7 @@ def distinct_hashes(text):
     return sorted(map(oracle.characters_hash, set(oracle.windows(text, 9))))
 
 
+@pytest.mark.exhaustive
 def test_sets_of_large_and_repetitive_texts(isa):
     texts = [
         text_of(100_000, "abcdefghijklmnopqrstuvwxyz"),  # beyond one sorting table

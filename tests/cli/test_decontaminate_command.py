@@ -47,6 +47,7 @@ def test_boilerplate_is_named(run, tmp_path):
     assert len(texts(tmp_path / "clean.jsonl")) == 150
 
 
+@pytest.mark.exhaustive
 def test_self_test(run, files, tmp_path):
     train, evals = files
     given = ("decontaminate", train, "--evals", evals, "--self-test")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from combinations import first
 from fastlsh.cli import main
 from shards import contents, rows_of, write_shards
 
@@ -122,7 +123,7 @@ def test_the_plan_for_sh_runs_as_printed(answered, tmp_path, capfd, processes):
 
 
 @on_posix
-@pytest.mark.parametrize("kind", ["sh", "slurm"])
+@pytest.mark.parametrize("kind", first("sh", "slurm"))
 @pytest.mark.usefixtures("command")
 def test_the_plan_of_a_decontamination_runs_as_printed(tmp_path, capfd, kind, processes):
     rows = map(json.loads, Path("in1.jsonl").read_text("utf-8").splitlines())

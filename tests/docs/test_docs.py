@@ -235,6 +235,7 @@ def reference():
     return script
 
 
+@pytest.mark.exhaustive
 def test_the_reference_is_made_of_the_docstrings(reference):
     outline, page = (
         (DOCS / f"reference.{end}").read_text(encoding="utf-8") for end in ("txt", "md")

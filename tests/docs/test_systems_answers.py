@@ -8,6 +8,7 @@ import pages
 from fastlsh import Shingler
 
 
+@pytest.mark.exhaustive
 def test_the_page_on_a_few_answers(tmp_path, monkeypatch):
     """In each run of the tests; the whole page is left to the exhaustive ones."""
     monkeypatch.setattr(pages, "_is_there", lambda name: False)  # matplotlib takes most of the time

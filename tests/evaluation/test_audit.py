@@ -106,6 +106,7 @@ def test_the_threshold_for_a_precision():
         threshold_for(found, 95)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("audits", [60, pytest.param(400, marks=pytest.mark.exhaustive)])
 def test_the_interval_holds_its_promise(audits):
     """Of many audits of removals whose precision is known, about 95 % contain it."""

@@ -46,6 +46,7 @@ def test_what_is_measured_can_be_bad():
     assert measured.recall["rewrapped"].value == 1.0
 
 
+@pytest.mark.exhaustive
 def test_items_of_scripts_without_spaces_get_none_around_them():
     letters = [chr(code) for code in range(0x4E00, 0x5A00, 7)]
     items = ["".join(DRAW.choices(letters, k=40)) + "？" for _ in range(20)]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import fastlsh
+from combinations import covering
 from files import put_rows, put_table
 
 TEXTS = [f"{word} text that nobody else has written down before" * 2 for word in ("One", "Its")]
@@ -23,8 +24,9 @@ def inputs(here):
     return put_rows("in.jsonl", *rows)
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk"])
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize(
+    ("suffix", "engine"), covering(["jsonl", "csv", "parquet"], ["memory", "disk"])
+)
 def test_every_job_reads_them(inputs, engine, suffix):
     some = {"against": f"known.{suffix}", "engine": engine, "memory": "300M", **COLUMNS}
     for run in (

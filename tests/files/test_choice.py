@@ -77,6 +77,7 @@ def test_the_first_version_of_control_groups(groups):
     assert groups.belong("3:cpu:/job\n4:memory:/job/a:b\n") == 8005
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform != "linux", reason="measured on Linux only")
 def test_the_limit_of_the_address_space_counts(run_python):
     done = run_python(

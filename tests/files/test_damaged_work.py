@@ -179,6 +179,7 @@ def named_if_damaged(function, keywords, path, kinds, named):
     path.write_bytes(code)
 
 
+@pytest.mark.exhaustive
 def test_damage_of_gathered_texts(tmp_path, monkeypatch):
     keywords, expected = stopped(tmp_path, monkeypatch, "deciding")
     for name in ("texts", "rows", "stretches.npy"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import in_stages
-from combinations import every
+from combinations import covering, every
 from fastlsh import InputError, deduplicate_files
 from files import put_rows, put_table, table_rows
 from shards import small_budget
@@ -55,8 +55,9 @@ def kept_of(path):
     return [row["id"] for row in table_rows(path)]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+@pytest.mark.parametrize(
+    ("suffix", "engine"), covering(["jsonl", "json", "csv", "parquet"], ENGINES)
+)
 def test_the_higher_one_stays(tmp_path, monkeypatch, engine, suffix):
     small_budget(monkeypatch)
     groups = [["dates", "nanoseconds", "missing dates"], ["numbers", "missing numbers"]]
@@ -123,8 +124,9 @@ def test_decimals_are_exact(tmp_path):
         assert kept_of(tmp_path / "out.parquet") == ["high0", "high1"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+@pytest.mark.parametrize(
+    ("suffix", "engine"), covering(["jsonl", "json", "csv", "parquet"], ENGINES)
+)
 def test_keys_of_directories(tmp_path, monkeypatch, engine, suffix):
     """Dates, null and numbers in paths, and dates beside a file whose rows have them."""
     small_budget(monkeypatch)

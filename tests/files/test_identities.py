@@ -81,6 +81,7 @@ print(json.dumps(identity_hashes(ids).tolist()))
 """
 
 
+@pytest.mark.exhaustive
 def test_the_numbers_are_the_same_in_every_process():
     here = identity_hashes(OF_PROGRAM).tolist()
     seed = 1 if os.environ.get("PYTHONHASHSEED") != "1" else 2  # of hash(): another one than here

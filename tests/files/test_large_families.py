@@ -44,6 +44,7 @@ def test_a_family_that_is_larger_than_a_part(tmp_path, monkeypatch, kind):
     assert "which takes longer. Longer shingles" in message
 
 
+@pytest.mark.exhaustive
 def test_a_family_that_needs_more_than_the_memory_says_so(tmp_path, monkeypatch):
     small_budget(monkeypatch, part=50)
     path = families.write(tmp_path / "in.jsonl", families.identical(300, 300))

@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 import fastlsh
-from combinations import covering, every
+from combinations import covering, every, first
 from fastlsh.io import read
 from files import lines_of, put_table
 from shards import contents, rows_of, small_budget
@@ -171,7 +171,7 @@ def test_lines(tmp_path, monkeypatch, limit):
         assert out.read_bytes() == (tmp_path / "s.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("group", [None, "id"])
+@pytest.mark.parametrize("group", first("id", None))
 def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch, group):
     small_budget(monkeypatch, segment=10)
     paths = write(tmp_path / "in", "jsonl")
@@ -344,7 +344,7 @@ def write_grouped(folder, rows):
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
-@pytest.mark.parametrize("scattered", [False, True])
+@pytest.mark.parametrize("scattered", every(2, [False, True], 1))
 @pytest.mark.parametrize("limit", every(6, [2, 4, 1, 5, 7, 99], 1))
 def test_the_rows_of_a_document_are_not_cut(tmp_path, monkeypatch, engine, scattered, limit):
     """If they follow each other; else, the inputs end before a document behind the limit."""

@@ -167,7 +167,7 @@ def objects(folder):
         yield name, "jsonl", {"convert_to": "jsonl"}
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", every(2, range(7)))
 @pytest.mark.parametrize("engine", ["disk", "memory"])
 def test_rows_that_become_objects_of_python_are_named(tmp_path, monkeypatch, engine, number):
     name, suffix, more = [*objects(tmp_path)][number]
@@ -391,7 +391,7 @@ LONG_IN_PARQUET = {
 }
 
 
-@pytest.mark.parametrize("engine", ["disk", "memory"])
+@pytest.mark.parametrize("engine", every(2, ["disk", "memory"]))
 @pytest.mark.parametrize("case", LONG_IN_PARQUET)
 @pytest.mark.parametrize("dictionary", every(2, [False, True], 1))
 def test_long_rows_and_pages_of_parquet_are_named(tmp_path, monkeypatch, case, engine, dictionary):

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from combinations import rounds
+from combinations import every, first, rounds
 from fastlsh import (
     InputError,
     decontaminate_files,
@@ -87,7 +87,7 @@ def runs(keywords):
     yield decontaminate_files, {**evals, "stage": "sample"}
 
 
-@pytest.mark.parametrize("more", [{}, OTHERS])
+@pytest.mark.parametrize("more", first({}, OTHERS))
 def test_a_directory_of_something_else(keywords, more):
     work = keywords["work"]
     for number, mark in enumerate(MARKS):
@@ -127,7 +127,7 @@ PLANTED = {
 
 
 @needs_links
-@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("name", every(2, PLANTED))
 def test_no_link_in_a_work_directory_is_followed(keywords, tmp_path, monkeypatch, name):
     home = tmp_path / "home"
     put(home, {"draft.tmp": "precious", "old.tmp/thesis.tex": "precious", "a.json": "1"})
@@ -248,6 +248,7 @@ def test_another_work_directory_in_a_directory_is_no_seal(keywords, tmp_path):
     assert contents(work) == before
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_sixteen_processes_that_begin_one_run_all_go_on(tmp_path):

@@ -56,7 +56,7 @@ WHICH = [
 ]
 
 
-@pytest.mark.parametrize("suffix", every(2, ["jsonl", "parquet", "arrow", "csv", "jsonl.gz"]))
+@pytest.mark.parametrize("suffix", every(4, ["jsonl", "parquet", "arrow", "csv", "jsonl.gz"]))
 def test_one_output_has_the_columns(tmp_path, made, suffix):
     inputs = made(suffix)
     for number, (how, kept) in enumerate(WHICH):
@@ -83,7 +83,7 @@ def test_a_key_that_has_the_name_of_an_annotation(tmp_path):
         fastlsh.deduplicate_files(tmp_path / "taken", tmp_path / "t.jsonl", annotate=True)
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", every(2, ["jsonl", "parquet"], 1))
 def test_the_other_jobs(tmp_path, made, suffix):
     inputs, table = made(suffix), tmp_path / "t.jsonl"
     shutil.copytree(inputs / "lang=de", tmp_path / "others" / "lang=de")

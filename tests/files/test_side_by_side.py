@@ -46,6 +46,7 @@ def changed(monkeypatch, change):
     )  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_two_files_are_read_at_a_time(keywords, tmp_path, monkeypatch):
     expected = written(keywords, tmp_path / "one", 1)
     both = threading.Barrier(2, timeout=30)
@@ -61,6 +62,7 @@ def test_two_files_are_read_at_a_time(keywords, tmp_path, monkeypatch):
     assert not both.broken
 
 
+@pytest.mark.exhaustive
 def test_the_first_broken_file_is_named_and_what_lies_before_stays_done(
     keywords, tmp_path, monkeypatch
 ):

@@ -81,7 +81,7 @@ def outputs(folder, name="kept/"):
 
 IN_PARTS = {
     "documents": (deduplicate_files, "jsonl", {"against": True, "keep": "longest"}),
-    "tables": (deduplicate_files, "parquet", {"against": True, "priority": "score"}),
+    "tables": (deduplicate_files, "parquet", {"against": True, "priority": "score", "count": 24}),
     "pairs": (near_duplicate_files, "jsonl", {}),
     "lines": (deduplicate_line_files, "jsonl", {"against": True, "drop_empty": True}),
     "passages": (deduplicate_span_files, "jsonl", {"against": True, "min_length": 40}),
@@ -275,6 +275,7 @@ def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
     assert os.listdir(tmp_path / "work") == ["finished.json"]
 
 
+@pytest.mark.exhaustive
 def test_the_same_part_twice_at_once(staged, tmp_path):
     keywords, expected = staged
     each_stage_at_once(deduplicate_files, keywords, STAGES)

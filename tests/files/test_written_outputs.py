@@ -34,7 +34,7 @@ JOBS = {
 
 def items(folder):
     """Write evaluation items, one of the collection, and return the path."""
-    rows = [row for row in rows_of(3, 60) if len((row["text"] or "").split()) > 40]
+    rows = [row for row in rows_of(3, 36) if len((row["text"] or "").split()) > 40]
     return write_shards(folder, rows[:1], 1, "evals")[0]
 
 
@@ -46,7 +46,7 @@ def job(request, tmp_path, monkeypatch):
     monkeypatch.setattr(write, "_OUTPUTS", 1)
     monkeypatch.setattr("fastlsh.files.run.manifest.UNIT", 2_000)
     monkeypatch.chdir(tmp_path)
-    inputs = write_shards(tmp_path, rows_of(3, 60), 4)
+    inputs = write_shards(tmp_path, rows_of(3, 36), 4)
     if function is decontaminate_files:
         more = {"evals": items(tmp_path), **more}
     written, again = [], rewriting._written
@@ -148,7 +148,7 @@ def test_finish_in_stages_checks_what_is_there(tmp_path, monkeypatch, name, dama
     monkeypatch.setattr(workdir, "_file_record", elsewhere)
     function, stages = JOBS[name][0], STAGES
     keywords = {
-        "inputs": write_shards(tmp_path, rows_of(3, 60), 3), "output": f"{tmp_path}/out/",
+        "inputs": write_shards(tmp_path, rows_of(3, 36), 3), "output": f"{tmp_path}/out/",
         "memory": "300M", "threads": 1, "work": tmp_path / "work",
     }  # fmt: skip
     if name == "items":
@@ -209,7 +209,7 @@ def test_a_saved_index_is_written_once(tmp_path, monkeypatch):
     """A run goes on though its index is there already; another index there is refused."""
     small_budget(monkeypatch)
     monkeypatch.chdir(tmp_path)
-    inputs = write_shards(tmp_path, rows_of(3, 60), 3)
+    inputs = write_shards(tmp_path, rows_of(3, 36), 3)
     keywords = {
         "inputs": inputs, "output": "out/", "engine": "disk", "work": "work", "threads": 1,
         "save_index": "i.db", "keep_work": True,

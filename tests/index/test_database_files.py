@@ -62,6 +62,7 @@ def makers(folder):
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
 def test_the_log_of_another_database_is_no_part_of_a_new_one(tmp_path, path, log_of_another):
     link = tmp_path / "link"

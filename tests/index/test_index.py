@@ -366,6 +366,7 @@ def test_what_replaced_documents_were_called_is_forgotten():
     assert list(index) == ["b", "c", "x", "a"]
 
 
+@pytest.mark.exhaustive
 def test_many_bands():
     index = Index(0.5, num_perm=65_535, bands=65_535, rows=1, verify="signature")
     rows = np.random.default_rng(0).integers(0, 2**32, (40, 65_535), np.uint32)

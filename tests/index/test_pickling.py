@@ -161,6 +161,7 @@ def test_what_is_to_be_removed_is_not_sent():
     assert "a" not in list(copied(index))
 
 
+@pytest.mark.exhaustive
 def test_numbers_of_numpy():
     index = Index(0.6, **SMALL)
     index.insert_many(np.arange(5), TEXTS[:5])

@@ -56,7 +56,7 @@ def assert_equal(loaded, index, texts):
         assert repr(found) == repr(index.query_many(texts, limit=limit))  # NaN, too
 
 
-@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize("mmap", every(2, [False, True], 1))
 @pytest.mark.parametrize("verify", ["signature", "exact", "none"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_there_and_back(tmp_path, kind, verify, mmap):
@@ -415,6 +415,7 @@ def test_a_python_without_zlib(run_python):
     assert done.stdout == "<class 'fastlsh.index.api.Index'>\n", done.stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout")
 def test_save_to_the_output_of_a_shell(tmp_path):
     """What was written to it before stays."""

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from combinations import every
 from fastlsh.io import InputError, read, write_rows
 from files import load_table as load
 from files import save_table
@@ -40,7 +41,7 @@ def _here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "stream.arrow"])
+@pytest.mark.parametrize("name", every(2, ["a.parquet", "a.arrow", "stream.arrow"]))
 @pytest.mark.parametrize("table", TABLES)
 def test_read_and_write(table, name):
     kind = str(table.schema[0].type)

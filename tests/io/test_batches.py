@@ -147,6 +147,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("batches")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("small")
 @given(tables(), st.integers(0, 1000))
 def test_row_groups_depend_on_the_rows_alone(folder, table, seed):

@@ -67,6 +67,7 @@ def test_broken_compression(write, suffix, compress, on_error):
     assert refusal(write(name, b'{"text": "a"}\n'), on_error=on_error).startswith(name)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("absent", first("_lzma", "_bz2", "_ctypes"))
 def test_a_python_without(run_python, here, absent):
     """Nothing is imported before a file needs it, and then the file is named, and the module."""

@@ -9,6 +9,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from combinations import every
 from fastlsh.io import (
     InputError,
     ReadOptions,
@@ -91,7 +92,7 @@ JOINED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("form", ["parquet", "arrow"])
+@pytest.mark.parametrize("form", every(2, ["parquet", "arrow"]))
 def test_types_that_are_joined(here, form):
     """One column for each pair of types, in two files of two rows; in both orders."""
     cases = [
@@ -142,7 +143,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("form", ["parquet", "arrow"])
+@pytest.mark.parametrize("form", every(2, ["arrow", "parquet"]))
 def test_types_that_are_refused(here, form):
     for one, other, value in REFUSED:
         for first, second in ((one, other), (other, one)):

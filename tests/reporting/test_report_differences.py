@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from combinations import every
 from fastlsh import Shingler, deduplicate, report
 from fastlsh.explanation.units import units_of
 from fastlsh.reporting import differences as module
@@ -97,7 +98,7 @@ def test_a_change_far_from_the_beginning():
 
 
 @pytest.mark.parametrize(
-    "shingler", [Shingler(), Shingler("word", 3), Shingler("byte")], ids=by_text
+    "shingler", every(3, [Shingler(), Shingler("word", 3), Shingler("byte")]), ids=by_text
 )
 def test_what_is_moved_by_an_insertion_is_no_difference(shingler):
     new = "Something new. " * 500
@@ -121,13 +122,14 @@ def test_many_differences_close_together_are_cut():
     assert SHOWN <= len(plain(found.in_other)) < SHOWN + LONGEST + 2 * AROUND + 2 * len(plain(GAP))
 
 
-@pytest.mark.parametrize("unit", ["char", "word", "byte"])
+@pytest.mark.parametrize("unit", every(3, ["char", "word", "byte"]))
 def test_a_shingle_is_longer_than_what_is_shown_around(unit):
     found = differences(LONG, LONG.replace("word5000 ", "WORD "), Shingler(unit, 100))
     assert "WORD" in plain(found.in_other)
     assert plain(found.in_other).count("word") < 60
 
 
+@pytest.mark.exhaustive
 def test_no_difference_where_it_was_looked_for(tmp_path):
     texts = [LONG, LONG.upper(), LONG[:-4].upper() + "ANOTHER END"]
     shingler = Shingler(lowercase=True)
@@ -175,7 +177,7 @@ def test_what_differs_behind_separators_alone_is_shown():
 
 
 @pytest.mark.parametrize("shingler", [Shingler(), Shingler("word", 2), Shingler("byte", 7)])
-@pytest.mark.parametrize("before", [3_000, 3 * COMPARED])
+@pytest.mark.parametrize("before", every(2, [3_000, 3 * COMPARED], 1))
 def test_a_text_is_cut_around_what_is_shared(shingler, before):
     shared = " ".join(f"ours{number}ö" for number in range(190))  # less than is shown
     texts = [f"{name * 2} " * (before // 9) + shared for name in ("mine", "your")]

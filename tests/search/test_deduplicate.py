@@ -116,7 +116,7 @@ def test_threads_blocks_and_room_are_irrelevant(texts, threads, room, most, shar
 def test_more_kept_documents_than_a_bucket_remembers(most, size):
     # Half of each text is shared: many meet in a bucket, few are near-duplicates.
     shared = "what all of these have in common"
-    texts = [f"{shared} {i * 7919 % 1000:03d} {i * i:06d} {i % 90:04d}" for i in range(200)]
+    texts = [f"{shared} {i * 7919 % 1000:03d} {i * i:06d} {i % 90:04d}" for i in range(120)]
     truth = oracle.Oracle(texts, size=size, num_perm=8)
     expected, limited = expected_outcome(truth, 0, 0.8, 4, 1, max_candidates=most)
     assert limited

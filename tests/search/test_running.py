@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from combinations import every
 from fastlsh import Shingler, deduplicate, near_duplicates
 from refusals import refuses
 from running import threads as running_threads
@@ -134,7 +135,7 @@ def test_no_thread_is_left_behind(function):
     assert running_threads() <= before
 
 
-@pytest.mark.parametrize("change", ["clear", "insert", "replace"])
+@pytest.mark.parametrize("change", every(3, ["clear", "insert", "replace"]))
 def test_a_list_that_changes_meanwhile_does_no_harm(function, threads, change):
     texts = [f"a text that is number {i % 40}, and long enough" for i in range(200)]
     expected = function(list(texts), threads=1)
@@ -158,6 +159,7 @@ def test_a_list_that_changes_meanwhile_does_no_harm(function, threads, change):
     assert rows(found) == rows(expected)
 
 
+@pytest.mark.exhaustive
 def test_a_list_that_changes_all_the_time(function):
     texts = [f"a text that is number {i % 400}, and long enough" for i in range(1500)]
     expected = function(list(texts))

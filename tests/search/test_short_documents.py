@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 import fastlsh
+from combinations import every
 from fastlsh import RecallWarning, Shingler
 from in_stages import in_parts
 from shards import write_shards
@@ -148,7 +149,7 @@ def test_long_texts_are_counted_by_their_beginning(n):
         assert all(a or not b for a, b in zip(short, found.short, strict=True))
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("engine", every(2, ["memory", "disk"], 1))
 @pytest.mark.parametrize("kind", ["dedup", "containment", "grouped", "pairs", "overlap"])
 def test_files(tmp_path, engine, kind):
     pytest.importorskip("pyarrow")

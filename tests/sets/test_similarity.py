@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import fastlsh
 import oracle
+from combinations import covering
 from fastlsh import (
     MinHasher,
     Pairs,
@@ -60,8 +61,7 @@ def test_in_little_room(room, threads):
     assert found.tolist() == [truth.similarity(a, b) for a, b in zip(left, right, strict=True)]
 
 
-@pytest.mark.parametrize("room", [20, 60, 200, 1 << 22])
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("room", "threads"), covering([20, 60, 200, 1 << 22], [1, 3]))
 def test_pairs_of_more_documents_than_there_is_room_for(room, threads):
     draw = np.random.default_rng(room)
     texts = ["".join(draw.choice(list("abcd"), draw.integers(0, 40))) for _ in range(60)]
@@ -141,8 +141,7 @@ def test_two_columns(left, right, options):
     assert containment(left, right, shingler).tolist() == shares
 
 
-@pytest.mark.parametrize("room", [20, 60, 1 << 22])
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("room", "threads"), covering([20, 60, 1 << 22], [1, 3]))
 def test_containment_of_pairs(room, threads):
     draw = np.random.default_rng(room)
     texts = ["".join(draw.choice(list("abc"), draw.integers(0, 40))) for _ in range(60)]

@@ -23,6 +23,7 @@ from strategies import (
     collections,
     few_letters,
     narrow,
+    share,
     shinglers,
     thresholds,
     verifications,
@@ -121,6 +122,7 @@ def test_decisions(
     assert_same(found, result, fixed)
 
 
+@share(2)
 @given(
     collections(st.integers(1, 60).map(lambda size: ("ab cd e " * 8)[:size]) | wide),
     st.sampled_from([0.5, 0.8, 1.0]), shinglers, priorities, st.sampled_from([1, 1000]),

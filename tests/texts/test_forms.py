@@ -110,6 +110,7 @@ def arrow_forms(pa, texts):
     yield "reader", pa.RecordBatchReader.from_batches(schema, batches)
 
 
+@pytest.mark.exhaustive
 def test_arrow():
     pa = pytest.importorskip("pyarrow")
     for name, form in arrow_forms(pa, TEXTS):

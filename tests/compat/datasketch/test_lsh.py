@@ -83,6 +83,7 @@ class TestParameters:
         chosen = [list(optimal_param(t, n, *weights)) for n, t, weights in large["settings"]]
         assert chosen == large["chosen"]
 
+    @pytest.mark.exhaustive
     def test_frozen_choices_by_containment(self):
         grid = FROZEN["ensemble"]
         ratios = np.exp(np.linspace(-5, 5, 10))

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from combinations import every
 from fastlsh.io import InputError, read, read_blocks, write_rows
 from fastlsh.io.blocks.row_groups import decoded_size
 from files import put
@@ -76,7 +77,7 @@ def test_dictionaries_of_many_columns_are_read_from_one_open_file(here):
     assert len(opened) == 1
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("engine", every(2, ["memory", "disk"], 1))
 @pytest.mark.parametrize("name", ["a\nb", 'a"b', "😀", "a.b", "a,b"])
 def test_odd_names_of_columns(run, here, name, engine):
     table = TABLE.rename_columns([name, "more"])
