@@ -33,9 +33,7 @@ def test_objects_of_json_take_no_more_than_reckoned():
         assert reckoned <= 8 * taken, row[:40]
 
 
-@pytest.mark.parametrize(
-    "field", every(3, ["", "a", "ab", "abcdefgh", "é", "😀", "long " * 1_000])
-)
+@pytest.mark.parametrize("field", every(3, ["", "a", "ab", "abcdefgh", "é", "😀", "long " * 1_000]))
 def test_fields_of_csv_take_no_more_than_reckoned(field):
     data = ",".join([field] * (30_000 // (len(field) + 1))).encode()
     taken = peak_memory(lambda: next(csv.reader(io.StringIO(str(data, "utf-8"), newline=""))))
