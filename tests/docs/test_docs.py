@@ -117,6 +117,29 @@ def test_pages_run(name, tmp_path, monkeypatch):
         assert page.names["removed"] == beside_the_first(page.names["pairs"])
 
 
+REMOVED = {
+    "GPT-3": 93, "Gopher": 41, "Lee et al.": 47, "RefinedWeb": 47, "SlimPajama": 67,
+    "The Stack": 169, "FineWeb": 86, "FineWeb2": 0, "Nemotron-CC": 54, "Dolma 3": 59,
+}  # fmt: skip
+"""The rows of the examples that the first command of each published recipe leaves out."""
+
+
+@pytest.mark.parametrize("corpus", REMOVED)
+def test_the_commands_of_the_published_recipes_run(corpus, examples, tmp_path):
+    text = (DOCS / "published-recipes.md").read_text(encoding="utf-8")
+    (command,) = re.findall(rf"^\| {re.escape(corpus)} [^|]*\|.*\| `fastlsh ([^`]+)`", text, re.M)
+    lines = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = ({**json.loads(line), "date": date} for date, line in enumerate(lines))
+    source, output = tmp_path / "dated.jsonl", tmp_path / "kept.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    task, *options = command.split()
+    assert main([task, f"{source}", "-o", f"{output}", "-q", *options]) == 0
+    kept = output.read_text(encoding="utf-8").splitlines()
+    assert len(lines) - len(kept) == REMOVED[corpus]
+    duplicates = sum(json.loads(row).get("duplicate_of") is not None for row in kept)
+    assert duplicates == (86 if "--annotate" in options else 0)
+
+
 @pytest.mark.parametrize("name", WITH_LIBRARIES)
 def test_pages_that_need_libraries_run(name, tmp_path):
     for library in WITH_LIBRARIES[name]:
