@@ -2,38 +2,27 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-import fastlsh
-from bench.conformance.checks import CHECKS
+from bench.conformance.checks import CHECKS, FALSE_ALARM
 from bench.conformance.lab import AnswerError, Lab
-from bench.conformance.limits import FALSE_ALARM
+from fastlsh import LSHParams, MinHasher, band_keys, estimate_jaccard
 from fastlsh.arguments import check_integer
 
+Verdict = Literal["passed", "failed", "error", "not applicable"]
+"""The verdict of a check.
 
-class Verdict(str, Enum):
-    """What a check says of a library.
-
-    FAILED: the numbers contradict the theory. ERROR: the library raised an exception, or gave an
-    answer of the wrong shape or type. NOT_APPLICABLE: the adapter does not have the part.
-    """
-
-    PASSED = "passed"
-    FAILED = "failed"
-    ERROR = "error"
-    NOT_APPLICABLE = "not applicable"
-
-    def __str__(self) -> str:
-        return self.value
+failed: the numbers contradict the theory. error: the library raised an exception, or gave an
+answer of the wrong shape or type. not applicable: the adapter does not have the part.
+"""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict of one check, with what was measured, and the limit, in a sentence."""
+    """The verdict of one check, with the measurement and the limit in a sentence."""
 
     check: str
     verdict: Verdict
@@ -66,7 +55,7 @@ class Report:
     def conforms(self) -> bool:
         """Whether no check failed, none met an error and at least one passed."""
         verdicts = {finding.verdict for finding in self.findings}
-        return Verdict.PASSED in verdicts and not verdicts & {Verdict.FAILED, Verdict.ERROR}
+        return "passed" in verdicts and not verdicts & {"failed", "error"}
 
     def __getitem__(self, check: str) -> Finding:
         """Return the finding of a check by its name; KeyError if it was not made."""
@@ -74,7 +63,7 @@ class Report:
 
     def __str__(self) -> str:
         verdict = "conforms" if self.conforms else "does not conform"
-        lines = [f"{each.check:<20}  {each.verdict:<14}  {each.text}" for each in self.findings]
+        lines = [f"{row.check:<20}  {row.verdict:<14}  {row.text}" for row in self.findings]
         return "\n".join([f"{self.library}: {verdict}", "", *map(str.rstrip, lines)])
 
 
@@ -117,22 +106,21 @@ def check(
         raise ValueError(f"checks must be of {', '.join(CHECKS)}; got {unknown or 'none'}")
     trials, seed = check_integer(trials, "trials"), check_integer(seed, "seed")
     lab = Lab(adapter, trials, seed)
-    return Report(adapter.name, tuple(_finding(lab, name) for name in names), trials, seed)
+    findings = tuple(Finding(name, *_verdict(lab, name)) for name in names)
+    return Report(adapter.name, findings, trials, seed)
 
 
-def _finding(lab: Lab, name: str) -> Finding:
-    run, needs = CHECKS[name]
+def _verdict(lab: Lab, name: str) -> tuple[Verdict, str]:
+    run, *needs = CHECKS[name]
     missing = [part for part in needs if lab.parts.isdisjoint(part.split(" or "))]
     if missing:
-        text = f"the adapter has no {' and no '.join(missing)}"
-        return Finding(name, Verdict.NOT_APPLICABLE, text)
+        return "not applicable", f"the adapter has no {' and no '.join(missing)}"
     try:
         passed, text = run(lab)
-    except AnswerError as error:
-        return Finding(name, Verdict.ERROR, str(error))
     except Exception as error:
-        return Finding(name, Verdict.ERROR, f"raises {type(error).__name__}: {error}")
-    return Finding(name, Verdict.PASSED if passed else Verdict.FAILED, text)
+        raised = "" if isinstance(error, AnswerError) else f"raises {type(error).__name__}: "
+        return "error", f"{raised}{error}"
+    return "passed" if passed else "failed", text
 
 
 class Fastlsh:
@@ -149,19 +137,14 @@ class Fastlsh:
     """
 
     def __init__(
-        self,
-        hasher: fastlsh.MinHasher,
-        params: fastlsh.LSHParams | None = None,
-        *,
-        name: str | None = None,
+        self, hasher: MinHasher, params: LSHParams | None = None, *, name: str | None = None
     ) -> None:
         if hasher.shingler.unit != "char":
             raise ValueError(f"the unit must be char, got {hasher.shingler.unit}")
-        self.hasher = hasher
-        self.name = name or f"fastlsh, {hasher.scheme}"
+        self.hasher, self.name = hasher, name or f"fastlsh, {hasher.scheme}"
         self.shingle_size: int | None = hasher.shingler.size
         self.num_perm = k = hasher.num_perm
-        self.params = params or fastlsh.LSHParams(min(16, k), max(k // 16, 1))
+        self.params = params or LSHParams(min(16, k), max(k // 16, 1))
         self.bands, self.rows = self.params.bands, self.params.rows
 
     def signatures(self, documents: Sequence[str]) -> NDArray[np.uint32]:
@@ -171,15 +154,13 @@ class Fastlsh:
     def estimates(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
         """Return `estimate_jaccard`."""
         places = np.arange(len(left))
-        both = self.signatures([*left, *right])
-        return fastlsh.estimate_jaccard(both, (places, places + len(left)))
+        return estimate_jaccard(self.signatures([*left, *right]), (places, places + len(left)))
 
     def band_keys(self, signatures: NDArray[np.uint32]) -> NDArray[np.uint64]:
         """Return `band_keys`, a row for each document."""
-        return fastlsh.band_keys(signatures, self.params).T
+        return band_keys(signatures, self.params).T
 
     def candidates(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether a key is equal; the key of an empty document, 0, never is."""
-        keys = self.band_keys(self.signatures([*left, *right]))
-        ours, theirs = keys[: len(left)], keys[len(left) :]
+        ours, theirs = (self.band_keys(self.signatures(texts)) for texts in (left, right))
         return np.asarray(((ours == theirs) & (ours != 0)).any(axis=1))
