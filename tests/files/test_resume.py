@@ -365,6 +365,9 @@ def test_only_restart_touches_a_run_of_an_earlier_format(tmp_path, monkeypatch):
     before = contents(work)
     with pytest.raises(InputError, match=r"work directory was 9, and is 10.*restart=True"):
         deduplicate()
+    with pytest.raises(InputError, match=r"work directory was 9, and is 10.*restart=True") as found:
+        deduplicate(stage="sign", memory="300M")
+    assert "Remove" not in str(found.value)
     assert contents(work) == before
     assert deduplicate(restart=True).documents == 40
     assert not work.exists()

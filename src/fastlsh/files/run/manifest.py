@@ -219,11 +219,13 @@ def join(
         check_ours(work.path)
         raise
     if difference := _difference(saved, {**fixed(saved), **description}):
-        raise InputError(
-            work.path,
-            f"holds a run of another job: {difference}. Remove this directory to start over, or"
-            " give another one as work=",
-        )
+        start_over = "Remove this directory to start over, or give another one as work="
+        if saved.get(VERSION, FORMAT) != FORMAT:
+            start_over = (
+                "Give another directory as work=, or start over in this one with restart=True,"
+                " which is for a run in one process"
+            )
+        raise InputError(work.path, f"holds a run of another job: {difference}. {start_over}")
     return saved
 
 
