@@ -276,19 +276,15 @@ def _recorded(function, names):
 
 def test_a_file_behind_the_limit_may_grow(tmp_path, monkeypatch):
     paths = write(tmp_path / "in", "jsonl")
-    from fastlsh.files.disk import documents
-    from fastlsh.files.disk import pieces as lines
+    from fastlsh.files.disk import write as module
 
-    for module, run in (
-        (documents, fastlsh.deduplicate_files), (lines, fastlsh.deduplicate_line_files),
-    ):  # fmt: skip
+    def grown(*arguments, check=module.check_unchanged):
+        with paths[2].open("a", encoding="utf-8") as file:
+            file.write("more\n")
+        check(*arguments)
 
-        def grown(*arguments, check=module.check_unchanged):
-            with paths[2].open("a", encoding="utf-8") as file:
-                file.write("more\n")
-            check(*arguments)
-
-        monkeypatch.setattr(module, "check_unchanged", grown)
+    monkeypatch.setattr(module, "check_unchanged", grown)
+    for run in (fastlsh.deduplicate_files, fastlsh.deduplicate_line_files):
         out = tmp_path / f"{run.__name__}.jsonl"
         assert run(paths, out, limit=12, engine="disk").documents == 12
         with pytest.raises(fastlsh.InputError, match=r"2\.jsonl: changed during the run"):

@@ -6,7 +6,6 @@ import pytest
 
 from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import decide, gather
-from fastlsh.files.disk import documents as on_disk
 from fastlsh.io import write_table
 from killed_runs import StoppedError, after
 from shards import small_budget
@@ -38,7 +37,7 @@ def run(request, tmp_path, monkeypatch):
 
 def free(monkeypatch, size):
     usage = shutil.disk_usage("/")._replace(free=size)
-    monkeypatch.setattr(on_disk.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(gather.shutil, "disk_usage", lambda _: usage)
 
 
 def test_other_columns_need_no_room(run, monkeypatch):

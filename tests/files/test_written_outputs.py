@@ -15,6 +15,7 @@ from fastlsh import (
     deduplicate_span_files,
 )
 from fastlsh.files.disk import write
+from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run import workdir
 from fastlsh.files.run.stages import OF_DECONTAMINATION, STAGES
 from fastlsh.files.run.workdir import WorkDirectory, outputs_there, recording
@@ -214,10 +215,12 @@ def test_a_saved_index_is_written_once(tmp_path, monkeypatch):
         "inputs": inputs, "output": "out/", "engine": "disk", "work": "work", "threads": 1,
         "save_index": "i.db", "keep_work": True,
     }  # fmt: skip
-    with monkeypatch.context() as patch:
-        patch.setattr(rewriting, "_written", after(0, None))
-        with pytest.raises(StoppedError):
-            deduplicate_files(**keywords)
+    for owner, name in ((rewriting, "_written"), (OutputPlan, "all_outputs")):
+        assert not Path("i.db").exists()
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, after(0, None))
+            with pytest.raises(StoppedError):
+                deduplicate_files(**keywords)
     first = os.stat("i.db")
     deduplicate_files(**keywords)
     assert len(os.listdir("out")) == 3

@@ -1,9 +1,10 @@
 """A decontamination of files from start to end: its stages, and what a work directory keeps."""
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,21 +19,13 @@ from fastlsh.files.contamination import (
     sample_of_files,
     write_what_is_left,
 )
-from fastlsh.files.disk.staged import (
-    ENDED,
-    StageDoneError,
-    end_of_stage,
-    ended,
-    joined_run,
-    taking_part,
-)
+from fastlsh.files.disk.staged import Share, each_made, resumable, table_of, take_part
 from fastlsh.files.evaluation_items import ItemFiles
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import OnMessage
 from fastlsh.files.results import FileDecontamination
 from fastlsh.files.run.manifest import (
     OUTPUT_PATH,
-    RESULT,
     Unit,
     begin,
     described_run,
@@ -42,9 +35,14 @@ from fastlsh.files.run.manifest import (
     units_in,
 )
 from fastlsh.files.run.records import SAMPLE
-from fastlsh.files.run.run import forget_unless_resumable
-from fastlsh.files.run.stages import CONTAMINATION_STAGES, OF_DECONTAMINATION, ProcessPart, Units
-from fastlsh.files.run.workdir import WorkDirectory, outputs_there, recording, save_array
+from fastlsh.files.run.stages import (
+    CONTAMINATION_STAGES,
+    OF_DECONTAMINATION,
+    Ended,
+    Stage,
+    Units,
+)
+from fastlsh.files.run.workdir import outputs_there, recording, save_array
 from fastlsh.io import (
     PER_ROW,
     Block,
@@ -112,15 +110,6 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Workplace:
-    """The work directory of a decontamination, and the share of a process in it."""
-
-    work: WorkDirectory
-    stage: str | None
-    part: ProcessPart
-
-
-@dataclass(frozen=True)
 class ContaminationRun:
     """A decontamination of files."""
 
@@ -135,19 +124,10 @@ class ContaminationRun:
     params: ContaminationParams
     options: RunOptions
     sizes: Sizes
-    place: Workplace | None
+    place: Share | None
     """None: nothing is kept in a work directory."""
     restart: bool
     tell: OnMessage
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether this process works on all stages."""
-        return self.place is None or self.place.stage is None
-
-    def is_stage(self, *names: str) -> bool:
-        """Whether this process works on one of these stages."""
-        return self.is_alone or (self.place is not None and self.place.stage in names)
 
     def units(self) -> list[Unit]:
         """Return the units of finding; without a work directory, there is one."""
@@ -164,34 +144,28 @@ class ContaminationRun:
                 groups.append([number])
         return groups
 
-    @contextmanager
-    def begun(self) -> Iterator[None]:
-        """Hold the work directory, or take part in the run of others."""
+    def execute(self, stages: Callable[[], list[Stage]]) -> Any:
+        """Work on all stages, or on that of this process; return what has been found, if known."""
         if self.place is None:
-            yield
-            return
+            return [stage.make() for stage in stages()][-1].found
         work, restart = self.place.work, self.restart
         with work.resumable():
             description = self._description()
-            fixed = self._planned(description)
-            self.tell(f"decontaminating in {work.path}")
-            if self.place.stage is not None:
-                description = {**description, **self._outputs}
-                parts = joined_run(self.place, description, fixed, OF_DECONTAMINATION[0])["parts"]
-                with taking_part(self.place, CONTAMINATION_STAGES, parts, self._units_of_stages()):
-                    yield
-                    # The stages before "finish" do not come here.
-                    work.finish({**description, RESULT: work.read(ENDED)})
-                return
-            with work.locked():
-                if begin(work, description, {**fixed, **self._outputs}, restart=restart):
-                    self.tell(f"continuing the run in {work.path}")
-                try:
-                    yield
-                except InputError:
-                    forget_unless_resumable(work)
-                    raise
-                work.empty()
+        fixed = self._planned(description)
+        self.tell(f"decontaminating in {work.path}")
+        ended: Ended | None
+        if self.place.stage is not None:
+            described = {**description, **self._outputs}
+            first = OF_DECONTAMINATION[0]
+            ended = take_part(self.place, described, fixed, first, lambda _: stages())
+            return None if ended is None else ended.found
+        with work.locked():
+            if begin(work, description, {**fixed, **self._outputs}, restart=restart):
+                self.tell(f"continuing the run in {work.path}")
+            with resumable(work, restart=restart):
+                ended = each_made(work, stages())
+            work.empty()
+        return None if ended is None else ended.found
 
     def _description(self) -> dict[str, Any]:
         decided = {
@@ -216,24 +190,19 @@ class ContaminationRun:
         convert = None if self.targets is None else self.targets.convert
         return {OUTPUT_PATH: output, "convert_to": convert, "hits": self.hits}
 
-    def _units_of_stages(self) -> dict[str, Units]:
+    def units_of_stages(self) -> dict[str, Units]:
         """Return the units of the stages that are divided."""
-        assert self.place is not None
-        work, every = self.place.work, range(len(self.units()))
-        units = {"find": Units(lambda: every, lambda unit: work.has(_found(unit)))}
-        if self._writes_units:
+        every = range(len(self.units()))
+        units = {"find": Units(lambda: every, self.has_findings)}
+        if self.writes_units:
             first = {numbers[0]: numbers for numbers in self.units_written()}
             units["write"] = Units(lambda: [*first], lambda unit: self.is_written(first[unit]))
         return units
 
     @property
-    def _writes_units(self) -> bool:
-        return self.targets is not None and self.targets.folders
-
-    @property
     def writes_units(self) -> bool:
         """Whether the rows of a unit appear when they are written, before everything else."""
-        return self.place is not None and self._writes_units
+        return self.place is not None and self.targets is not None and self.targets.folders
 
     def byte_progress(self, stage: str, sources: list[Source]) -> ByteProgress:
         """Return what tells how many bytes of some files a stage has done."""
@@ -353,57 +322,66 @@ def run_decontamination(run: ContaminationRun) -> FileDecontamination:
     clock = Stopwatch()
     with clock("items"):
         grams = searchable_grams(run)
-    with run.begun():
-        with clock("sample"):
-            tally, sample = _sampled(run, grams)
-            _end_of_stage(run, "sample")
-            grams = without_boilerplate(grams, tally, sample, run.params)
-        with clock("finding"):
-            findings_of_units = _find(run, grams) if run.is_stage("find") else []
-            _end_of_stage(run, "find")
-        with clock("writing"):
-            if run.writes_units and run.is_stage("write"):
-                _write_units(run, grams)
-            _end_of_stage(run, "write")
-            if not findings_of_units:
-                findings_of_units = [run.saved_findings(*unit) for unit in enumerate(run.units())]
-            findings = Findings.of_ranges(findings_of_units)
-            with replacing_together() as together:
-                if run.hits is not None:
-                    write_table(run.hits, _hits(findings, grams, run.items), together)
-                if run.targets is not None and not run.writes_units:
-                    tell = run.byte_progress("writing", run.sources)
-                    _write(run, findings, grams, together, tell)
-                    tell.end()
-        result = _result(run, findings, grams, tally, clock)
-        if run.place is not None and run.place.stage is not None:
-            tables = [] if run.hits is None else [run.hits]
-            ended(run.place, {**asdict(result), "seconds": {}}, [*result.outputs, *tables])
-    return result
+    found = run.execute(lambda: _stages(run, grams, clock))
+    if found is None:
+        found = dict.fromkeys(_COUNTS, 0) | dict.fromkeys(_LISTS, ()) | {"rule": run.params.rule}
+    lists = {name: list(found[name]) for name in _LISTS}
+    lists["not_searched"] = [NotSearched(*item) for item in found["not_searched"]]
+    lists["boilerplate"] = [Boilerplate(*gram) for gram in found["boilerplate"]]
+    return FileDecontamination(**{**found, **lists, "seconds": clock})
 
 
-def _end_of_stage(run: ContaminationRun, stage: str) -> None:
-    """Raise StageDoneError if this was the only stage of this process."""
-    if run.place is not None:
-        end_of_stage(run.place, stage)
+_COUNTS = (
+    "documents", "contaminated", "written", "dropped", "changed", "n_hits", "items", "items_found",
+    "skipped",
+)  # fmt: skip
+_LISTS = ("not_searched", "boilerplate", "skipped_reasons", "outputs")
+"""What a run has found; after another stage than the last, zeros and nothing."""
 
 
-def result_of_stage(done: StageDoneError, rule: str) -> FileDecontamination:
-    """Return the result of a stage: the counts, if it ends the run."""
-    if done.counts is None:
-        return FileDecontamination(
-            documents=0, contaminated=0, written=0, dropped=0, changed=0, n_hits=0, items=0,
-            items_found=0, not_searched=[], boilerplate=[], rule=rule, skipped=0,
-            skipped_reasons=[], outputs=[],
-        )  # fmt: skip
-    counts: dict[str, Any] = dict(done.counts)
-    return FileDecontamination(
-        **{
-            **counts,
-            "not_searched": [NotSearched(*item) for item in counts["not_searched"]],
-            "boilerplate": [Boilerplate(*gram) for gram in counts["boilerplate"]],
-        }
-    )
+def _stages(run: ContaminationRun, every_gram: ItemGrams, clock: Stopwatch) -> list[Stage]:
+    """Return the table of a decontamination, given the n-grams of all items."""
+
+    @cache
+    @clock("sample")
+    def sample() -> tuple[Tally, int]:
+        return _sampled(run, every_gram)
+
+    @cache
+    def grams() -> ItemGrams:
+        return without_boilerplate(every_gram, *sample(), run.params)
+
+    @cache
+    @clock("finding")
+    def find() -> list[Findings]:
+        return _find(run, grams())
+
+    @clock("writing")
+    def write() -> None:
+        if run.writes_units:
+            _write_units(run, grams())
+
+    @clock("writing")
+    def finish() -> Ended:
+        if run.place is None:
+            findings = Findings.of_ranges(find())
+        else:
+            units = enumerate(run.units())
+            findings = Findings.of_ranges([run.saved_findings(*unit) for unit in units])
+        with replacing_together() as together:
+            if run.hits is not None:
+                write_table(run.hits, _hits(findings, grams(), run.items), together)
+            if run.targets is not None and not run.writes_units:
+                tell = run.byte_progress("writing", run.sources)
+                _write(run, findings, grams(), together, tell)
+                tell.end()
+        result = _result(run, findings, grams(), sample()[0], clock)
+        tables = [] if run.hits is None else [run.hits]
+        return Ended({**asdict(result), "seconds": {}}, [*result.outputs, *tables])
+
+    makes: dict[str, Callable[[], Any]]
+    makes = {"sample": sample, "find": find, "write": write, "finish": finish}
+    return table_of(CONTAMINATION_STAGES, makes, run.units_of_stages())
 
 
 def _sampled(run: ContaminationRun, grams: ItemGrams) -> tuple[Tally, int]:
@@ -418,7 +396,7 @@ def _sampled(run: ContaminationRun, grams: ItemGrams) -> tuple[Tally, int]:
 
 
 def _find(run: ContaminationRun, grams: ItemGrams) -> list[Findings]:
-    """Find items in the units of this process's part."""
+    """Find items in the units of this process's part; return what no work directory keeps."""
     units = run.share(list(enumerate(run.units())))
     numbers = dict.fromkeys(number for _, unit in units for number in unit.files)
     files = [run.sources[number] for number in numbers]
@@ -432,10 +410,8 @@ def _find(run: ContaminationRun, grams: ItemGrams) -> list[Findings]:
                 tell=tell,
             )  # fmt: skip
             run.save_findings(number, findings)
-        elif run.is_alone:
-            findings = run.saved_findings(number, unit)
-        if run.is_alone:
-            every.append(findings)
+            if run.place is None:
+                every.append(findings)
     tell.end()
     return every
 

@@ -11,12 +11,10 @@ from fastlsh.evaluation import ContaminationRecall, recall_of_items
 from fastlsh.files.contamination_job import (
     ContaminationRun,
     Sizes,
-    Workplace,
-    result_of_stage,
     run_decontamination,
     searchable_grams,
 )
-from fastlsh.files.disk.staged import StageDoneError
+from fastlsh.files.disk.staged import Share
 from fastlsh.files.evaluation_items import ItemFiles, read_items
 from fastlsh.files.plan import OutputPlan, RequestedOutputs
 from fastlsh.files.requests import (
@@ -185,10 +183,7 @@ def decontaminate_files(
 
     def run() -> FileDecontamination:
         with planned() as contamination_run:
-            try:
-                return run_decontamination(contamination_run)
-            except StageDoneError as done:
-                return result_of_stage(done, params.rule)
+            return run_decontamination(contamination_run)
 
     def check() -> None:
         with planned() as contamination_run:
@@ -276,7 +271,7 @@ def _workplace(
     limit: int | None,
     output: Path | None,
     hits: Path | None,
-) -> Workplace | None:
+) -> Share | None:
     """Return where a run keeps its work; ValueError if arguments contradict each other."""
     share = check_stage(stage, part, OF_DECONTAMINATION)
     if work is None:
@@ -293,12 +288,12 @@ def _workplace(
     for path in (output, hits):
         if path is not None and not is_folder_output(path) and is_written_in_place(os.fspath(path)):
             raise ValueError("work= needs files or directories as outputs, not a stream")
-    return Workplace(WorkDirectory(work, shared=stage is not None), stage, share)
+    return Share(WorkDirectory(work, shared=stage is not None), stage, share)
 
 
 @contextmanager
 def _readable(
-    inputs: list[str], read: ReadOptions, place: Workplace | None, memory: int
+    inputs: list[str], read: ReadOptions, place: Share | None, memory: int
 ) -> Iterator[list[str]]:
     """Give files that can be read twice; another process, later, cannot read a pipe again."""
     if place is not None:

@@ -12,6 +12,7 @@ from fastlsh.arrays import offsets_of, settled
 from fastlsh.errors import InputError, TooManyPairsError
 from fastlsh.files.answers import EstimatedPair, FoundPair, Proof, rows_of
 from fastlsh.files.budget import BASE
+from fastlsh.files.disk.gather import all_gathered
 from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
 from fastlsh.files.disk.write import check_comparable
 from fastlsh.files.requests import PairSearch
@@ -222,6 +223,7 @@ def each_part(
 
     That is its answer, `Proof` or alike, and the documents that were limited.
     """
+    all_gathered(run)
     units = run.part.share(range(run.linked.parts))
     advance = run.options.progress.stage(stage, len(units))
     for number in units:

@@ -1,5 +1,6 @@
 """Gather: by segment, the texts of documents in families, sorted by their parts; and the ids."""
 
+import shutil
 from binascii import crc32
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import exact
+from fastlsh.errors import InputError
 from fastlsh.files.cutting import SpanCutting, Wanted, wanted_of
 from fastlsh.files.disk.gathered import (
     ROWS,
@@ -28,7 +30,7 @@ from fastlsh.files.run.records import GATHERED, BlockRecord, Segment
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import save_array
 from fastlsh.io import Block, BlockDocuments, take
-from fastlsh.parallel import batches, ordered_map, run_batches
+from fastlsh.parallel import amount, batches, ordered_map, run_batches
 
 
 class _Pieces(NamedTuple):
@@ -46,17 +48,33 @@ class _Pieces(NamedTuple):
     strict: bool
 
 
-def gather_inputs(run: Run) -> None:
-    """Read the documents in families again, and write them sorted by parts of families."""
+def all_gathered(run: Run) -> None:
+    """Write down that the texts of all segments have been gathered."""
     if not run.work.has(GATHERED):
-        gather_segments(run)
         run.work.write(GATHERED, {})
     if run.stage is None and isinstance(run.cutting, SpanCutting):
         run.work.drop(*(f"{segment.name}/contexts.npy" for segment in run.segments))
 
 
+def check_room(run: Run) -> None:
+    """Raise InputError if the texts of the documents in families will not fit onto the disk."""
+    summary, linked = run.summary, run.linked
+    needed = summary.text * linked.n_linked // max(summary.documents, 1) - bytes_gathered(run)
+    free = shutil.disk_usage(run.work.path).free
+    if needed > free:
+        raise InputError(
+            run.work.path,
+            f"{linked.n_linked:,} of {summary.documents:,} documents share a bucket, and their"
+            f" texts take about {amount(needed)}, but only {amount(free)} are free: free some space"
+            " and run the same command again",
+        )
+
+
 def gather_segments(run: Run) -> None:
-    """Gather the segments of the part of this process that are left, several at a time."""
+    """Read the documents in families again, and write them sorted by parts of families.
+
+    The segments of the part of this process that are left are gathered, several at a time.
+    """
     segments = [signed for signed in run.part.share(run.segments) if not is_gathered(run, signed)]
     tell = run.byte_progress("gathering")
     parts = run.work.load(PARTS)

@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 from fastlsh.errors import InputError
 from fastlsh.files.annotations import Annotations, RowAnnotations
 from fastlsh.files.budget import Budget, least_memory
-from fastlsh.files.disk.gather import gather_segments
 from fastlsh.files.disk.gathered import GatheredTexts, texts_name
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.segments import RowGroups, drop_keys
-from fastlsh.files.disk.sign import sign_inputs
 from fastlsh.files.disk.write import Remainder, error_of_document
 from fastlsh.files.run.ownership import INNER
-from fastlsh.files.run.records import DOCUMENT_FILES, Segment
+from fastlsh.files.run.records import DOCUMENT_FILES, DOCUMENTS_MADE, Segment
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import WorkDirectory, complete, new_array, save_array
 from fastlsh.io import PER_ROW, Lookup, ReadOptions, Source
@@ -33,29 +31,16 @@ from fastlsh.parallel import amount, mapped_in
 
 DOCUMENT_OF_ROW = "document-of-row.npy"
 """int64 (rows,): the document of each row."""
-DONE = "grouped.json"
 _LINES = "documents.jsonl"
 _STEP = 1 << 20
 """Rows that are worked on at a time, of those that are mapped."""
 
 
-def documents_of_rows(run: Run) -> Run:
-    """Write the documents, or go on where a run before was ended; return the search in them.
-
-    Raises
-    ------
-    InputError
-        As in `sign_inputs`; or a document is too long for the memory.
-    """
-    sign_inputs(run)
-    if not run.work.has(DONE):
-        number_groups(run)
-        gather_segments(run)
-        write_documents(run)
-        run.work.write(DONE, {})
-        drop_keys(run)
-        run.work.drop(*map(texts_name, run.segments))
-    return search_in_documents(run)
+def drop_rows(run: Run) -> None:
+    """Remove what was saved of the rows, when their documents have been written."""
+    run.work.write(DOCUMENTS_MADE, {})
+    drop_keys(run)
+    run.work.drop(*map(texts_name, run.segments))
 
 
 def search_in_documents(run: Run) -> Run:

@@ -113,7 +113,12 @@ def _unite(roots: NDArray[np.int32], links: NDArray[Any]) -> None:
 
 
 def link_units(run: Run) -> None:
-    """Link the documents in the units of this process's part, which are ranges of keys."""
+    """Link the documents in the units of this process's part, which are ranges of keys.
+
+    A process that works on all stages links and unites at once.
+    """
+    if run.stage is None:
+        return
     documents = run.signed
     linker = _Linker(run, documents)
     count = _ranges(run, documents)

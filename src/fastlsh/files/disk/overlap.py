@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,14 +10,15 @@ from numpy.typing import NDArray
 
 from fastlsh.files.data_sets import DataSets, names_at
 from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prepared_texts
-from fastlsh.files.disk.documents import begun, prepared
+from fastlsh.files.disk.documents import gathered_texts
 from fastlsh.files.disk.segments import (
     saved_columns,
 )
-from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended
+from fastlsh.files.disk.staged import Search, execute, search_stages
 from fastlsh.files.run.manifest import OUTPUT_PATH
-from fastlsh.files.run.records import NOTHING, Summary
+from fastlsh.files.run.records import Summary
 from fastlsh.files.run.run import Run
+from fastlsh.files.run.stages import Ended, Stage
 from fastlsh.io import reread_blocks
 from fastlsh.parallel import Stopwatch, ordered_map
 from fastlsh.results import Overlap
@@ -81,61 +83,61 @@ def run_overlap(
     Overlap, Summary
         Nothing is counted after a stage that does not end the run.
     """
-    try:
-        counts = _run_overlap(run, data_sets, max_pairs, output, page, write, clock)
-    except StageDoneError as done:
-        names = [] if data_sets is None else data_sets.names
-        zeros = np.zeros((2, len(names)), np.int64)
-        counts = done.of(CountsFound, NOTHING, names, zeros, [])
-    return counts.overlap(run), counts.summary
-
-
-def _run_overlap(
-    run: Run,
-    data_sets: DataSets | None,
-    max_pairs: int,
-    output: str | None,
-    page: str | None,
-    write: Callable[[Overlap, int], None],
-    clock: Stopwatch,
-) -> CountsFound:
-    more: dict[str, Any] = {"max_pairs": max_pairs, "source": None}
+    decided: dict[str, Any] = {"max_pairs": max_pairs, "source": None}
     if data_sets is None:
-        (more["source"],) = run.request.read.labels
+        (decided["source"],) = run.request.read.labels
     else:
         sizes = np.bincount(data_sets.of_file, minlength=len(data_sets.names)).tolist()
-        more["files of each data set"] = sizes
-    with begun(run, "overlap", more, {OUTPUT_PATH: output}) as run:
-        summary, texts = prepared(run, clock)
-        if data_sets is None:
+        decided["files of each data set"] = sizes
+
+    def stages(run: Run) -> list[Stage]:
+        @cache
+        def sets() -> DataSets:
             try:
-                data_sets = _of_column(run, more["source"])
+                return data_sets or _of_column(run, decided["source"])
             except ValueError:  # with this column, no run can go on
                 if run.stage is None:
                     run.work.empty()
                 raise
-        of_documents = _of_documents(run, data_sets)
 
-        def count(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
-            numbers = np.ascontiguousarray(part.rows["number"])
-            lengths = characters_of(as_texts(part.texts), run.params.shingler, run.options)
-            shared = shared_counts_of_part(
-                prepared_texts(run, part), numbers, of_documents(numbers), lengths, run.params,
-                max_pairs=max_pairs, threads=run.options.threads, scratch=part.scratch,
-            )  # fmt: skip
-            return shared, np.empty(0, np.int64)
+        @clock("decisions")
+        def decide() -> None:
+            _count_parts(run, sets(), max_pairs)
 
-        with clock("decisions"):
-            each_part(run, texts, count, "comparing")
-            end_of_stage(run, "decide")
+        def finish() -> Ended:
+            names = sets().names
+            with clock("counting"):
+                totals = _totals(run, len(names), _of_documents(run, sets()))
             tables = [run.work.load(answer_name(number)) for number in range(run.linked.parts)]
-        with clock("counting"):
-            totals = _totals(run, len(data_sets.names), of_documents)
-        counts = added_up(np.concatenate([np.empty(0, Shared), *tables]))
-        result = CountsFound(summary, data_sets.names, totals.tolist(), counts.tolist())
-        with clock("writing"):
-            write(result.overlap(run), summary.skipped)
-        return ended(run, result, [path for path in (output, page) if path is not None])
+            counts = added_up(np.concatenate([np.empty(0, Shared), *tables]))
+            found = CountsFound(run.summary, names, totals.tolist(), counts.tolist())
+            with clock("writing"):
+                write(found.overlap(run), run.summary.skipped)
+            return Ended(found, [path for path in (output, page) if path is not None])
+
+        return search_stages(run, clock, decide, finish)
+
+    names = [] if data_sets is None else data_sets.names
+    nothing: tuple[Any, ...] = names, np.zeros((2, len(names)), np.int64), []
+    search = Search("overlap", decided, {OUTPUT_PATH: output}, stages)
+    counts = execute(run, search, clock, CountsFound, *nothing)
+    return counts.overlap(run), counts.summary
+
+
+def _count_parts(run: Run, data_sets: DataSets, max_pairs: int) -> None:
+    """Count what the documents of each part share that has not been worked on yet."""
+    of_documents = _of_documents(run, data_sets)
+
+    def count(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        numbers = np.ascontiguousarray(part.rows["number"])
+        lengths = characters_of(as_texts(part.texts), run.params.shingler, run.options)
+        shared = shared_counts_of_part(
+            prepared_texts(run, part), numbers, of_documents(numbers), lengths, run.params,
+            max_pairs=max_pairs, threads=run.options.threads, scratch=part.scratch,
+        )  # fmt: skip
+        return shared, np.empty(0, np.int64)
+
+    each_part(run, gathered_texts(run), count, "comparing")
 
 
 def _of_column(run: Run, column: str) -> DataSets:

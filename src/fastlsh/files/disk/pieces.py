@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,15 +33,15 @@ from fastlsh.files.disk.decide import (
     sorted_matches,
     united,
 )
-from fastlsh.files.disk.documents import begun, prepared
+from fastlsh.files.disk.documents import gathered_texts
 from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces
 from fastlsh.files.disk.link import PARTS, echoes_of, first_pieces
-from fastlsh.files.disk.staged import check_memory, end_of_stage, ended, staged_run, write_stage
-from fastlsh.files.disk.write import PieceRemainder, Remainder, writing_outputs
+from fastlsh.files.disk.staged import Search, check_memory, execute, search_stages
+from fastlsh.files.disk.write import PieceRemainder, Remainder, writing_tables
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.run.manifest import check_unchanged
-from fastlsh.files.run.records import ANSWER, KEPT, BlockRecord, Segment, Summary
+from fastlsh.files.run.records import KEPT, BlockRecord, Segment, Summary
 from fastlsh.files.run.run import Run
+from fastlsh.files.run.stages import Ended, Stage
 from fastlsh.io import Block, Rest, write_text
 from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
 from fastlsh.reporting import (
@@ -72,7 +72,6 @@ from fastlsh.texts import (
 )
 
 
-@staged_run(LinesFound)
 def run_lines_on_disk(
     run: Run,
     targets: OutputPlan,
@@ -85,23 +84,27 @@ def run_lines_on_disk(
     """Remove what repeats, or go on where a run before was ended."""
     cutting = run.cutting
     assert cutting is not None
-    more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
-    more |= {"drop_empty": drop_empty, "against_files": run.first_input}
-    with begun(run, "lines", more, targets.all_paths) as run:
-        summary, texts = prepared(run, clock)
-        with clock("decisions"):
-            decide_parts(run, texts, "first", max_candidates)
-            end_of_stage(run, "decide")
-            proofs = answer_of_all_parts(run)
-            kept = kept_documents(run, proofs)
-            end_of_stage(run, "merge")
-        with clock("writing"):
-            check_unchanged(run.work, run.sources[: run.first_input + summary.files])
+    decided = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
+    decided |= {"drop_empty": drop_empty, "against_files": run.first_input}
+
+    def stages(run: Run) -> list[Stage]:
+        @cache
+        def left() -> PieceRemainder:
+            kept = kept_documents(run, answer_of_all_parts(run))
+            return PieceRemainder(kept, run.summary.n_against, cutting, drop_empty)
+
+        @clock("decisions")
+        def decide() -> None:
+            decide_parts(run, gathered_texts(run), "first", max_candidates)
+
+        merge = clock("decisions")(left)
+
+        @clock("writing")
+        def finish() -> Ended:
+            summary, texts, proofs = run.summary, gathered_texts(run), answer_of_all_parts(run)
             counts = counts_of_pieces(run, run.segments_of_inputs)
-            limited = limited_documents(run)
-            left = PieceRemainder(kept, summary.n_against, cutting, drop_empty)
-            write_stage(run, targets, left)
-            with writing_outputs(run, targets, left) as together:
+            all_counts, limited = counts_of_pieces(run, run.segments), limited_documents(run)
+            with writing_tables(run, targets, left()) as together:
                 begin, end = texts.bounds(proofs["left"]).T
                 lengths = end - begin
                 characters = int(lengths.sum())
@@ -112,19 +115,23 @@ def run_lines_on_disk(
                 )  # fmt: skip
                 if targets.report is not None:
                     outcome = {"limited": limited, "max_candidates": max_candidates}
-                    all_counts = counts_of_pieces(run, run.segments)
                     shown = _line_run(
                         run, summary, proofs, texts, all_counts, len(counts), lengths, outcome
                     )
                     page = removal_page(shown, summary.skipped, notes, clock)
                     write_text(targets.report, page, together)
-                del begin, end, lengths  # the rows, which are written next, need the memory
-        result = LinesFound(
-            summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
-            *_changed_documents(counts, kept), limited,
-            len(counts_of_pieces(run, run.segments)) - len(counts),
-        )  # fmt: skip
-        return ended(run, result, targets.all_outputs(summary.files))
+                del begin, end, lengths  # a single output, which is written next, needs the memory
+            found = LinesFound(
+                summary, len(counts), summary.documents - summary.n_against, len(proofs),
+                characters, *_changed_documents(counts, left().kept), limited,
+                len(all_counts) - len(counts),
+            )  # fmt: skip
+            return Ended(found, targets.all_outputs(summary.files))
+
+        return search_stages(run, clock, decide, finish, targets, merge, left)
+
+    search = Search("lines", decided, targets.all_paths, stages)
+    return execute(run, search, clock, LinesFound, *[0] * 8)
 
 
 def _line_run(
@@ -211,7 +218,6 @@ TRACED = "traced.npy"
 COMMON = "common.json"
 
 
-@staged_run(SpansFound)
 def run_spans_on_disk(
     run: Run,
     targets: OutputPlan,
@@ -224,44 +230,60 @@ def run_spans_on_disk(
     """Remove repeated passages, or go on where a run before was ended; `notes` are for the page."""
     cutting = run.cutting
     assert isinstance(cutting, SpanCutting)
-    more = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
-    with begun(run, "spans", {**more, "against_files": run.first_input}, targets.all_paths) as run:
-        summary, texts = prepared(run, clock)
-        warn_of_short_passages(cutting.min_length, summary.text, cutting.shingler.unit)
-        numbering = _numbering(run)
-        with clock("decisions"):
-            if not run.work.has(ANSWER):
-                _decide(run, texts, numbering, rules.n_whole(numbering.n_against))
-            end_of_stage(run, "decide")
-            rows = _cut(run, numbering, rules) if not run.work.has(KEPT) else None
-        with clock("tracing"):
-            if rows is not None:
-                _trace(run, numbering, rows, rules, cutting.min_length)
-            end_of_stage(run, "merge")
-            rows, kept = run.work.load(TRACED), run.work.load(KEPT)
+    decided = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
+    decided["against_files"] = run.first_input
+
+    def stages(run: Run) -> list[Stage]:
+        @cache
+        def numbering() -> _Numbering:
+            warn_of_short_passages(cutting.min_length, run.summary.text, cutting.shingler.unit)
+            return _numbering(run)
+
+        @cache
+        def passages() -> CutPassages:
+            rows = run.work.load(TRACED)
             _check_memory(run, len(rows), rules)
             common = run.work.read(COMMON)["common"]
-            dropped = np.flatnonzero(~kept)
-        with clock("writing"):
-            check_unchanged(run.work, run.sources[: run.first_input + summary.files])
-            passages = CutPassages(
-                rows, numbering.n_against, common, len(dropped), rules,
-                IdsOfPieces(texts, numbering.pieces),
-            )  # fmt: skip
+            dropped = int(np.count_nonzero(~run.work.load(KEPT)))
+            ids = IdsOfPieces(gathered_texts(run), numbering().pieces)
+            return CutPassages(rows, numbering().n_against, common, dropped, rules, ids)
+
+        @cache
+        def left() -> _SpanRemainder:
+            rows, kept = passages().rows, run.work.load(KEPT)
             added = SpanColumns(rows[:, :3]) if annotate else None
-            spans = SpanRemainder(dropped, rows[:0] if annotate else rows, rules.join, added)
-            left = _SpanRemainder(kept, 0, spans, added=added)
-            write_stage(run, targets, left)
-            with writing_outputs(run, targets, left) as together:
-                passages.write_table(targets, together, has_against=run.first_input > 0)
+            cut = rows[:0] if annotate else rows
+            spans = SpanRemainder(np.flatnonzero(~kept), cut, rules.join, added)
+            return _SpanRemainder(kept, 0, spans, added=added)
+
+        @clock("decisions")
+        def decide() -> None:
+            n_whole = rules.n_whole(numbering().n_against)
+            _decide(run, gathered_texts(run), numbering(), n_whole)
+
+        @clock("tracing")
+        def merge() -> None:
+            if not run.work.has(KEPT):
+                rows = _cut(run, numbering(), rules)
+                _trace(run, numbering(), rows, rules, cutting.min_length)
+
+        @clock("writing")
+        def finish() -> Ended:
+            summary, documents = run.summary, numbering().documents - numbering().n_against
+            with writing_tables(run, targets, left()) as together:
+                passages().write_table(targets, together, has_against=run.first_input > 0)
                 if targets.report is not None:
-                    page = passages.page(
-                        cutting, _documents_of_inputs(run), partial(_excerpts, run, numbering),
+                    page = passages().page(
+                        cutting, _documents_of_inputs(run), partial(_excerpts, run, numbering()),
                         {**notes, **left_out(summary.skipped)}, clock,
                     )  # fmt: skip
                     write_text(targets.report, page, together)
-        result = passages.counts(summary, numbering.documents - numbering.n_against)
-        return ended(run, result, targets.all_outputs(summary.files))
+            return Ended(passages().counts(summary, documents), targets.all_outputs(summary.files))
+
+        return search_stages(run, clock, decide, finish, targets, merge, left)
+
+    search = Search("spans", decided, targets.all_paths, stages)
+    return execute(run, search, clock, SpansFound, *[0] * 7)
 
 
 class _Numbering(NamedTuple):

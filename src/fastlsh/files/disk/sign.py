@@ -185,8 +185,22 @@ OF_DECOMPRESSOR = 1 << 26
 """Bytes of memory for which a compressed file is read beside others, with its window."""
 
 
-def sign_inputs(run: Run) -> Summary:
-    """Sign all documents; goes on behind the segments that are there.
+def all_signed(run: Run) -> Summary:
+    """Return the counts of all documents, which are written when all have been signed."""
+    if not run.work.has(SIGNED):
+        run.work.drop(BROKEN)  # from here on, no file may change
+        run.work.write(SIGNED, _summary(run)._asdict())
+    summary = run.summary
+    counts = (summary.short, summary.not_empty), (summary.against_short, summary.against_filled)
+    name = "document" if run.cutting is None else run.cutting.by
+    warn_of_long_shingles(counts, run.params.shingler, name)
+    return summary
+
+
+def sign_units(run: Run) -> None:
+    """Sign the files of this process's part, several units at a time if that is possible.
+
+    Goes on behind the segments that are there.
 
     Raises
     ------
@@ -194,22 +208,6 @@ def sign_inputs(run: Run) -> Summary:
         A file that cannot be read, or a bad row unless these are skipped. The files before it are
         not signed again when it has been mended.
     """
-    if not run.work.has(SIGNED):
-        sign_units(run)
-        run.work.drop(BROKEN)  # from here on, no file may change
-        run.work.write(SIGNED, _summary(run)._asdict())
-    summary = run.work.read_as(Summary, SIGNED)
-    if summary.skipped and not run.skip:  # but it was when a run before this one read the row
-        raise InputError(*summary.reasons[0])
-    if run.stage in (None, "unite"):  # the stages that follow read the summary again, in each part
-        counts = (summary.short, summary.not_empty), (summary.against_short, summary.against_filled)
-        name = "document" if run.cutting is None else run.cutting.by
-        warn_of_long_shingles(counts, run.params.shingler, name)
-    return summary
-
-
-def sign_units(run: Run) -> None:
-    """Sign the files of this process's part, several units at a time if that is possible."""
     units = dict(run.part.share(list(enumerate(run.units))))
     numbers = [number for unit in units.values() for number in unit.files]
     _check_batches(run, [run.sources[number] for number in numbers if number < run.surely_read])

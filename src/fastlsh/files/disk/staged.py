@@ -1,32 +1,46 @@
-"""One stage of a run, in a work directory that processes share: what it needs, and what is done."""
+"""A run executes its stages: all of them in one process, or one in each of many processes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import wraps
-from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, Budget
-from fastlsh.files.disk import gather, grouped, link
+from fastlsh.files.disk import grouped
 from fastlsh.files.disk.decide import answer_name
+from fastlsh.files.disk.gather import check_room, gather_segments
 from fastlsh.files.disk.gathered import texts_name
-from fastlsh.files.disk.link import link_inputs, link_names, link_units
-from fastlsh.files.disk.sign import sign_inputs, sign_units
-from fastlsh.files.disk.write import Remainder, check_different_ids, missing_outputs, write_outputs
+from fastlsh.files.disk.link import RANGE, link_inputs, link_names, link_units
+from fastlsh.files.disk.sign import all_signed, sign_units
+from fastlsh.files.disk.write import (
+    Remainder,
+    check_different_ids,
+    units_written,
+    write_folder,
+)
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.run.manifest import RESULT, join, plan_units
-from fastlsh.files.run.ownership import FINISHED, MANIFEST
-from fastlsh.files.run.records import NOTHING, Summary
-from fastlsh.files.run.run import Run
+from fastlsh.files.run.manifest import RESULT, begin, described, join, plan_units
+from fastlsh.files.run.ownership import FINISHED
+from fastlsh.files.run.records import (
+    ANSWER,
+    DOCUMENTS_MADE,
+    GATHERED,
+    LINKED,
+    NOTHING,
+    SIGNED,
+    Summary,
+)
+from fastlsh.files.run.run import Run, accept_mended, forget_unless_resumable
 from fastlsh.files.run.stages import (
-    OF_ROWS,
     PAIR_STAGES,
     PER_GROUPED,
     PER_UNITED,
     ROW_STAGES,
     SEARCH_STAGES,
     WHOLE,
+    Ended,
     ProcessPart,
     Stage,
     Units,
@@ -34,180 +48,201 @@ from fastlsh.files.run.stages import (
 )
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import exists
+from fastlsh.parallel import Stopwatch
 
-T = TypeVar("T")
 Found = TypeVar("Found", bound=tuple[Any, ...])
-P = ParamSpec("P")
-
-ENDED = "result.json"
-"""What the last process has found, before the run is over."""
 
 SHOWN = 10
 """So many missing parts are named."""
 
 
-class StageDoneError(Exception):
-    """Nothing is left to do for this process.
+class Search(NamedTuple):
+    """What is searched for in a run, besides its request."""
+
+    kind: str
+    decided: Mapping[str, Any]
+    """All that the answer depends on."""
+    outputs: Mapping[str, str | None]
+    """Where it is written."""
+    stages: Callable[[Run], list[Stage]]
+    """Returns the table of its stages, given the run: see `search_stages`."""
+
+
+def execute(
+    run: Run, search: Search, clock: Stopwatch, kind: Callable[..., Found], *zeros: Any
+) -> Found:
+    """Work on a run, or on the stage of this process; go on where a process before was ended.
 
     Parameters
     ----------
-    counts
-        What the run has found: a summary and counts; None: this stage does not return it.
-    """
-
-    def __init__(self, counts: Sequence[Any] | None = None) -> None:
-        super().__init__()
-        self.counts = counts
-
-    def of(self, kind: Callable[..., T], *nothing: Any) -> T:
-        """Return what the run has found, or `nothing`, as a named tuple."""
-        summary, *rest = nothing if self.counts is None else self.counts
-        return kind(Summary(*summary), *rest)
-
-
-def staged_run(kind: type[Found]) -> Callable[[Callable[P, Found]], Callable[P, Found]]:
-    """Let a run return what it has found, or zeros, when nothing is left to do for this process.
-
-    Parameters
-    ----------
+    run, search, clock
+        The run, what is searched for, and what takes the time of each stage.
     kind
-        The named tuple that the run returns: a summary and counts.
+        The named tuple of a summary and counts that the run returns.
+    zeros
+        Its counts after a stage that does not end the run.
     """
-    counts = [0] * (len(kind.__annotations__) - 1)
-
-    def decorated(run: Callable[P, Found]) -> Callable[P, Found]:
-        @wraps(run)
-        def call(*arguments: P.args, **keywords: P.kwargs) -> Found:
-            try:
-                return run(*arguments, **keywords)
-            except StageDoneError as done:
-                return done.of(kind, NOTHING, *counts)
-
-        return call
-
-    return decorated
+    ended = _executed(run, search, clock)
+    summary, *counts = (NOTHING, *zeros) if ended is None else ended.found
+    return kind(Summary(*summary), *counts)
 
 
-class Sharing(Protocol):
-    """The share of a process in a run."""
-
-    @property
-    def work(self) -> WorkDirectory:
-        """The directory that processes share."""
-
-    @property
-    def stage(self) -> str | None:
-        """The only stage that this process works on."""
-
-    @property
-    def part(self) -> ProcessPart:
-        """Which of the units of a stage are worked on."""
-
-
-def planned(run: Run, description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the first process of a run fixes for all others."""
-    return {
+def _executed(run: Run, search: Search, clock: Stopwatch) -> Ended | None:
+    decided = {**search.decided, "limit": run.limit, "within": run.request.within}
+    if run.request.group is not None:
+        decided |= {"group": run.request.group, "join_with": run.request.read.join_with}
+    if run.stage is not None:
+        decided |= search.outputs
+    search = search._replace(decided=decided)
+    description = described(search.kind, run.params, run.sources, decided, run.surely_read)
+    fixed = {
         "units": plan_units(description, run.sources, run.surely_read),
         "budget": asdict(run.budget), "threads": run.options.threads, "parts": run.part.of,
-        "range": link.RANGE,
+        "range": RANGE,
     }  # fmt: skip
 
+    def stages(run: Run) -> list[Stage]:
+        if run.request.group is None:
+            return search.stages(run)
+        in_documents = Stage("", make=lambda: _search_in_documents(run, search, clock))
+        return [*_row_stages(run, clock), in_documents]
 
-@contextmanager
-def sharing(run: Run, kind: str, description: dict[str, Any]) -> Iterator[Run]:
-    """Take part in a run; give the run with the sizes that its first process has fixed.
-
-    Raises
-    ------
-    StageDoneError
-        The stage of this process is done, by this process or by others.
-    InputError
-        The stages before it are not; or the memory is too little for their units.
-    """
-    stages: tuple[Stage, ...] = ROW_STAGES
-    if run.request.group is None:
-        stages = PAIR_STAGES if kind in ("pairs", "overlap") else SEARCH_STAGES
-    manifest = joined_run(run, description, planned(run, description), stages[0].name)
-    budget = Budget(**manifest["budget"])
-    if any(size < asdict(budget)[name] for name, size in asdict(run.budget).items()):
-        raise ValueError(
-            f"memory must be at least {budget.memory >> 20}M with {manifest['threads']} threads:"
-            " that is for which the units of this run were made; give as much, or fewer threads"
-        )
-    with taking_part(run, stages, manifest["parts"], _units(run)):
-        yield replace(run, budget=budget)
+    if run.stage is not None:
+        share = Share(run.work, run.stage, run.part)
+        first = "sign" if run.request.group is None else "rows"
+        return take_part(
+            share, description, fixed, first,
+            lambda manifest: stages(replace(run, budget=_budget_of(manifest, run))),
+        )  # fmt: skip
+    restart = run.request.engine.restart
+    with run.work.locked():
+        if not restart:
+            accept_mended(run, description)
+        if begin(run.work, description, {**fixed, **search.outputs}, restart=restart):
+            run.tell(f"continuing the run in {run.work.path}: {_finished(run)}")
+        with resumable(run.work, restart=restart):
+            ended: Ended | None = each_made(run.work, stages(run))
+        if not run.request.engine.keep_work:
+            run.work.empty(run.options.threads)
+        return ended
 
 
-def joined_run(
-    run: Sharing, description: dict[str, Any], fixed: dict[str, Any], first: str
-) -> Mapping[str, Any]:
-    """Take part in a run, which begins with the stage `first`; return its manifest.
-
-    Raises
-    ------
-    StageDoneError
-        The run is over.
-    """
-    manifest = join(run.work, description, fixed, stage=run.stage, first=first)
-    if RESULT in manifest:
-        if run.stage == "finish":
-            run.work.empty()
-        raise _over(run, manifest[RESULT])
-    return manifest
+def _search_in_documents(run: Run, search: Search, clock: Stopwatch) -> Ended | None:
+    """Search in the documents that were made of rows."""
+    if run.stage is None and not run.work.has(DOCUMENTS_MADE):
+        grouped.drop_rows(run)
+    documents = grouped.search_in_documents(run)
+    decided = dict(search.decided)
+    if "against_files" in decided:
+        decided["against_files"] = documents.first_input
+    return _executed(documents, search._replace(decided=decided, outputs={}), clock)
 
 
 @contextmanager
-def taking_part(
-    run: Sharing, stages: Sequence[Stage], parts: int, units: Mapping[str, Units]
-) -> Iterator[None]:
-    """Work on a stage, if the one before it is complete and this one is not.
-
-    Parameters
-    ----------
-    stages, units
-        Of the run: as for `missing_before`.
-    parts
-        Into how many parts the process that began the run was divided.
-
-    Raises
-    ------
-    StageDoneError
-        The stage of this process is done.
-    InputError
-        The stage before it is not.
-    """
-    later = {stage.name: stage.later for stage in stages}.get(run.stage or "")
+def resumable(work: WorkDirectory, *, restart: bool) -> Iterator[None]:
+    """Say how a run goes on that is interrupted; forget a run that has finished nothing."""
     try:
-        _check_not_over(run, later)
-        before, missing = missing_before(run.work, run.stage or "", stages, units)
-        if missing:
-            refuse(run, before, missing, parts)
         yield
-    except (InputError, OSError):
-        _check_not_over(run, later)  # if the run is over, this late process found its files removed
+    except InputError:
+        forget_unless_resumable(work)
+        raise
+    except KeyboardInterrupt as error:
+        again = "the same command again" + (", without restart=True" if restart else "")
+        error.args = (f"run {again}, which goes on with the finished work in {work.path}",)
         raise
 
 
-def _check_not_over(run: Sharing, later: str | None) -> None:
-    """Raise StageDoneError if no process needs this stage any more."""
-    if run.work.has(FINISHED):
-        raise _over(run, run.work.read(FINISHED)[RESULT])
-    if later is not None and run.work.has(later):
-        raise StageDoneError
+def each_made(work: WorkDirectory, stages: Sequence[Stage]) -> Any:
+    """Make all stages, one after the other; return what the last one returns.
+
+    A stage that is divided is left out if nobody needs it any more.
+    """
+    ended = None
+    for stage in stages:
+        if stage.is_whole or stage.later is None or not work.has(stage.later):
+            ended = stage.make()
+    return ended
 
 
-def ended(run: Sharing, result: T, outputs: Sequence[str]) -> T:
-    """Return what a run has found; of a run in stages, the directory keeps it, and the outputs."""
-    if run.stage is not None:
-        written = [path for path in outputs if exists(path)]  # a .txt without rows is not written
-        run.work.write(ENDED, {"found": result, "outputs": written})
-    return result
+class Share(NamedTuple):
+    """The share of a process in a run."""
+
+    work: WorkDirectory
+    """The directory that processes share."""
+    stage: str | None
+    """The only stage that this process works on."""
+    part: ProcessPart
+    """Which of the units of a stage are worked on."""
 
 
-def _over(run: Sharing, result: Mapping[str, Any]) -> StageDoneError:
-    """Return the end of a process whose run is over; InputError if outputs are gone since then."""
+def take_part(
+    run: Share,
+    description: dict[str, Any],
+    fixed: dict[str, Any],
+    first: str,
+    stages_of: Callable[[Mapping[str, Any]], Sequence[Stage]],
+) -> Ended | None:
+    """Work on the stage of this process, if the stage before it is complete and this one is not.
+
+    Parameters
+    ----------
+    description, fixed
+        What the run is, and what the process that begins it fixes for all others.
+    first
+        The stage in which the run may be begun.
+    stages_of
+        Returns the table of the stages, given the manifest. A last one without a name is for the
+        stages that the table does not have.
+
+    Returns
+    -------
+    Ended or None
+        None: this is not the last stage, or it was not needed any more.
+
+    Raises
+    ------
+    InputError
+        The stage before it is not complete.
+    """
+    with run.work.resumable():
+        manifest = join(run.work, description, fixed, stage=run.stage, first=first)
+        if RESULT in manifest:
+            if run.stage == "finish":
+                run.work.empty()
+            return _over(run, manifest[RESULT])
+        stages = stages_of(manifest)
+        mine = next(stage for stage in stages if stage.name in (run.stage, ""))
+        try:
+            if _is_needed(run, mine):
+                before, missing = missing_before(run.work, mine.name, stages)
+                if missing:
+                    _refuse(run, before, missing, manifest["parts"])
+                ended = mine.make()
+                if not isinstance(ended, Ended):
+                    return None
+                # A .txt without rows is not written.
+                written = [path for path in ended.outputs if exists(path)]
+                result = {"found": ended.found, "outputs": written}
+                run.work.finish({**description, RESULT: result})
+                return ended
+        except (InputError, OSError):
+            if _is_needed(run, mine):
+                raise  # else this late process found its files removed
+        if run.work.has(FINISHED):
+            return _over(run, run.work.read(FINISHED)[RESULT])
+        return None
+
+
+def _is_needed(run: Share, stage: Stage) -> bool:
+    """Whether a process still needs a stage."""
+    is_over = run.work.has(FINISHED) or (stage.later is not None and run.work.has(stage.later))
+    return not is_over
+
+
+def _over(run: Share, result: Mapping[str, Any]) -> Ended | None:
+    """Return the end of a run that is over; InputError if outputs are gone since then."""
     if run.stage != "finish":
-        return StageDoneError()
+        return None
     for path in result["outputs"]:
         if not exists(path):
             raise InputError(
@@ -215,66 +250,10 @@ def _over(run: Sharing, result: Mapping[str, Any]) -> StageDoneError:
                 f"is missing, and the run in {run.work.path} that has written it is over: remove"
                 " that directory to start over",
             )
-    return StageDoneError(result["found"])
+    return Ended(**result)
 
 
-def early_stage(run: Run, *, different_ids: bool = False) -> None:
-    """Do the part of one of the stages before decisions; StageDoneError at its end.
-
-    `different_ids`: no id may be repeated.
-    """
-
-    def unite(run: Run) -> None:
-        what = "documents" if run.cutting is None else f"{run.cutting.by}s"
-        check_memory(run, BASE + PER_UNITED * run.signed, f"unite {run.signed:,} {what}")
-        summary = sign_inputs(run)
-        if different_ids:
-            check_different_ids(run, summary)
-        link_inputs(run)
-
-    def group(run: Run) -> None:
-        check_memory(run, BASE + PER_GROUPED * run.signed, f"group {run.signed:,} rows")
-        sign_inputs(run)
-        grouped.number_groups(run)
-
-    makes: dict[str | None, Callable[[Run], None]] = {
-        "rows": sign_units, "group": group, "collect": gather.gather_segments,
-        "join": grouped.write_documents, "sign": sign_units, "link": link_units, "unite": unite,
-        "gather": gather.gather_segments,
-    }  # fmt: skip
-    if run.stage in makes and (run.request.group is None or run.stage in OF_ROWS):
-        makes[run.stage](run)
-        raise StageDoneError
-
-
-def check_memory(run: Run, needed: int, task: str) -> None:
-    """Raise ValueError if a process may take less memory than it needs for a task."""
-    memory = run.request.engine.memory
-    if needed > memory:
-        raise ValueError(
-            f"memory must be at least {-(-needed >> 20)}M to {task}, got {memory >> 20}M"
-        )
-
-
-def end_of_stage(run: Sharing, stage: str) -> None:
-    """Raise StageDoneError if this was the only stage of this process."""
-    if run.stage == stage:
-        raise StageDoneError
-
-
-def write_stage(run: Run, targets: OutputPlan, left: Remainder) -> None:
-    """Do the part of the stage that writes rows; or check, at the end, that all are written.
-
-    The parameters are those of `write_outputs`. One output is written at the end.
-    """
-    if run.stage == "write" and targets.folders:
-        write_outputs(run, targets, left)
-    end_of_stage(run, "write")
-    if run.stage == "finish" and (missing := missing_outputs(run, targets)):
-        refuse(run, "write", missing, run.work.read(MANIFEST)["parts"])
-
-
-def refuse(run: Sharing, before: str, missing: Any, parts: int) -> NoReturn:
+def _refuse(run: Share, before: str, missing: Any, parts: int) -> NoReturn:
     """Raise an error that says which parts of an earlier stage have not finished.
 
     `missing`: all units of that stage, and those of them that are missing; or anything else.
@@ -291,16 +270,127 @@ def refuse(run: Sharing, before: str, missing: Any, parts: int) -> NoReturn:
     raise InputError(run.work.path, f"the stage {run.stage} cannot begin: {what}")
 
 
-def _units(run: Run) -> dict[str, Units]:
-    """Return the units of the stages of a search, and of those that make documents of rows."""
+def _budget_of(manifest: Mapping[str, Any], run: Run) -> Budget:
+    """Return the sizes that the first process has fixed; ValueError if the memory is too little."""
+    budget = Budget(**manifest["budget"])
+    if any(size < asdict(budget)[name] for name, size in asdict(run.budget).items()):
+        raise ValueError(
+            f"memory must be at least {budget.memory >> 20}M with {manifest['threads']} threads:"
+            " that is for which the units of this run were made; give as much, or fewer threads"
+        )
+    return budget
+
+
+def table_of(
+    stages: Sequence[Stage], makes: Mapping[str, Callable[[], Any]], units: Mapping[str, Any]
+) -> list[Stage]:
+    """Return the table of a run: its stages with what they make."""
+    return [stage._replace(make=makes[stage.name], units=units.get(stage.name)) for stage in stages]
+
+
+def search_stages(
+    run: Run,
+    clock: Stopwatch,
+    decide: Callable[[], None],
+    finish: Callable[[], Ended],
+    targets: OutputPlan | None = None,
+    merge: Callable[[], Any] | None = None,
+    left: Callable[[], Remainder] | None = None,
+) -> list[Stage]:
+    """Return the table of a search.
+
+    Parameters
+    ----------
+    clock
+        Takes the time of the stages that all searches have.
+    decide, merge, finish
+        What is done in these stages.
+    targets, left
+        Which rows are written, and what is left of the inputs; None: no rows.
+    """
+
+    def unite() -> None:
+        what = "documents" if run.cutting is None else f"{run.cutting.by}s"
+        check_memory(run, BASE + PER_UNITED * run.signed, f"unite {run.signed:,} {what}")
+        summary = all_signed(run)
+        if targets is not None and targets.index is not None and not run.work.has(LINKED):
+            check_different_ids(run, summary)
+        link_inputs(run)
+
+    def gather() -> None:
+        if run.stage is None:
+            check_room(run)
+        gather_segments(run)
+
+    makes: dict[str, Callable[[], Any]] = {
+        "sign": clock("signing")(partial(sign_units, run)),
+        "link": clock("linking")(partial(link_units, run)), "unite": clock("linking")(unite),
+        "gather": clock("gathering")(gather), "decide": decide, "finish": finish,
+    }  # fmt: skip
     has = run.work.has
-    signing = Units(
+    units = {
+        "sign": _signing(run), "link": Units(lambda: link_names(run, run.signed), has),
+        "gather": _texts(run),
+        "decide": Units(lambda: [answer_name(part) for part in range(run.linked.parts)], has),
+    }  # fmt: skip
+    if targets is None or merge is None or left is None:
+        return table_of(PAIR_STAGES, makes, units)
+    if targets.folders:
+        units["write"] = units_written(run.rows or run, targets)
+    makes["merge"] = merge
+    makes["write"] = clock("writing")(partial(write_folder, run, targets, left))
+    return table_of(SEARCH_STAGES, makes, units)
+
+
+def _row_stages(run: Run, clock: Stopwatch) -> list[Stage]:
+    """Return the table of the stages that make documents of rows."""
+
+    def group(run: Run) -> None:
+        check_memory(run, BASE + PER_GROUPED * run.signed, f"group {run.signed:,} rows")
+        all_signed(run)
+        grouped.number_groups(run)
+
+    works = (sign_units, group, gather_segments, grouped.write_documents)
+    makes = {
+        stage.name: clock("grouping")(partial(work, run))
+        for stage, work in zip(ROW_STAGES, works, strict=True)
+    }
+    files = Units(lambda: grouped.document_files(run), run.work.has)
+    return table_of(
+        ROW_STAGES, makes, {"rows": _signing(run), "collect": _texts(run), "join": files}
+    )
+
+
+def _texts(run: Run) -> Units:
+    return Units(lambda: [texts_name(segment) for segment in run.segments], run.work.has)
+
+
+def _signing(run: Run) -> Units:
+    return Units(
         lambda: range(len(run.units)),
         lambda unit: any(segment.last for segment in run.segments_of_unit(unit)),
     )
-    texts = Units(lambda: [texts_name(segment) for segment in run.segments], has)
-    return {
-        "rows": signing, "collect": texts, "join": Units(lambda: grouped.document_files(run), has),
-        "sign": signing, "link": Units(lambda: link_names(run, run.signed), has), "gather": texts,
-        "decide": Units(lambda: [answer_name(part) for part in range(run.linked.parts)], has),
+
+
+def check_memory(run: Run, needed: int, task: str) -> None:
+    """Raise ValueError if a stage that is a process of its own may take less than it needs."""
+    memory = run.request.engine.memory
+    if run.stage is not None and needed > memory:
+        raise ValueError(
+            f"memory must be at least {-(-needed >> 20)}M to {task}, got {memory >> 20}M"
+        )
+
+
+def _finished(run: Run) -> str:
+    """Return what a run before has done."""
+    stages = {
+        "signing": SIGNED, "linking": LINKED, "gathering": GATHERED, "decisions": ANSWER,
     }  # fmt: skip
+    if run.work.has(DOCUMENTS_MADE):
+        return "its documents have been made of their rows"
+    finished = [stage for stage, name in stages.items() if run.work.has(name)]
+    if finished and run.request.group is None:
+        following = [*stages, "writing"][len(finished)]
+        return f"finished are {', '.join(finished)}; {following} follows"
+    read = "documents are signed" if run.request.group is None else "rows have been read"
+    return f"{sum(segment.documents for segment in run.segments_so_far()):,} {read}"

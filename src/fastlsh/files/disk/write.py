@@ -1,8 +1,9 @@
 """Write: the kept rows, and the documents of an index, read a last time from the inputs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from fastlsh.files.budget import BASE, PER_COMPARED, least_memory
 from fastlsh.files.cutting import Cutting, rest_of
 from fastlsh.files.disk.sorted_keys import repeated_values
 from fastlsh.files.plan import OutputPlan
+from fastlsh.files.run.manifest import check_unchanged
 from fastlsh.files.run.records import BlockRecord, Summary
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Units
@@ -136,18 +138,30 @@ class PieceRemainder(Remainder):
 
 
 @contextmanager
-def writing_outputs(run: Run, targets: OutputPlan, left: Remainder) -> Iterator[Replacements]:
-    """Write the kept rows; the caller writes the tables inside, together with what is yielded.
+def writing_tables(run: Run, targets: OutputPlan, left: Remainder) -> Iterator[Replacements]:
+    """Give what the tables appear with, which the caller writes, together with a single output.
 
-    One output appears together with them. Those of a directory come behind, some together: there
-    may be very many. The parameters and errors are those of `write_outputs`.
+    The outputs of a directory have been written before, some together: there may be very many. The
+    parameters and errors are those of `write_outputs`.
     """
+    check_files(run)
     with replacing_together() as together:
         yield together
         if not targets.folders:
-            write_outputs(run, targets, left, together)
+            write_outputs(run.rows or run, targets, left, together)
+
+
+def write_folder(run: Run, targets: OutputPlan, left: Callable[[], Remainder]) -> None:
+    """Write the outputs of a directory; the others are those of `writing_tables`."""
     if targets.folders:
-        write_outputs(run, targets, left)
+        check_files(run)
+        write_outputs(run.rows or run, targets, left())
+
+
+def check_files(run: Run) -> None:
+    """Raise InputError if a file whose rows are written has changed during the run."""
+    rows = run.rows or run
+    check_unchanged(rows.work, rows.sources[: rows.first_input + run.summary.files])
 
 
 def write_outputs(
@@ -241,12 +255,11 @@ def _rewriting(run: Run, output: Output, records: list[BlockRecord], left: Remai
     )
 
 
-def missing_outputs(run: Run, targets: OutputPlan) -> Any:
-    """Return all outputs of a directory and those that have not been written; None if none is."""
-    if not targets.folders:
-        return None
+def units_written(run: Run, targets: OutputPlan) -> Units:
+    """Return the outputs of a directory, and which have been written."""
     every = range(len(targets.plan))
-    return Units(lambda: every, _written(run, targets, every).__contains__).missing()
+    written = cache(lambda: _written(run, targets, every))
+    return Units(lambda: every, lambda number: number in written())
 
 
 def _written(run: Run, targets: OutputPlan, numbers: Sequence[int]) -> set[int]:

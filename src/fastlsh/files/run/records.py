@@ -18,6 +18,8 @@ KEPT = "kept.npy"
 """Whether each document of the inputs is kept."""
 DOCUMENT_FILES = "document-files.json"
 """How many files of documents there are that were made of rows, and how many of `against`."""
+DOCUMENTS_MADE = "grouped.json"
+"""Nothing, when one process has made all of these files, and needs the rows no more."""
 SAMPLE = "sample.npy"
 """Which n-grams the sample has: how many documents these are, then both rows of a tally."""
 

@@ -205,8 +205,13 @@ class Run:
 
     @cached_property
     def summary(self) -> Summary:
-        """The counts of all documents; what is read of rows, where these are put together."""
+        """The counts of all documents; what is read of rows, where these are put together.
+
+        Raises `InputError` if a row was skipped, and no row is to be skipped now.
+        """
         summary = self.work.read_as(Summary, SIGNED)
+        if summary.skipped and not self.skip:
+            raise InputError(*summary.reasons[0])
         if self.rows is None:
             return summary
         rows = self.rows.summary

@@ -1,9 +1,18 @@
 """The stages of a run: a table for each kind of run, which all that works on stages reads."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from fastlsh.files.run.records import ANSWER, DOCUMENT_FILES, GATHERED, KEPT, LINKED, SAMPLE, SIGNED
+from fastlsh.files.run.records import (
+    ANSWER,
+    DOCUMENT_FILES,
+    DOCUMENTS_MADE,
+    GATHERED,
+    KEPT,
+    LINKED,
+    SAMPLE,
+    SIGNED,
+)
 from fastlsh.files.run.workdir import WorkDirectory
 
 T = TypeVar("T")
@@ -14,8 +23,24 @@ PER_UNITED = 8
 """Bytes for each document while families are united: in mapped files, if they are many."""
 
 
+class Units(NamedTuple):
+    """The units of a stage, and which of them are done."""
+
+    every: Callable[[], Sequence[Any]]
+    has: Callable[[Any], bool]
+
+    def missing(self) -> tuple[Any, Any] | None:
+        """Return all units and those that are missing; None if none is."""
+        every = self.every()
+        missing = [unit for unit in every if not self.has(unit)]
+        return (every, missing) if missing else None
+
+
 class Stage(NamedTuple):
-    """A stage of a run."""
+    """A stage of a run: a row of the table that plans, refusals and processes read.
+
+    The last two columns are those of a certain run.
+    """
 
     name: str
     is_whole: bool = False
@@ -24,6 +49,19 @@ class Stage(NamedTuple):
     """The file that is there when nobody needs the stage any more."""
     per_document: int = 0
     """Bytes of memory for each document, or piece of one, if the stage has all in a process."""
+    make: Callable[[], Any] = lambda: None
+    """Makes the units of this process's part that are missing; the last stage returns `Ended`."""
+    units: Units | None = None
+    """None: nobody waits for them, or there is one, which leaves the file of `later`."""
+
+
+class Ended(NamedTuple):
+    """What the last stage of a run returns."""
+
+    found: Any
+    """A summary and counts, in a named tuple or a list."""
+    outputs: Sequence[str]
+    """What has been written."""
 
 
 SEARCH_STAGES = (
@@ -39,7 +77,7 @@ PAIR_STAGES = tuple(stage for stage in SEARCH_STAGES if stage.name not in ("merg
 
 ROW_STAGES = (
     Stage("rows", later=SIGNED), Stage("group", True, DOCUMENT_FILES, PER_GROUPED),
-    Stage("collect"), Stage("join"),
+    Stage("collect", later=DOCUMENTS_MADE), Stage("join", later=DOCUMENTS_MADE),
 )  # fmt: skip
 """The stages before these where documents are made of several rows."""
 
@@ -111,31 +149,13 @@ def check_pair_stage(stage: str | None, what: str) -> None:
         raise ValueError(f"{what} has no stage {stage}: its stages are {', '.join(OF_PAIRS)}")
 
 
-class Units(NamedTuple):
-    """The units of a stage, and which of them are done."""
-
-    every: Callable[[], Sequence[Any]]
-    has: Callable[[Any], bool]
-
-    def missing(self) -> tuple[Any, Any] | None:
-        """Return all units and those that are missing; None if none is."""
-        every = self.every()
-        missing = [unit for unit in every if not self.has(unit)]
-        return (every, missing) if missing else None
-
-
 def missing_before(
-    work: WorkDirectory, name: str, stages: Sequence[Stage], units: Mapping[str, Units]
+    work: WorkDirectory, name: str | None, stages: Sequence[Stage]
 ) -> tuple[str, Any]:
     """Return the earlier stage that is incomplete, with its units and the missing units.
 
-    Parameters
-    ----------
-    name
-        The name of the stage; a stage that is not among `stages` comes behind all of them.
-    units
-        The units of the stages that are divided, as far as they are known; any other stage is
-        complete when the stage before it is.
+    A stage without units is complete when the stage before it is; a stage that is not among
+    `stages` comes behind all of them.
     """
     names = names_of(stages)
     earlier = stages[: names.index(name) if name in names else len(names)]
@@ -145,6 +165,6 @@ def missing_before(
         before = [other for other in earlier[: number + 1] if other.is_whole]
         if before and not (before[-1].later and work.has(before[-1].later)):
             return before[-1].name, True
-        if stage.name in units:
-            return stage.name, units[stage.name].missing()
+        if stage.units is not None:
+            return stage.name, stage.units.missing()
     return "", None
