@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from fastlsh.files.data_sets import DataSets, names_at
 from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prepared_texts
 from fastlsh.files.disk.documents import gathered_texts
-from fastlsh.files.disk.segments import (
-    saved_columns,
-)
+from fastlsh.files.disk.segments import saved_columns
 from fastlsh.files.disk.staged import Search, execute, search_stages
 from fastlsh.files.run.manifest import OUTPUT_PATH
 from fastlsh.files.run.records import Summary

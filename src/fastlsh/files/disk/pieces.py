@@ -44,12 +44,7 @@ from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Ended, Stage
 from fastlsh.io import Block, Rest, write_text
 from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
-from fastlsh.reporting import (
-    Excerpt,
-    LineRun,
-    Passage,
-    removed_passages,
-)
+from fastlsh.reporting import Excerpt, LineRun, Passage, removed_passages
 from fastlsh.search import warn_of_short_passages
 from fastlsh.stages import (
     CutRules,

@@ -338,6 +338,13 @@ def search_stages(
     if targets.folders:
         units["write"] = units_written(run.rows or run, targets)
     makes["merge"] = merge
+    read = clock("decisions")(left)  # whose time the page of a run in stages tells
+
+    def finish_all() -> Ended:
+        read()
+        return finish()
+
+    makes["finish"] = finish_all
     makes["write"] = clock("writing")(partial(write_folder, run, targets, left))
     return table_of(SEARCH_STAGES, makes, units)
 
