@@ -9,8 +9,10 @@ import fastlsh
 from combinations import covering
 from contaminated_files import WORDS, collection, sentence
 from fastlsh import InputError, decontaminate, decontaminate_files
-from fastlsh.files import contamination, contamination_job, decontamination
+from fastlsh.files import contamination, decontamination
+from fastlsh.io.filesystems import local
 from files import put_table, table_rows
+from shards import small_budget
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def hits_of(path):
 )
 def test_the_answer_of_the_function_in_memory(files, tmp_path, monkeypatch, threads, size, rule):
     inputs, evals, rows, items = files
-    monkeypatch.setattr(contamination_job, "LARGEST_BLOCK", size)
+    small_budget(monkeypatch, block=size)
     expected = in_memory(rows, items, **rule)
     clean, hits = tmp_path / "clean.jsonl", tmp_path / "hits.jsonl"
     done = decontaminate_files(inputs, evals, clean, hits=hits, threads=threads, **rule)
@@ -116,15 +118,15 @@ def test_bad_rows(files, tmp_path):
 
 def test_a_file_that_changes(files, tmp_path, monkeypatch):
     inputs, evals, _, _ = files
-    write = contamination.write_what_is_left
+    check = contamination.check_unchanged
 
     def changed(*arguments):
         with inputs[1].open("a") as file:
             file.write('{"text": "more"}\n')
-        write(*arguments)
+        check(*arguments)
 
-    monkeypatch.setattr("fastlsh.files.contamination_job.write_what_is_left", changed)
-    with pytest.raises(InputError, match="changed during the run"):
+    monkeypatch.setattr(contamination, "check_unchanged", changed)
+    with pytest.raises(InputError, match="changed during the run: run the same command again"):
         decontaminate_files(inputs, evals, tmp_path / "clean.jsonl", hits=tmp_path / "hits.tsv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evals", "train"]
 
@@ -171,25 +173,14 @@ def test_logs_of_harnesses_are_read_as_they_are(tmp_path):
     assert [row["field"] for row in table_rows(hits)] == ["choices"]
 
 
-def test_each_file_is_compared_with_the_first_one_at_once(tmp_path, monkeypatch):
+def test_no_file_is_compared_with_each_other_one(tmp_path, monkeypatch):
     seen = []
-    head = {}
-
-    class Counted(contamination.InputFile):
-        @property
-        def head(self):
-            seen.append(self)
-            return head[id(self)]
-
-        @head.setter
-        def head(self, value):
-            head[id(self)] = value
-
-    monkeypatch.setattr(contamination, "InputFile", Counted)
+    opened = local.open_file
+    monkeypatch.setattr(local, "open_file", lambda *of: seen.append(of) or opened(*of))
     inputs = [put_table(tmp_path / "train" / f"{n}.jsonl", [{"text": "x"}]) for n in range(40)]
     evals = put_table(tmp_path / "evals.jsonl", [{"question": sentence(random.Random(1), 20)}])
     decontaminate_files(inputs, evals, tmp_path / "clean.jsonl")
-    assert len(seen) < 10 * len(inputs)
+    assert len(inputs) < len(seen) < 10 * len(inputs)
 
 
 @pytest.mark.parametrize(("sample", "expected"), [(10**12, 30), (20, 20)])

@@ -12,7 +12,6 @@ import pytest
 from combinations import every
 from contaminated_files import collection
 from fastlsh import InputError, decontaminate_files
-from fastlsh.files import contamination_job
 from fastlsh.files.run import manifest as units
 from fastlsh.files.run.stages import OF_DECONTAMINATION, WHOLE
 from files import put_table
@@ -27,7 +26,6 @@ FILES, ROWS = 6, 78
 def small(monkeypatch):
     small_budget(monkeypatch)
     monkeypatch.setattr(units, "UNIT", 1_800)
-    monkeypatch.setattr(contamination_job, "LARGEST_BLOCK", 700)
 
 
 def job(folder, kind="jsonl", **more):

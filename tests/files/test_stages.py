@@ -558,7 +558,7 @@ def test_segments_of_a_unit_that_do_not_fit_together():
 def test_a_file_that_one_machine_cannot_read(staged, tmp_path, monkeypatch, broken):
     """What its process leaves does not disturb another one with the same part."""
     keywords, expected = staged
-    cut, name = sign._cut, keywords["inputs"][broken]
+    cut, name = sign.cut_file, keywords["inputs"][broken]
 
     def fails(of_job, number, *more):
         if of_job.sources[number].path == name:
@@ -566,7 +566,7 @@ def test_a_file_that_one_machine_cannot_read(staged, tmp_path, monkeypatch, brok
         return cut(of_job, number, *more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(sign, "_cut", fails)
+        patch.setattr(sign, "cut_file", fails)
         with pytest.raises(InputError, match="Input/output error"):
             deduplicate_files(**keywords, stage="sign")
     assert not (tmp_path / "work" / "broken.json").exists()

@@ -1,8 +1,10 @@
-"""What documents of files contain of evaluation items, and what is left of them."""
+"""Decontamination of files: the stages of a run that finds evaluation items, and links nothing."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields
+from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,39 +13,56 @@ from numpy.typing import NDArray
 from fastlsh.arrays import unique
 from fastlsh.errors import InputError
 from fastlsh.files.cutting import SpanRemainder
+from fastlsh.files.disk.segments import SegmentWriter
+from fastlsh.files.disk.sign import REASONS, BlockWork, cut_file, sign_units
+from fastlsh.files.disk.staged import Search, executed, table_of, units_signed
+from fastlsh.files.disk.write import units_written, write_outputs
+from fastlsh.files.evaluation_items import ItemFiles
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.run.manifest import Unit
+from fastlsh.files.results import FileDecontamination
+from fastlsh.files.run.manifest import (
+    OUTPUT_PATH,
+    check_unchanged,
+    fingerprints,
+    plain_shingler,
+)
+from fastlsh.files.run.records import SAMPLE, BlockRecord
+from fastlsh.files.run.run import Run
+from fastlsh.files.run.stages import CONTAMINATION_STAGES, OF_DECONTAMINATION, Ended, Stage
+from fastlsh.files.run.workdir import save_array
 from fastlsh.io import (
     ALL_BYTES,
-    COLUMNAR,
+    Added,
     AddedColumns,
     Block,
-    BlockDocuments,
-    ByteProgress,
-    ByteRange,
-    Identity,
     Ids,
-    InputFile,
     Limit,
+    Lookup,
     Replacements,
-    Source,
-    identity,
-    rewritings,
+    Rest,
+    contamination_columns,
+    replacing_together,
     texts_of_ids,
-    with_row_of_file,
-    write_again,
+    write_table,
 )
-from fastlsh.parallel import RunOptions, ordered_map
-from fastlsh.search import ContaminationParams, cuts_of, items_in, most_contained
+from fastlsh.parallel import Stopwatch, ordered_map
+from fastlsh.results import Boilerplate, NotSearched
+from fastlsh.search import (
+    ContaminationParams,
+    boilerplate_of,
+    cuts_of,
+    grams_of_items,
+    items_in,
+    most_contained,
+    not_searched,
+    without_boilerplate,
+)
 from fastlsh.stages import Containments, ItemGrams, Matches, Tally, matches_in
 from fastlsh.texts import as_texts
 
-REASONS = 10
-"""Bad rows whose reasons are kept."""
 
-
-class BlockFindings(NamedTuple):
-    """What a block of documents contains."""
+class Findings(NamedTuple):
+    """What documents contain."""
 
     containments: Containments
     ids: list[Any]
@@ -55,240 +74,133 @@ class BlockFindings(NamedTuple):
     dropped: NDArray[np.int64]
     """int64, ascending: documents that go as a whole."""
 
-    def behind(self, start: int) -> "BlockFindings":
-        """Return the same if the first document of the block has this number."""
+    def behind(self, start: int, rows: int = 0) -> "Findings":
+        """Return the same if so many documents, and rows of the file, are before the first one."""
         moved = self.containments._replace(document=self.containments.document + start)
-        return BlockFindings(
-            moved, self.ids, self.rows, np.add(self.cuts, (start, 0, 0)), self.dropped + start
-        )
+        cuts, dropped = np.add(self.cuts, (start, 0, 0)), self.dropped + start
+        return Findings(moved, self.ids, self.rows + rows, cuts, dropped)
 
     @classmethod
-    def of_blocks(cls, blocks: "Sequence[BlockFindings]") -> "BlockFindings":
-        """Return those of all blocks, in their order."""
+    def joined(cls, parts: "Sequence[Findings]") -> "Findings":
+        """Return those of all parts, in their order."""
+        none = np.empty(0, np.int64)
         return cls(
-            Containments.joined([block.containments for block in blocks]),
-            [name for block in blocks for name in block.ids],
-            np.concatenate([NOTHING.rows, *(block.rows for block in blocks)]),
-            np.concatenate([NOTHING.cuts, *(block.cuts for block in blocks)]),
-            np.concatenate([NOTHING.dropped, *(block.dropped for block in blocks)]),
+            Containments.joined([part.containments for part in parts]),
+            [name for part in parts for name in part.ids],
+            np.concatenate([none, *(part.rows for part in parts)]),
+            np.concatenate([np.empty((0, 3), np.int64), *(part.cuts for part in parts)]),
+            np.concatenate([none, *(part.dropped for part in parts)]),
         )
 
 
-_NONE = np.empty(0, np.int64)
-NOTHING = BlockFindings(Containments.joined([]), [], _NONE, np.empty((0, 3), np.int64), _NONE)
+class FoundBlock(NamedTuple):
+    """A block's share of a segment."""
 
-
-@dataclass(frozen=True)
-class Findings:
-    """What consecutive files, or a range of one, contain, and where their rows are."""
-
-    first: int
-    """The number of the first file."""
-    parts: list[InputFile]
-    contents: BlockFindings
-    """Documents are counted from the first one of these files."""
-    skipped: int
-    reasons: list[InputError]
+    record: BlockRecord
+    findings: Findings
+    errors: list[InputError]
     next_row: int
-    """The number of the row behind the last one, as rows are counted in the last file."""
 
-    def ids(self) -> list[Any]:
-        """Return the ids of the documents of `containments`; ``FILE:ROW`` where a file has none."""
-        contents = self.contents
-        ends = np.cumsum([part.documents for part in self.parts])
-        files = np.searchsorted(ends, contents.containments.document, "right")
-        rows = zip(contents.ids, files.tolist(), contents.rows.tolist(), strict=True)
-        return [
-            f"{self.parts[file].source.path}:{row}" if name is None else name
-            for name, file, row in rows
-        ]
 
-    def behind(self, rows: int) -> "Findings":
-        """Return those of a range of a file if so many of its rows are before the range."""
-        (part,) = self.parts
-        return Findings(
-            self.first,
-            [
-                replace(
-                    part,
-                    extents=[extent._replace(row=extent.row + rows) for extent in part.extents],
-                    bad=[row + rows for row in part.bad],
-                )
-            ],
-            self.contents._replace(rows=self.contents.rows + rows),
-            self.skipped,
-            [
-                InputError(error.path, error.reason, error.row and error.row + rows)
-                for error in self.reasons
-            ],
-            self.next_row + rows,
+_ARRAYS = ("document", "item", "grams", "run", "spans", "rows", "cuts", "dropped")
+
+
+class FindingsWriter(SegmentWriter[FoundBlock]):
+    """Writes what consecutive blocks contain; documents are counted in the segment."""
+
+    def _saved(self, folder: Path) -> dict[str, Any]:
+        counts = [part.record.documents for part in self._parts]
+        starts = np.cumsum([0, *counts]).tolist()
+        found = Findings.joined(
+            [part.findings.behind(n) for part, n in zip(self._parts, starts, strict=False)]
         )
+        arrays = *found.containments, *found[2:]
+        for name, array in zip(_ARRAYS, arrays, strict=True):
+            save_array(folder / f"{name}.npy", array)
+        return {"ids": found.ids}
 
-    @property
-    def documents(self) -> int:
-        """How many there are."""
-        return sum(part.documents for part in self.parts)
 
-    @classmethod
-    def of_ranges(cls, ranges: "Sequence[Findings]") -> "Findings":
-        """Return those of consecutive files, or ranges of files, as one."""
-        parts: list[InputFile] = []
-        every: list[Findings] = []
-        for piece in ranges:
-            if every and piece.first < every[0].first + len(parts):  # the next range of the file
-                if piece.parts[0].source.format not in COLUMNAR:
-                    piece = piece.behind(every[-1].next_row - 1)
-                parts[-1] = parts[-1].followed_by(piece.parts[0])
-            else:
-                parts += piece.parts
-            every.append(piece)
-        starts = np.cumsum([0, *(piece.documents for piece in every)]).tolist()
-        return cls(
-            every[0].first,
-            parts,
-            BlockFindings.of_blocks(
-                [piece.contents.behind(start) for piece, start in zip(every, starts, strict=False)]
-            ),
-            sum(piece.skipped for piece in every),
-            [reason for piece in every for reason in piece.reasons][:REASONS],
-            every[-1].next_row,
+def findings_of(run: Run) -> Findings:
+    """Return what all documents contain; ids are ``FILE:ROW`` where a file has none."""
+    parts = []
+    for segment in run.segments:
+        arrays = [np.array(run.work.load(f"{segment.name}/{name}.npy")) for name in _ARRAYS]
+        found = Findings(Containments(*arrays[:5]), segment.counts["ids"], *arrays[5:])
+        parts.append(found.behind(segment.first, segment.rows_before))
+    findings = Findings.joined(parts)
+    blocks = run.block_starts.searchsorted(findings.containments.document, "right") - 1
+    ids = [
+        f"{run.sources[run.blocks[block].source].path}:{row}" if name is None else name
+        for name, block, row in zip(
+            findings.ids, blocks.tolist(), findings.rows.tolist(), strict=True
         )
+    ]
+    return findings._replace(ids=ids)
+
+
+def found_in_block(
+    grams: ItemGrams, params: ContaminationParams, run: Run, source: int, block: Block
+) -> FoundBlock:
+    """Find items in the documents of a block."""
+    documents = block.documents()
+    documents.check(skip=run.skip)
+    texts = as_texts(documents.texts)
+    containments = items_in(grams, texts, matches_in(grams, texts, 0, len(texts)), params)
+    found = Findings.joined([])
+    if len(containments.item):
+        ids = Ids()
+        ids.add("", documents.ids, documents.rows)
+        rows = documents.rows[containments.document]
+        cuts, dropped = cuts_of(texts, containments, params)
+        found = Findings(containments, ids.take(containments.document), rows, cuts, dropped)
+    bad = tuple(error.row or 1 for error in documents.bad)
+    record = BlockRecord(source, block.extent, len(documents), bad, 0, len(documents))
+    return FoundBlock(record, found, documents.bad, block.next_row)
 
 
 SAMPLED_FILES = 100
 """The most files whose beginnings are searched for boilerplate."""
 
-Cutter = Callable[[Source, Identity | None, ByteRange], Generator[Block, None, None]]
-"""Cuts a range of a file into blocks, if it still is what it was, or whatever it is."""
 
-
-def sample_of_files(
-    sources: Sequence[Source],
-    grams: ItemGrams,
-    params: ContaminationParams,
-    options: RunOptions,
-    limit: int | None,
-    read: Cutter,
-) -> tuple[Tally, int]:
+def sample_of_files(run: Run, grams: ItemGrams, params: ContaminationParams) -> tuple[Tally, int]:
     """Count the n-grams in a sample: documents at the beginnings of files; and how many these are.
 
     Each of the files gives as many, of very many files some that are evenly spread. With a limit,
-    the first documents are the sample.
+    the first documents are the sample. The work directory keeps what was counted.
     """
+    if run.work.has(SAMPLE):
+        saved = np.array(run.work.load(SAMPLE))
+        if len(saved) != 2 * len(grams.reasons) + 1:
+            raise InputError(run.work / SAMPLE, f"the file is damaged: {run.work.start_over}")
+        return Tally(*saved[1:].reshape(2, -1)), int(saved[0])
     tally = Tally.empty(grams)
-    if params.boilerplate_share is None:
-        return tally, 0
-    chosen = np.unique(np.linspace(0, len(sources) - 1, SAMPLED_FILES).astype(np.int64)).tolist()
-    per_file = -(-params.sample // len(chosen))
     total = 0
 
     def beginnings() -> Iterator[Block]:
-        if limit is not None:
-            first = Limit(min(limit, params.sample))
-            for source in sources:
+        if run.limit is not None:
+            first = Limit(min(run.limit, params.sample))
+            for number in range(len(run.sources)):
                 if first.reached:
                     return
-                yield from first.first(read(source, None, ALL_BYTES))
+                yield from first.first(cut_file(run, number, None, ALL_BYTES))
             return
-        for number in chosen:
-            yield from Limit(per_file).first(read(sources[number], None, ALL_BYTES))
+        files = np.unique(np.linspace(0, len(run.sources) - 1, SAMPLED_FILES).astype(np.int64))
+        for number in files.tolist():
+            per_file = Limit(-(-params.sample // len(files)))
+            yield from per_file.first(cut_file(run, number, None, ALL_BYTES))
 
     def match(block: Block) -> tuple[int, list[Matches]]:
         texts = as_texts(block.documents().texts)
         return len(texts), list(matches_in(grams, texts, 0, len(texts)))
 
-    with closing(ordered_map(beginnings(), match, options.threads)) as blocks:
+    sampled = beginnings() if params.boilerplate_share is not None else iter(())
+    with closing(ordered_map(sampled, match, run.options.threads)) as blocks:
         for count, of_block in blocks:
             total += count
             for matches in of_block:
                 tally.add(grams, matches)
+    run.work.save(SAMPLE, np.concatenate([[total], tally.documents, tally.alone]).astype(np.int64))
     return tally, total
-
-
-def find_in_files(
-    sources: Sequence[Source],
-    unit: Unit,
-    grams: ItemGrams,
-    params: ContaminationParams,
-    threads: int,
-    *,
-    limit: int | None,
-    strict: bool,
-    read: Cutter,
-    tell: ByteProgress,
-) -> Findings:
-    """Find items in the documents of files.
-
-    Parameters
-    ----------
-    sources, unit
-        All files, and what is read of them.
-    limit
-        How many documents are read; None: all.
-    strict
-        Whether a bad row raises.
-    read
-        Cuts a file into blocks.
-    """
-    files, within = unit
-    parts = [InputFile(sources[number]) for number in files]
-    found_blocks: list[BlockFindings] = []
-    documents_read = skipped = 0
-    next_row = 1
-    reasons: list[InputError] = []
-
-    def find(item: tuple[InputFile, Block]) -> tuple[InputFile, Block, Any, BlockFindings]:
-        part, block = item
-        documents = block.documents()
-        return part, block, documents, _found_in_block(documents, grams, params)
-
-    blocks = _blocks(parts, within, limit, read)
-    with closing(ordered_map(blocks, find, threads)) as results:
-        for part, block, documents, findings in results:
-            try:
-                documents.check(skip=not strict)
-            except InputError as first:
-                raise with_row_of_file(part.source, within, first) from None
-            for error in documents.bad:
-                part.bad.append(error.row or 1)
-                skipped += 1
-                reasons = [*reasons, error][:REASONS]
-            part.extents.append(block.extent)
-            part.counts.append(len(documents))
-            if len(findings.containments.item):
-                found_blocks.append(findings.behind(documents_read))
-            documents_read += len(documents)
-            next_row = block.next_row
-            tell(part.source, block.extent)
-    found_in_all = BlockFindings.of_blocks(found_blocks)
-    return Findings(files.start, parts, found_in_all, skipped, reasons, next_row)
-
-
-def _blocks(
-    parts: list[InputFile], within: ByteRange, limit: int | None, read: Cutter
-) -> Iterator[tuple[InputFile, Block]]:
-    left = Limit(limit)
-    for part in parts:
-        if left.reached:
-            return
-        part.identity = identity(part.source)
-        for block in left.first(read(part.source, part.identity, within)):
-            part.head = block.head
-            yield part, block
-
-
-def _found_in_block(
-    documents: BlockDocuments, grams: ItemGrams, params: ContaminationParams
-) -> BlockFindings:
-    texts = as_texts(documents.texts)
-    containments = items_in(grams, texts, matches_in(grams, texts, 0, len(texts)), params)
-    if not len(containments.item):
-        return NOTHING
-    ids = Ids()
-    ids.add("", documents.ids, documents.rows)
-    cuts, dropped = cuts_of(texts, containments, params)
-    rows = documents.rows[containments.document]
-    return BlockFindings(containments, ids.take(containments.document), rows, cuts, dropped)
 
 
 class ContaminationColumns:
@@ -329,38 +241,209 @@ class ContaminationColumns:
         return AddedColumns(self.TYPES, dict(zip(self.TYPES, columns, strict=True)))
 
 
-def write_what_is_left(
-    findings: Findings,
-    targets: OutputPlan,
-    params: ContaminationParams,
-    threads: int,
-    together: Replacements,
-    tell: ByteProgress,
-    added: ContaminationColumns | None = None,
-    max_row: int | None = None,
-) -> None:
-    """Write the rows that are left of some files, read once more.
+@dataclass(frozen=True)
+class _Remainder:
+    """What is left of the documents: `spans` says of which, and how much."""
 
-    Parameters
-    ----------
-    findings
-        Of the files of one output, or of some of those that have an output each.
-    added
-        Further columns.
-    max_row
-        As for `Rewriting`.
+    spans: SpanRemainder
 
-    Raises
-    ------
-    InputError
-        A file has changed since it was read.
-    """
-    contents = findings.contents
-    left = SpanRemainder(unique(contents.dropped), contents.cuts, params.join, added)
-    outputs = rewritings(
-        findings.parts, targets.plan, left, together, first=findings.first, max_row=max_row
-    )
-    write_again(
-        [rewriting for _, _, rewriting in outputs], together, folders=targets.folders,
-        threads=threads, tell=tell,
+    @property
+    def added(self) -> Added | None:
+        """Returns the columns that rows get behind their own."""
+        return self.spans.added
+
+    def has_rows(self, records: list[BlockRecord]) -> bool:
+        """Whether a row is written of some blocks."""
+        return any(self.spans.has_rows(record.first, record.stop) for record in records)
+
+    def rest(self, record: BlockRecord, block: Block) -> Rest:
+        """Return what is left of the documents of a block."""
+        return self.spans.rest((record.first, record.stop), block)
+
+
+@dataclass(frozen=True)
+class Decontamination:
+    """A decontamination of files."""
+
+    run: Run
+    is_kept: bool
+    """Whether there is a work directory for a run that goes on; if not, it is a temporary one."""
+    items: ItemFiles
+    fields: list[str] | None
+    """The names of the fields of items, as they were given."""
+    item_id: str | None
+    targets: OutputPlan | None
+    hits: str | None
+    params: ContaminationParams
+
+    @cached_property
+    def grams(self) -> ItemGrams:
+        """The n-grams of the items; raises InputError if no item can be searched."""
+        grams = grams_of_items(self.items.items, self.params)
+        _check_searchable(grams, self.items)
+        return grams
+
+    @property
+    def search(self) -> dict[str, Any]:
+        """What the answer depends on."""
+        params = {field.name: getattr(self.params, field.name) for field in fields(self.params)}
+        evals = self.items.sources if self.is_kept else []  # a pipe can be read once
+        return {
+            **params, "fields": self.fields, "item_id": self.item_id,
+            "evals": fingerprints(evals, len(evals)),
+        }  # fmt: skip
+
+    @property
+    def outputs(self) -> dict[str, str | None]:
+        """Where everything is written, as it was given: alike for all processes of one run."""
+        output = None if self.targets is None else self.targets.output
+        convert = None if self.targets is None else self.targets.convert
+        return {OUTPUT_PATH: output, "convert_to": convert, "hits": self.hits}
+
+    @property
+    def folder(self) -> OutputPlan | None:
+        """The outputs of a directory, if they appear before everything else, some together."""
+        has_folder = self.targets is not None and self.targets.folders
+        return self.targets if has_folder and self.is_kept else None
+
+
+def run_decontamination(task: Decontamination) -> FileDecontamination:
+    """Find and write, or go on where a run before was ended."""
+    clock = Stopwatch()
+    with clock("items"):
+        assert task.grams
+    if task.is_kept:
+        task.run.tell(f"decontaminating in {task.run.work.path}")
+    search = Search(
+        "decontaminate", task.search, task.outputs, lambda run: _stages(task, run, clock),
+        OF_DECONTAMINATION[0], mends=False,
     )  # fmt: skip
+    ended = executed(task.run, search, clock)
+    found: dict[str, Any] = dict.fromkeys(_COUNTS, 0) | dict.fromkeys(_LISTS, ())
+    found |= {"rule": task.params.rule} if ended is None else ended.found
+    lists = {name: list(found[name]) for name in _LISTS}
+    lists["not_searched"] = [NotSearched(*item) for item in found["not_searched"]]
+    lists["boilerplate"] = [Boilerplate(*gram) for gram in found["boilerplate"]]
+    return FileDecontamination(**{**found, **lists, "seconds": clock})
+
+
+_COUNTS = (
+    "documents", "contaminated", "written", "dropped", "changed", "n_hits", "items", "items_found",
+    "skipped",
+)  # fmt: skip
+_LISTS = ("not_searched", "boilerplate", "skipped_reasons", "outputs")
+"""What a run has found; after another stage than the last, zeros and nothing."""
+
+
+def _stages(task: Decontamination, run: Run, clock: Stopwatch) -> list[Stage]:
+    """Return the table of a decontamination."""
+    params, targets = task.params, task.targets
+
+    @cache
+    @clock("sample")
+    def sample() -> tuple[Tally, int]:
+        return sample_of_files(run, task.grams, params)
+
+    @cache
+    def grams() -> ItemGrams:
+        return without_boilerplate(task.grams, *sample(), params)
+
+    @cache
+    def findings() -> Findings:
+        for segment in run.segments if not run.skip else ():  # but rows were skipped before
+            for path, reason, row in segment.counts["reasons"]:
+                raise InputError(path, reason, row and row + segment.rows_before)
+        return findings_of(run)
+
+    @clock("finding")
+    def find() -> None:
+        found = partial(found_in_block, grams(), params)
+        sign_units(run, BlockWork(found, FindingsWriter, "decontaminating"))
+
+    def write_rows(plan: OutputPlan, together: Replacements | None = None) -> None:
+        check_unchanged(run.work, run.sources[: _files_read(run)])
+        containments, added = findings().containments, None
+        if params.rule == "annotate":
+            share = containments.grams / grams().sizes[containments.item]
+            added = ContaminationColumns(containments, share, task.items.ids)
+        dropped = unique(findings().dropped)
+        left = _Remainder(SpanRemainder(dropped, findings().cuts, params.join, added))
+        write_outputs(run, plan, left, together)
+
+    @clock("writing")
+    def write() -> None:
+        if task.folder is not None:
+            write_rows(task.folder)
+
+    @clock("writing")
+    def finish() -> Ended:
+        with replacing_together() as together:
+            if task.hits is not None:
+                write_table(task.hits, _hits(findings(), grams(), task.items), together)
+            if targets is not None and task.folder is None:
+                write_rows(targets, together)
+        found = _found(task, run, findings(), grams(), sample()[0])
+        tables = [] if task.hits is None else [task.hits]
+        return Ended(found, [*found["outputs"], *tables])
+
+    makes: dict[str, Callable[[], Any]]
+    makes = {"sample": sample, "find": find, "write": write, "finish": finish}
+    units = {"find": units_signed(run)}
+    if task.folder is not None:
+        units["write"] = units_written(run, task.folder)
+    return table_of(CONTAMINATION_STAGES, makes, units)
+
+
+def _files_read(run: Run) -> int:
+    """Return how many files were reached: all, unless there is a limit."""
+    return run.blocks[-1].source + 1 if run.blocks else 0
+
+
+def _check_searchable(grams: ItemGrams, items: ItemFiles) -> None:
+    if not grams.sizes.any():
+        raise InputError(
+            items.sources[0].path,
+            "no evaluation item can be searched: each has too few words, or only n-grams that more"
+            " items share than max_items allows",
+        )
+
+
+def _hits(findings: Findings, grams: ItemGrams, items: ItemFiles) -> dict[str, Any]:
+    pairs = findings.containments
+    row = pairs.spans[:, 0]
+    item = pairs.item[row]
+    return contamination_columns(
+        Lookup(findings.ids, row), Lookup(items.files, item), Lookup(items.ids, item),
+        (pairs.grams / grams.sizes[pairs.item])[row], pairs.run[row],
+        Lookup(items.items.names, pairs.spans[:, 1]), pairs.spans[:, 2], pairs.spans[:, 3],
+    )  # fmt: skip
+
+
+def _found(
+    task: Decontamination, run: Run, findings: Findings, grams: ItemGrams, tally: Tally
+) -> dict[str, Any]:
+    """Return the fields of the result."""
+    containments, items = findings.containments, task.items
+    documents, dropped = run.signed, len(findings.dropped)
+    reasons = [
+        InputError(path, reason, row and row + segment.rows_before)
+        for segment in run.segments
+        for path, reason, row in segment.counts["reasons"]
+    ]
+    return {
+        "documents": documents,
+        "contaminated": len(np.unique(containments.document)),
+        "written": 0 if task.targets is None else documents - dropped,
+        "dropped": dropped,
+        "changed": len(np.unique(findings.cuts[:, 0])),
+        "n_hits": len(containments.spans),
+        "items": items.items.n_items,
+        "items_found": len(np.unique(containments.item)),
+        "not_searched": not_searched(grams, items.ids),
+        "boilerplate": boilerplate_of(grams, tally),
+        "rule": task.params.rule,
+        "skipped": sum(len(record.bad) for record in run.blocks),
+        "skipped_reasons": [str(reason) for reason in reasons[:REASONS]],
+        "outputs": [] if task.targets is None else task.targets.outputs(_files_read(run)),
+        "parameters": {**asdict(task.params), "shingler": plain_shingler(task.params.shingler)},
+    }

@@ -5,27 +5,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from fastlsh.evaluation import ContaminationRecall, recall_of_items
-from fastlsh.files.contamination_job import (
-    ContaminationRun,
-    Sizes,
-    run_decontamination,
-    searchable_grams,
-)
-from fastlsh.files.disk.staged import Share
+from fastlsh.files.budget import Budget, check_least, longest_row, saying_memory
+from fastlsh.files.contamination import Decontamination, run_decontamination
 from fastlsh.files.evaluation_items import ItemFiles, read_items
 from fastlsh.files.plan import OutputPlan, RequestedOutputs
 from fastlsh.files.requests import (
     EngineOptions,
     OnMessage,
     Path,
+    Request,
     check_stage_memory,
     is_all_read,
     paths,
 )
 from fastlsh.files.results import FileDecontamination
+from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import OF_DECONTAMINATION, check_stage
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import (
@@ -47,6 +45,7 @@ from fastlsh.io import (
 )
 from fastlsh.keywords import Prepared, checkable, made, shares
 from fastlsh.parallel import RunKeywords, RunOptions
+from fastlsh.parameters import SearchParams
 from fastlsh.search import (
     ContaminationKeywords,
     ContaminationParams,
@@ -154,17 +153,18 @@ def decontaminate_files(
         raise ValueError("convert_to has no effect without an output")
     if isinstance(fields, str) or (fields is not None and not list(fields)):
         raise ValueError("fields must be a list of one or more names")
-    place = _workplace(work, restart, stage, part, read.limit, output, hits)
+    share = check_stage(stage, part, OF_DECONTAMINATION)
+    _check_work(work, restart, stage, read.limit, output, hits)
     if stage is not None:
         check_stage_memory(memory)
-    engine = replace(
-        EngineOptions.of(engine="memory" if place is None else "disk", memory=memory, work=work),
-        stage=stage,
-    )
+    kept = None if work is None else os.fspath(work)
+    engine = EngineOptions.of("memory" if work is None else "disk", memory, work, restart=restart)
+    check_least(engine.memory)
+    engine = replace(engine, stage=stage, part=share, on_message=on_message or (lambda _: None))
 
     @contextmanager
-    def planned() -> Iterator[ContaminationRun]:
-        with _readable(paths(inputs), read, place, engine.memory) as readable:
+    def planned() -> Iterator[Decontamination]:
+        with _readable(paths(inputs), read, kept, engine.memory) as (readable, folder):
             sources = files_to_read(readable, read, mixed=True)
             check_used(read, sources)
             check_content(read, sources)
@@ -174,20 +174,25 @@ def decontaminate_files(
                 targets.check_columns()
             if targets is not None:
                 targets.check_joined(sources, read, engine, options.threads)
-            yield ContaminationRun(
-                sources, items, None if fields is None else list(fields), item_id, targets,
-                None if hits is None else os.fspath(hits), read, params, options,
-                Sizes.of(engine.memory, options.threads), place, restart,
-                on_message or (lambda _: None),
+            search = SearchParams.of(rule="equal")
+            run = Run(
+                Request(readable, [], search, read, engine, options),
+                WorkDirectory(folder, shared=stage is not None, kept=work is not None),
+                sources, 0, Budget.of(engine.memory, search, options.threads),
+                rows_written=targets is not None,
+            )  # fmt: skip
+            yield Decontamination(
+                run, work is not None, items, None if fields is None else list(fields), item_id,
+                targets, None if hits is None else os.fspath(hits), params,
             )  # fmt: skip
 
     def run() -> FileDecontamination:
-        with planned() as contamination_run:
-            return run_decontamination(contamination_run)
+        with planned() as task, saying_memory(engine.memory, longest_row(engine.memory)):
+            return run_decontamination(task)
 
     def check() -> None:
-        with planned() as contamination_run:
-            searchable_grams(contamination_run)
+        with planned() as task:
+            assert task.grams
 
     return Prepared(run, check)
 
@@ -263,23 +268,21 @@ def _targets(
     return OutputPlan.of(sources, run_paths, engine, requested)
 
 
-def _workplace(
+def _check_work(
     work: Path | None,
     restart: bool,
     stage: str | None,
-    part: tuple[int, int] | None,
     limit: int | None,
     output: Path | None,
     hits: Path | None,
-) -> Share | None:
-    """Return where a run keeps its work; ValueError if arguments contradict each other."""
-    share = check_stage(stage, part, OF_DECONTAMINATION)
+) -> None:
+    """Raise ValueError if arguments about the work directory contradict each other."""
     if work is None:
         if stage is not None:
             raise ValueError("a stage needs the directory that all stages share: give work=")
         if restart:
             raise ValueError("restart=True has no effect without a work directory: give work=")
-        return None
+        return
     if stage is not None:
         if restart:
             raise ValueError("restart=True is for a run in one process")
@@ -288,19 +291,28 @@ def _workplace(
     for path in (output, hits):
         if path is not None and not is_folder_output(path) and is_written_in_place(os.fspath(path)):
             raise ValueError("work= needs files or directories as outputs, not a stream")
-    return Share(WorkDirectory(work, shared=stage is not None), stage, share)
 
 
 @contextmanager
 def _readable(
-    inputs: list[str], read: ReadOptions, place: Share | None, memory: int
-) -> Iterator[list[str]]:
-    """Give files that can be read twice; another process, later, cannot read a pipe again."""
-    if place is not None:
-        yield inputs
+    inputs: list[str], read: ReadOptions, work: str | None, memory: int
+) -> Iterator[tuple[list[str], str]]:
+    """Give files that can be read twice, and the work directory.
+
+    Without one that is kept, it is temporary. Another process, later, cannot read a pipe again.
+    """
+    if work is not None:
+        yield inputs, work
         return
     is_enough = partial(is_all_read, read, memory)
-    with spooled_inputs(
-        inputs, read.format, lambda _: None, twice=True, is_enough=is_enough
-    ) as readable:
-        yield readable
+    with (
+        TemporaryDirectory(prefix="fastlsh-") as folder,
+        spooled_inputs(
+            inputs, read.format, lambda _: None, twice=True, is_enough=is_enough
+        ) as readable,
+    ):
+        try:
+            yield readable, os.path.join(folder, "work")
+        except KeyboardInterrupt as error:
+            error.args = ()  # there is nothing to go on with
+            raise

@@ -1,10 +1,12 @@
 """Signed segments on disk: the keys of consecutive blocks, and a record of each block."""
 
 import json
+from abc import ABC, abstractmethod
 from binascii import crc32
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,11 +185,33 @@ class SignedBlock(NamedTuple):
     priorities: PriorityRecord | None = None
 
 
-class SegmentWriter:
-    """Gathers the keys of consecutive blocks of a unit, and writes them sorted when they are many.
+class BlockPart(Protocol):
+    """A block's share of a segment."""
+
+    @property
+    def record(self) -> BlockRecord:
+        """The record of the block."""
+
+    @property
+    def errors(self) -> list[InputError]:
+        """Its bad rows."""
+
+    @property
+    def next_row(self) -> int:
+        """The number of the row behind it."""
+
+
+Part = TypeVar("Part", bound=BlockPart)
+
+
+class SegmentWriter(ABC, Generic[Part]):
+    """Gathers consecutive blocks of a unit, and writes a segment of them when they are many.
 
     `wide`: so many write at a time.
     """
+
+    UNSEALED: ClassVar[tuple[str, ...]] = ()
+    """Its files that have checksums of their own."""
 
     def __init__(self, run: Run, unit: int, done: Sequence[Segment], wide: int) -> None:
         self._run = run
@@ -198,13 +222,13 @@ class SegmentWriter:
         self._begin()
 
     def _begin(self) -> None:
-        self._parts: list[SignedBlock] = []
+        self._parts: list[Part] = []
         self._documents = 0
         self._bytes = 0
 
-    def add(self, signed: SignedBlock) -> None:
+    def add(self, part: Part) -> None:
         """Take a block; a segment that would be too long is written before."""
-        n = signed.record.documents
+        n = part.record.documents
         if self._parts and (
             self._documents + n > self._run.budget.segment // self._wide
             or self._bytes > BYTES_OF_SEGMENT
@@ -212,9 +236,9 @@ class SegmentWriter:
             self.close()
         self._total += n
         check_number(self._total)
-        self._parts.append(signed)
+        self._parts.append(part)
         self._documents += n
-        self._bytes += signed.record.size
+        self._bytes += part.record.size
 
     def close(self, before: int | None = None, *, last: bool = False) -> None:
         """Write the segment; with `before`, only the blocks of the files before that file.
@@ -226,56 +250,72 @@ class SegmentWriter:
             self._documents = sum(part.record.documents for part in self._parts)
         if not self._parts:
             return
-        run, parts = self._run, self._parts
-        with run.work.replacing(
-            segment_name(self.unit, self._number), unsealed=["keys.npy"]
-        ) as folder:
+        parts, name = self._parts, segment_name(self.unit, self._number)
+        with self._run.work.replacing(name, unsealed=self.UNSEALED) as folder:
             folder.mkdir()
-            first, keys = parts[0].keys, folder / "keys.npy"
-            start = begin_array(keys, first.dtype, (len(first), self._documents))
-            is_sorted = kind_of_keys(run).is_sorted
-            rows = np.arange(self._documents, dtype=np.uint64)
-
-            def write(band: int) -> int:
-                row = np.concatenate([part.keys[band] for part in parts])
-                if is_sorted:
-                    row |= rows  # those of empty documents stay below all keys
-                    row.sort()
-                write_at(keys, start + band * row.nbytes, row)
-                return crc32(row.data)
-
-            bands = list(ordered_map(range(len(first)), write, run.options.threads // self._wide))
-            identities = np.concatenate([part.identities for part in parts])
-            identities.sort()
-            save_array(folder / "identities.npy", identities)
-            for number in range(len(parts[0].columns)):
-                column = np.concatenate([part.columns[number] for part in parts])
-                save_array(folder / column_name(number), column)
-            counts = [part.pieces for part in parts if part.pieces is not None]
-            if counts:
-                save_array(folder / "pieces.npy", np.concatenate(counts))
-            echoes = [part.echoes for part in parts if part.echoes is not None]
-            if echoes:
-                save_array(folder / "echoes.npy", counted_on(echoes, counts))
-            contexts = [part.contexts for part in parts if part.contexts is not None]
-            if contexts:
-                save_array(folder / "contexts.npy", np.concatenate(contexts))
             content = {
                 "blocks": [part.record[:6] for part in parts],
                 "last": last,
                 "next_row": parts[-1].next_row,
-                "bands": bands,
-                "empty": [(part.record.source, part.empty) for part in parts if part.empty],
-                "short": [(part.record.source, part.short) for part in parts if part.short],
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
-                "priorities": [(p.record.source, p.priorities) for p in parts if p.priorities],
-                "slow": sum(part.slow for part in parts),
-                "characters": sum(part.characters for part in parts),
-                "integers": all(part.integers for part in parts),
+                "bands": [],
+                **self._saved(folder),
             }
-            (folder / "blocks.json").write_text(json.dumps(content), encoding="utf-8")
+            text = json.dumps(content, default=str)
+            (folder / "blocks.json").write_text(text, encoding="utf-8")
         self._number += 1
         self._begin()
+
+    @abstractmethod
+    def _saved(self, folder: Path) -> dict[str, Any]:
+        """Save the arrays of the blocks; return what else the record has of them."""
+
+
+class KeysWriter(SegmentWriter[SignedBlock]):
+    """Writes the keys of blocks, sorted."""
+
+    UNSEALED = ("keys.npy",)
+
+    def _saved(self, folder: Path) -> dict[str, Any]:
+        run, parts = self._run, self._parts
+        first, keys = parts[0].keys, folder / "keys.npy"
+        start = begin_array(keys, first.dtype, (len(first), self._documents))
+        is_sorted = kind_of_keys(run).is_sorted
+        rows = np.arange(self._documents, dtype=np.uint64)
+
+        def write(band: int) -> int:
+            row = np.concatenate([part.keys[band] for part in parts])
+            if is_sorted:
+                row |= rows  # those of empty documents stay below all keys
+                row.sort()
+            write_at(keys, start + band * row.nbytes, row)
+            return crc32(row.data)
+
+        bands = list(ordered_map(range(len(first)), write, run.options.threads // self._wide))
+        identities = np.concatenate([part.identities for part in parts])
+        identities.sort()
+        save_array(folder / "identities.npy", identities)
+        for number in range(len(parts[0].columns)):
+            column = np.concatenate([part.columns[number] for part in parts])
+            save_array(folder / column_name(number), column)
+        counts = [part.pieces for part in parts if part.pieces is not None]
+        if counts:
+            save_array(folder / "pieces.npy", np.concatenate(counts))
+        echoes = [part.echoes for part in parts if part.echoes is not None]
+        if echoes:
+            save_array(folder / "echoes.npy", counted_on(echoes, counts))
+        contexts = [part.contexts for part in parts if part.contexts is not None]
+        if contexts:
+            save_array(folder / "contexts.npy", np.concatenate(contexts))
+        return {
+            "bands": bands,
+            "empty": [(part.record.source, part.empty) for part in parts if part.empty],
+            "short": [(part.record.source, part.short) for part in parts if part.short],
+            "priorities": [(p.record.source, p.priorities) for p in parts if p.priorities],
+            "slow": sum(part.slow for part in parts),
+            "characters": sum(part.characters for part in parts),
+            "integers": all(part.integers for part in parts),
+        }
 
 
 def column_name(number: int) -> str:

@@ -1,10 +1,10 @@
 """Sign: every file is read once, and what its documents are found by is written, by segments."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.gathered import encoded_texts
 from fastlsh.files.disk.segments import (
     BandKeys,
+    KeysWriter,
     Minima,
     RowGroups,
     SegmentWriter,
@@ -176,6 +177,20 @@ def _text_bytes(texts: Any) -> int:
     return size * len(texts) // max(len(sample), 1)
 
 
+class BlockWork(NamedTuple):
+    """What is made of each block when the files are read for the first time."""
+
+    block: Callable[[Run, int, Block], Any]
+    """Given the number of the file and a block, returns its part of a segment."""
+    writer: Callable[..., SegmentWriter[Any]]
+    progress: str
+
+
+def _signing(run: Run) -> BlockWork:
+    """Return what is made of blocks for a search, or of those of rows which are put together."""
+    return BlockWork(sign_block, KeysWriter, "reading" if run.request.group else "signing")
+
+
 REASONS = 10
 """So many bad rows are described."""
 SAMPLE = 4096
@@ -197,7 +212,7 @@ def all_signed(run: Run) -> Summary:
     return summary
 
 
-def sign_units(run: Run) -> None:
+def sign_units(run: Run, work: BlockWork | None = None) -> None:
     """Sign the files of this process's part, several units at a time if that is possible.
 
     Goes on behind the segments that are there.
@@ -208,6 +223,7 @@ def sign_units(run: Run) -> None:
         A file that cannot be read, or a bad row unless these are skipped. The files before it are
         not signed again when it has been mended.
     """
+    work = work or _signing(run)
     units = dict(run.part.share(list(enumerate(run.units))))
     numbers = [number for unit in units.values() for number in unit.files]
     _check_batches(run, [run.sources[number] for number in numbers if number < run.surely_read])
@@ -216,9 +232,9 @@ def sign_units(run: Run) -> None:
     wide = 1 if in_turns else _width(run, units, sources)
     if wide > 1:
         with suppress(LongRowError):  # a row must be in memory alone, without what the error holds
-            _sign(run, units, wide, 1)
+            _sign(run, work, units, wide, 1)
             return
-    _sign(run, units, 1, len(units) if in_turns or wide > 1 else 1)
+    _sign(run, work, units, 1, len(units) if in_turns or wide > 1 else 1)
 
 
 def _are_in_turns(run: Run, sources: Sequence[Source]) -> bool:
@@ -240,7 +256,9 @@ def _width(run: Run, units: Mapping[int, Unit], sources: Sequence[Source]) -> in
     return 1 if "xz" in compressions else max(wide, 1)
 
 
-def _sign(run: Run, units: Mapping[int, Unit], wide: int, in_sequence: int) -> None:
+def _sign(
+    run: Run, work: BlockWork, units: Mapping[int, Unit], wide: int, in_sequence: int
+) -> None:
     """Sign units, `wide` at a time; of several files that cannot be read, the first one raises.
 
     `in_sequence`: the blocks of so many units are one sequence, in which threads need not wait at
@@ -252,7 +270,7 @@ def _sign(run: Run, units: Mapping[int, Unit], wide: int, in_sequence: int) -> N
         There are several at a time, and a row must be in memory alone.
     """
     done = {unit: run.segments_of_unit(unit) for unit in units}
-    tell = run.byte_progress("signing" if run.request.group is None else "reading")
+    tell = run.byte_progress(work.progress)
     limit = _limit(run)
     failed: dict[int, InputError] = {}
 
@@ -261,13 +279,13 @@ def _sign(run: Run, units: Mapping[int, Unit], wide: int, in_sequence: int) -> N
         writer = None
         if failed and min(failed) < min(mine):
             return
-        with closing(_signed(run, mine, done, wide, limit)) as blocks:
+        with closing(_signed(run, work, mine, done, wide, limit)) as blocks:
             try:
                 for unit, signed in blocks:
                     if writer is None or writer.unit != unit:
                         if writer is not None:
                             writer.close(last=True)
-                        writer = SegmentWriter(run, unit, done[unit], wide)
+                        writer = work.writer(run, unit, done[unit], wide)
                     writer.add(signed)
                     if wide == 1:
                         tell(run.sources[signed.record.source], signed.record.extent)
@@ -302,8 +320,13 @@ def _sign(run: Run, units: Mapping[int, Unit], wide: int, in_sequence: int) -> N
 
 
 def _signed(
-    run: Run, units: Mapping[int, Unit], done: Mapping[int, list[Segment]], wide: int, limit: Limit
-) -> Generator[tuple[int, SignedBlock], None, None]:
+    run: Run,
+    work: BlockWork,
+    units: Mapping[int, Unit],
+    done: Mapping[int, list[Segment]],
+    wide: int,
+    limit: Limit,
+) -> Generator[tuple[int, Any], None, None]:
     """Sign the blocks of units behind their finished segments."""
 
     def blocks() -> Iterator[tuple[int, int, Block]]:
@@ -313,10 +336,10 @@ def _signed(
                 for source, block in find(run, files, done[unit], limit):
                     yield unit, source, block
 
-    def signed(item: tuple[int, int, Block]) -> tuple[int, SignedBlock]:
+    def signed(item: tuple[int, int, Block]) -> tuple[int, Any]:
         unit, source, block = item
         with in_unit(unit):
-            return unit, sign_block(run, source, block)
+            return unit, work.block(run, source, block)
 
     return ordered_map(
         blocks(), signed, run.options.threads // wide,
@@ -339,7 +362,7 @@ def _blocks(
         if number >= run.surely_read:
             _check_batches(run, [run.sources[number]])
         extent = after.extent if after is not None and number == after.source else None
-        blocks = _cut(run, number, extent, within, wide)
+        blocks = cut_file(run, number, extent, within, wide)
         for block in blocks if number < run.first_input else limit.first(blocks):
             yield number, block
 
@@ -373,7 +396,7 @@ def _check_batches(run: Run, sources: list[Source]) -> None:
             )
 
 
-def _cut(
+def cut_file(
     run: Run, number: int, after: BlockExtent | None, within: ByteRange, wide: int = 1
 ) -> Iterator[Block]:
     """Cut a file; say how much memory a row needs that is too long.

@@ -66,6 +66,10 @@ class Search(NamedTuple):
     """Where it is written."""
     stages: Callable[[Run], list[Stage]]
     """Returns the table of its stages, given the run: see `search_stages`."""
+    first: str = "sign"
+    """The stage in which a run may be begun."""
+    mends: bool = True
+    """Whether a run goes on when a file has been mended that could not be read."""
 
 
 def execute(
@@ -82,12 +86,13 @@ def execute(
     zeros
         Its counts after a stage that does not end the run.
     """
-    ended = _executed(run, search, clock)
+    ended = executed(run, search, clock)
     summary, *counts = (NOTHING, *zeros) if ended is None else ended.found
     return kind(Summary(*summary), *counts)
 
 
-def _executed(run: Run, search: Search, clock: Stopwatch) -> Ended | None:
+def executed(run: Run, search: Search, clock: Stopwatch) -> Ended | None:
+    """Do as `execute`; return what the last stage does, and None after another one."""
     decided = {**search.decided, "limit": run.limit, "within": run.request.within}
     if run.request.group is not None:
         decided |= {"group": run.request.group, "join_with": run.request.read.join_with}
@@ -109,17 +114,18 @@ def _executed(run: Run, search: Search, clock: Stopwatch) -> Ended | None:
 
     if run.stage is not None:
         share = Share(run.work, run.stage, run.part)
-        first = "sign" if run.request.group is None else "rows"
+        first = search.first if run.request.group is None else ROW_STAGES[0].name
         return take_part(
             share, description, fixed, first,
             lambda manifest: stages(replace(run, budget=_budget_of(manifest, run))),
         )  # fmt: skip
     restart = run.request.engine.restart
     with run.work.locked():
-        if not restart:
+        if search.mends and not restart:
             accept_mended(run, description)
         if begin(run.work, description, {**fixed, **search.outputs}, restart=restart):
-            run.tell(f"continuing the run in {run.work.path}: {_finished(run)}")
+            finished = f": {_finished(run)}" if search.mends else ""
+            run.tell(f"continuing the run in {run.work.path}{finished}")
         with resumable(run.work, restart=restart):
             ended: Ended | None = each_made(run.work, stages(run))
         if not run.request.engine.keep_work:
@@ -135,7 +141,7 @@ def _search_in_documents(run: Run, search: Search, clock: Stopwatch) -> Ended | 
     decided = dict(search.decided)
     if "against_files" in decided:
         decided["against_files"] = documents.first_input
-    return _executed(documents, search._replace(decided=decided, outputs={}), clock)
+    return executed(documents, search._replace(decided=decided, outputs={}), clock)
 
 
 @contextmanager
@@ -329,7 +335,7 @@ def search_stages(
     }  # fmt: skip
     has = run.work.has
     units = {
-        "sign": _signing(run), "link": Units(lambda: link_names(run, run.signed), has),
+        "sign": units_signed(run), "link": Units(lambda: link_names(run, run.signed), has),
         "gather": _texts(run),
         "decide": Units(lambda: [answer_name(part) for part in range(run.linked.parts)], has),
     }  # fmt: skip
@@ -357,6 +363,7 @@ def _row_stages(run: Run, clock: Stopwatch) -> list[Stage]:
         all_signed(run)
         grouped.number_groups(run)
 
+    works: tuple[Callable[[Run], None], ...]
     works = (sign_units, group, gather_segments, grouped.write_documents)
     makes = {
         stage.name: clock("grouping")(partial(work, run))
@@ -364,7 +371,7 @@ def _row_stages(run: Run, clock: Stopwatch) -> list[Stage]:
     }
     files = Units(lambda: grouped.document_files(run), run.work.has)
     return table_of(
-        ROW_STAGES, makes, {"rows": _signing(run), "collect": _texts(run), "join": files}
+        ROW_STAGES, makes, {"rows": units_signed(run), "collect": _texts(run), "join": files}
     )
 
 
@@ -372,7 +379,8 @@ def _texts(run: Run) -> Units:
     return Units(lambda: [texts_name(segment) for segment in run.segments], run.work.has)
 
 
-def _signing(run: Run) -> Units:
+def units_signed(run: Run) -> Units:
+    """Return the units of signing, and which are complete."""
     return Units(
         lambda: range(len(run.units)),
         lambda unit: any(segment.last for segment in run.segments_of_unit(unit)),

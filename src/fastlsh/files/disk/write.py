@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,20 @@ _OUTPUTS, _BYTES = 1 << 10, 1 << 30
 what a kill loses at most."""
 
 
+class RowsLeft(Protocol):
+    """What is left of the inputs."""
+
+    @property
+    def added(self) -> Added | None:
+        """Returns the columns that rows get behind their own."""
+
+    def has_rows(self, records: list[BlockRecord]) -> bool:
+        """Whether a row is written of some blocks."""
+
+    def rest(self, record: BlockRecord, block: Block) -> Rest:
+        """Return what is left of the documents of a block."""
+
+
 @dataclass(frozen=True)
 class Remainder:
     """What is left of the inputs: whole documents."""
@@ -165,7 +179,7 @@ def check_files(run: Run) -> None:
 
 
 def write_outputs(
-    run: Run, targets: OutputPlan, left: Remainder, together: Replacements | None = None
+    run: Run, targets: OutputPlan, left: RowsLeft, together: Replacements | None = None
 ) -> None:
     """Write the kept rows; what a run before has completed is not written again.
 
@@ -212,7 +226,7 @@ def _write_together(
     run: Run,
     targets: OutputPlan,
     outputs: dict[int, list[BlockRecord]],
-    left: Remainder,
+    left: RowsLeft,
     tell: ByteProgress,
     together: Replacements | None,
 ) -> None:
@@ -235,7 +249,7 @@ def _write_together(
             )  # fmt: skip
 
 
-def _rewriting(run: Run, output: Output, records: list[BlockRecord], left: Remainder) -> Rewriting:
+def _rewriting(run: Run, output: Output, records: list[BlockRecord], left: RowsLeft) -> Rewriting:
     def blocks() -> Iterator[Reread]:
         for record, block in run.reread(records, all_columns=True):
             yield Reread(run.sources[record.source], block, record)

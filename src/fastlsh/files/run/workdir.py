@@ -140,11 +140,15 @@ class WorkDirectory:
         Whether other processes work here at the same time. Then each writes under names of its
         own, and what is there already stays. Nothing is listed or locked: a network file system
         may list a directory late, and need not have locks.
+    kept
+        Whether it outlives the process, so that the run can go on.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, shared: bool = False) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, shared: bool = False, kept: bool = True
+    ) -> None:
         self.path = Path(path)
-        self._shared = shared
+        self._shared, self._kept = shared, kept
         self._process = f".{secrets.token_hex(8)}" if shared else ""
         self._run: str | None = None
         self._lengths: dict[str, int] = {}
@@ -157,6 +161,8 @@ class WorkDirectory:
     @property
     def start_over(self) -> str:
         """What to do about a run that cannot go on."""
+        if not self._kept:
+            return "run the same command again"
         if self._shared:  # from the file on, other processes have gone on with what was in it
             return f"remove the directory {self.path} to start over"
         return "start over with restart=True"
@@ -178,10 +184,11 @@ class WorkDirectory:
         except OSError as error:
             if error.errno not in _REMEDIES or error.filename == STANDARD:
                 raise
+            goes_on = f", which goes on with the finished work in {self.path}" if self._kept else ""
             raise InputError(
                 self.path if error.filename is None else error.filename,
-                f"{error.strerror}: {_REMEDIES[error.errno]} and run the same command again, which"
-                f" goes on with the finished work in {self.path}",
+                f"{error.strerror}: {_REMEDIES[error.errno]} and run the same command again"
+                f"{goes_on}",
             ) from error
 
     def has(self, name: str) -> bool:
