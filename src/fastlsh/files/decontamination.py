@@ -55,6 +55,9 @@ from fastlsh.texts import plain_strings
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
 
+LARGEST_BLOCK = 1 << 22
+"""Bytes of a file that a thread works on at a time, at most: larger ones take no less time."""
+
 SELF_TEST = 20_000
 """Documents that a self-test reads, at most."""
 
@@ -175,10 +178,11 @@ def decontaminate_files(
             if targets is not None:
                 targets.check_joined(sources, read, engine, options.threads)
             search = SearchParams.of(rule="equal")
+            budget = Budget.of(engine.memory, search, options.threads)
             run = Run(
                 Request(readable, [], search, read, engine, options),
                 WorkDirectory(folder, shared=stage is not None, kept=work is not None),
-                sources, 0, Budget.of(engine.memory, search, options.threads),
+                sources, 0, replace(budget, block=min(budget.block, LARGEST_BLOCK)),
                 rows_written=targets is not None,
             )  # fmt: skip
             yield Decontamination(
