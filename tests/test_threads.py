@@ -95,16 +95,6 @@ def together(calls):
         return at_once(*(partial(repeated, call) for call in calls))
 
 
-@pytest.mark.parametrize("name", every(2, CALLS, 1))
-def test_on_the_same_object(name, monkeypatch):
-    monkeypatch.setattr(links, "FEW", 0)
-    texts = texts_of(0)
-    expected = CALLS[name](texts)
-    for results in together([partial(CALLS[name], texts)] * THREADS):
-        for result in results:
-            same(result, expected)
-
-
 @pytest.mark.parametrize("name", every(2, CALLS))
 def test_on_different_objects(name, monkeypatch):
     monkeypatch.setattr(links, "FEW", 0)

@@ -4,20 +4,7 @@ import importlib.util
 
 import pytest
 
-import pages
 from fastlsh import Shingler
-
-
-@pytest.mark.exhaustive
-def test_the_page_on_a_few_answers(tmp_path, monkeypatch):
-    """In each run of the tests; the whole page is left to the exhaustive ones."""
-    monkeypatch.setattr(pages, "_is_there", lambda name: False)  # matplotlib takes most of the time
-    page = pages.run_here("docs/systems/answers.md", tmp_path, notices=40)
-    assert page.ran == 15
-    exact, found = page.names["exact"], page.names["found"]
-    assert len(page.names["texts"]) > 20
-    assert 0 < len(found) <= len(exact)
-    check_true_similar_rate(page)
 
 
 @pytest.mark.exhaustive

@@ -1,4 +1,4 @@
-"""The walk through the 500 GB works on a few rows, from one bucket into another folder of it."""
+"""The pages about engines: the walk through 500 GB on a few rows, and the engine in a page."""
 
 import io
 import json
@@ -7,8 +7,10 @@ import shlex
 
 import pytest
 
+import fastlsh
+from combinations import first
 from fastlsh.cli import main
-from pages import ROOT
+from pages import ROOT, run_here
 
 PAGE = ROOT / "docs" / "which-engine.md"
 
@@ -51,3 +53,28 @@ def test_the_walk(storage, tmp_path, monkeypatch):
     assert main([*following, "-q"]) == 0
     assert kept("clean-next/c.jsonl.zst") == [f"next/c.jsonl.zst {n}" for n in range(30, 40)]
     assert {path.name for path in tmp_path.glob("*.work")} == set()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    pytest.importorskip("pyarrow")
+    page = run_here("docs/engines.md", tmp_path_factory.mktemp("engine"))
+    assert page.ran == 4
+    assert not page.left_out
+    return page
+
+
+@pytest.mark.parametrize("sizes", first((7, 31), (1, 1), (1, 31), (7, 1)))
+def test_the_engine_answers_what_memory_does(page, sizes, here):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    notices = page.names["notices"][:150]
+    parquet.write_table(pa.Table.from_pylist(notices), "notices.parquet", row_group_size=40)
+    page.names.update(zip(("PARTS", "ROWS"), sizes, strict=True))
+    params = fastlsh.stages.SearchParams.of(0.6, num_perm=32, bands=8, rows=4)
+    proofs = page.names["deduplicate"]("notices.parquet", "kept.parquet", params)
+    texts = [notice["text"] for notice in notices]
+    whole = fastlsh.deduplicate(texts, 0.6, num_perm=32, bands=8, rows=4)
+    assert len(proofs) > 20
+    assert proofs.tolist() == [(a, int(b), similarity) for a, b, similarity in whole.proofs()]
+    kept = parquet.read_table("kept.parquet").to_pylist()
+    assert kept == [notices[i] for i in whole.selected]

@@ -47,22 +47,6 @@ def changed(monkeypatch, change):
 
 
 @pytest.mark.exhaustive
-def test_two_files_are_read_at_a_time(keywords, tmp_path, monkeypatch):
-    expected = written(keywords, tmp_path / "one", 1)
-    both = threading.Barrier(2, timeout=30)
-
-    def meeting(number, blocks):
-        for block in blocks:
-            if number in (1, 2) and block.extent.index == 1:
-                both.wait()
-            yield block
-
-    changed(monkeypatch, meeting)
-    assert written(keywords, tmp_path / "four", 4) == expected
-    assert not both.broken
-
-
-@pytest.mark.exhaustive
 def test_the_first_broken_file_is_named_and_what_lies_before_stays_done(
     keywords, tmp_path, monkeypatch
 ):

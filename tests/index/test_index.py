@@ -366,16 +366,6 @@ def test_what_replaced_documents_were_called_is_forgotten():
     assert list(index) == ["b", "c", "x", "a"]
 
 
-@pytest.mark.exhaustive
-def test_many_bands():
-    index = Index(0.5, num_perm=65_535, bands=65_535, rows=1, verify="signature")
-    rows = np.random.default_rng(0).integers(0, 2**32, (40, 65_535), np.uint32)
-    rows[7, ::2] = rows[3, ::2]
-    index.insert_many(range(40), signatures=rows)
-    assert index.query(signature=rows[3]) == [(3, 1.0), (7, 32768 / 65535)]
-    assert [answers[0][0] for answers in index.query_many(signatures=rows)] == list(range(40))
-
-
 def test_nbytes_and_compact():
     signatures = np.random.default_rng(0).integers(0, 2**32, (20_000, 128), np.uint32)
     index = Index(0.8, verify="signature")

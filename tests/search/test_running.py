@@ -159,36 +159,6 @@ def test_a_list_that_changes_meanwhile_does_no_harm(function, threads, change):
     assert rows(found) == rows(expected)
 
 
-@pytest.mark.exhaustive
-def test_a_list_that_changes_all_the_time(function):
-    texts = [f"a text that is number {i % 400}, and long enough" for i in range(1500)]
-    expected = function(list(texts))
-    given = list(texts)
-    done = threading.Event()
-
-    def meddle():
-        while not done.is_set():
-            given.append("one more")
-            given[0] = "x" * 1000
-            del given[-1]
-
-    def normalize(text):
-        return text
-
-    other = threading.Thread(target=meddle)
-    first = []
-
-    def progress(*_):
-        if not first:
-            first.append(1)
-            other.start()
-
-    found = function(given, shingler=Shingler(normalize=normalize), threads=3, progress=progress)
-    done.set()
-    other.join()
-    assert rows(found) == rows(expected)
-
-
 def test_progress_is_told(function, threads):
     calls = []
     texts = [f"a text that is number {i % 5}" for i in range(20)]

@@ -110,16 +110,6 @@ def arrow_forms(pa, texts):
     yield "reader", pa.RecordBatchReader.from_batches(schema, batches)
 
 
-@pytest.mark.exhaustive
-def test_arrow():
-    pa = pytest.importorskip("pyarrow")
-    for name, form in arrow_forms(pa, TEXTS):
-        if name == "reader":  # can be read once only
-            assert np.array_equal(HASHER.signatures(form), EXPECTED), name
-        else:
-            check(form)
-
-
 @given(arrow_texts)
 def test_arrow_with_any_text(texts):
     pa = pytest.importorskip("pyarrow")
