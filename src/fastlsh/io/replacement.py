@@ -10,7 +10,7 @@ from threading import RLock
 from typing import NamedTuple
 
 from fastlsh.io import filesystems
-from fastlsh.io.errors import name_output_in_errors, reading
+from fastlsh.io.errors import name_output_in_errors
 from fastlsh.io.filesystems import Upload
 from fastlsh.io.journal import MANY, Journal
 from fastlsh.io.recovery import recover
@@ -226,8 +226,7 @@ class Replacements:
         """Give a file its temporary name; with its own name, make the directory of it."""
         folder = os.path.dirname(file.target)
         if name is not None:
-            with reading(name):
-                self._make_folder(folder)
+            self._make_folder(folder)
         self._begin(folder)
         file.temporary = self._journal.temporary(folder)
         self._files.append(file)
