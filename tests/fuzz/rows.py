@@ -9,7 +9,7 @@ import io
 from contextlib import contextmanager
 
 from fastlsh.io import InputError, filesystems, read, reading
-from fastlsh.io.blocks import read_blocks
+from fastlsh.io.blocks.reading import read_blocks
 from fastlsh.io.filesystems import Identity
 from fastlsh.io.sources import Source
 

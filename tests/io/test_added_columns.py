@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastlsh.io import AddedColumns, InputError, expand, read, write_rows
-from fastlsh.io.blocks import read_blocks
+from fastlsh.io.blocks.reading import read_blocks
 from files import load_table, save_table
 
 pa = pytest.importorskip("pyarrow")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh.io import InputError, as_list, expand, read
-from fastlsh.io.blocks import read_blocks, reread_blocks
+from fastlsh.io.blocks.reading import read_blocks, reread_blocks
 from fastlsh.io.sources import Options
 from oracle_records import text_of
 from refusals import refuses

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from fastlsh.io import filesystems
-from fastlsh.io.blocks import BlockExtent
+from fastlsh.io.blocks.contract import BlockExtent
 from fastlsh.io.folders import COLUMNAR
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import stored_bytes_read

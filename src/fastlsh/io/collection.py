@@ -10,17 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
-from fastlsh.io.blocks import (
-    Block,
-    BlockExtent,
-    Delimited,
-    Head,
-    Identity,
-    JsonBlock,
-    read_blocks,
-    reread_blocks,
-)
+from fastlsh.io.blocks.contract import Block, BlockExtent, Head
+from fastlsh.io.blocks.delimited import Delimited
+from fastlsh.io.blocks.jsonl import JsonBlock
+from fastlsh.io.blocks.reading import read_blocks, reread_blocks
 from fastlsh.io.errors import listed, pyarrow, reading
+from fastlsh.io.filesystems import Identity
 from fastlsh.io.folders import COLUMNAR
 from fastlsh.io.ids import Ids
 from fastlsh.io.sources import Source

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from fastlsh.errors import InputError, warn_caller
-from fastlsh.io.blocks import Block, read_blocks
+from fastlsh.io.blocks.contract import Block
+from fastlsh.io.blocks.reading import read_blocks
 from fastlsh.io.errors import reading
 from fastlsh.io.record_texts import MESSAGES
 from fastlsh.io.sources import Options, Source

@@ -9,21 +9,15 @@ from fastlsh._kernels.text._texts import TextColumn, TextColumns
 from fastlsh.arrays import joined_numbers
 from fastlsh.errors import InputError, RoomError
 from fastlsh.io.arrays import join
-from fastlsh.io.blocks import (
-    Block,
-    BlockDocuments,
-    BlockExtent,
-    Head,
-    Limit,
-    identity,
-    read_blocks,
-)
+from fastlsh.io.blocks.contract import Block, BlockDocuments, BlockExtent, Head, Limit
+from fastlsh.io.blocks.reading import read_blocks
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.files import Paths, files_to_read
 from fastlsh.io.folders import COLUMNAR
 from fastlsh.io.ids import as_list
 from fastlsh.io.sources import ReadOptions, Source
+from fastlsh.io.streams import identity
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import ordered_map, thread_count
 from fastlsh.priorities import PriorityRecord, missing_in

@@ -12,20 +12,10 @@ import numpy as np
 
 from fastlsh.errors import InputError
 from fastlsh.io.arrays import MOST_BYTES
-from fastlsh.io.blocks import (
-    AddedColumns,
-    Block,
-    BlockExtent,
-    Flags,
-    Head,
-    KeyedBlock,
-    NewTexts,
-    as_json,
-    json_tails,
-    own_columns,
-    plain_block,
-    with_keys,
-)
+from fastlsh.io.blocks.contract import AddedColumns, Block, BlockExtent, Flags, Head, NewTexts
+from fastlsh.io.blocks.lines import as_json
+from fastlsh.io.blocks.reading import KeyedBlock, own_columns, plain_block
+from fastlsh.io.blocks.writing import json_tails, with_keys
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.convert import Conversion, JsonColumns, Rest, json_as_rows

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fastlsh.errors import InputError
-from fastlsh.io.blocks import maybe_array
 from fastlsh.io.blocks.lines import fields_of_any_size
+from fastlsh.io.blocks.writing import maybe_array
 from fastlsh.io.collection import read_objects
 from fastlsh.io.convert import cell
 from fastlsh.io.errors import check_writer, name_output_in_errors, pyarrow

@@ -11,15 +11,10 @@ from hypothesis import strategies as st
 
 from fastlsh.errors import InputError
 from fastlsh.io import Limit, Options, expand
-from fastlsh.io.blocks import (
-    AddedColumns,
-    ArrayBlock,
-    is_divisible,
-    maybe_array,
-    read_blocks,
-    reread_blocks,
-)
-from fastlsh.io.blocks.contract import ArrayError
+from fastlsh.io.blocks.contract import AddedColumns, ArrayError
+from fastlsh.io.blocks.jsonl import ArrayBlock
+from fastlsh.io.blocks.reading import is_divisible, read_blocks, reread_blocks
+from fastlsh.io.blocks.writing import maybe_array
 from fastlsh.io.streams import is_array
 
 SPACE = st.sampled_from(["", "", " ", "\n", "\r\n", "\t\n  ", "\n\n"])

@@ -11,8 +11,9 @@ import pytest
 
 from combinations import covering, every
 from fastlsh.io import InputError, expand, read, write_rows
-from fastlsh.io.blocks import identity, read_blocks, reread_blocks
+from fastlsh.io.blocks.reading import read_blocks, reread_blocks
 from fastlsh.io.sources import Options
+from fastlsh.io.streams import identity
 from fastlsh.parallel import ordered_map
 from files import put, save_table
 from refusals import refuses

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh.io import InputError, expand
-from fastlsh.io.blocks import read_blocks, reread_blocks
+from fastlsh.io.blocks.reading import read_blocks, reread_blocks
 from fastlsh.io.sources import Options
 from rows_oracle import csv_rows
 from strategies import share

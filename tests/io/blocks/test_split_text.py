@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh.io import expand
-from fastlsh.io.blocks import read_blocks
+from fastlsh.io.blocks.reading import read_blocks
 from fastlsh.io.sources import ReadOptions
 
 BLANKS = " \t\r\v\f"

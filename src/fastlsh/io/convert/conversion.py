@@ -7,22 +7,12 @@ from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 from fastlsh.errors import InputError
-from fastlsh.io.blocks import (
-    AddedColumns,
-    ArrayBlock,
-    Block,
-    Flags,
-    Head,
-    KeyedBlock,
-    NewTexts,
-    RowsWriter,
-    SplitBlock,
-    TextBlock,
-    head_with,
-    rows_writer,
-    taken,
-    with_keys,
-)
+from fastlsh.io.blocks.contract import AddedColumns, Block, Flags, Head, NewTexts
+from fastlsh.io.blocks.delimited import SplitBlock
+from fastlsh.io.blocks.jsonl import ArrayBlock
+from fastlsh.io.blocks.lines import TextBlock
+from fastlsh.io.blocks.reading import KeyedBlock
+from fastlsh.io.blocks.writing import RowsWriter, head_with, rows_writer, taken, with_keys
 from fastlsh.io.convert.json_columns import JsonColumns, array_of
 from fastlsh.io.convert.rows import (
     Row,

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from fastlsh.io.arrays import table_as_objects
-from fastlsh.io.blocks import Block, Delimited, Flags, plain_block
+from fastlsh.io.blocks.contract import Block, Flags
+from fastlsh.io.blocks.delimited import Delimited
+from fastlsh.io.blocks.reading import plain_block
 from fastlsh.io.folders import COLUMNAR, DELIMITED
 from fastlsh.io.sources import Source
 from fastlsh.io.table_columns import csv_row, unquoted_row

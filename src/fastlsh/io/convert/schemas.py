@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 
 from fastlsh.errors import InputError, warn_caller
-from fastlsh.io.blocks import (
-    ArrowSource,
-    ParquetSource,
-    plain_block,
-    read_blocks,
-    without_keys,
-)
+from fastlsh.io.blocks.arrow import ArrowSource
+from fastlsh.io.blocks.parquet import ParquetSource
+from fastlsh.io.blocks.reading import plain_block, read_blocks, without_keys
 from fastlsh.io.convert.rows import check_names
 from fastlsh.io.errors import listed, pyarrow, reading
 from fastlsh.io.folders import COLUMNAR, DELIMITED

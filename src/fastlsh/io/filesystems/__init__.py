@@ -9,43 +9,18 @@ import os
 from types import ModuleType
 
 from fastlsh.io.filesystems import local, remote
-from fastlsh.io.filesystems.local import (
-    Identity,
-    Listing,
-    is_left_out,
-    sorted_paths,
-)
-from fastlsh.io.filesystems.remote import Upload, check_writable, is_remote
-from fastlsh.io.filesystems.spool import STANDARD, has_end, is_piped, real, spooled
-
-__all__ = [
-    "STANDARD",
-    "Identity",
-    "Listing",
-    "Upload",
-    "absolute",
-    "canonical",
-    "check_writable",
-    "exists",
-    "has_end",
-    "identity",
-    "is_folder",
-    "is_left_out",
-    "is_pattern",
-    "is_piped",
-    "is_regular",
-    "is_remote",
-    "listing",
-    "matches",
-    "open_raw",
-    "parent",
-    "path_in",
-    "real",
-    "relative",
-    "remove",
-    "sorted_paths",
-    "spooled",
-]
+from fastlsh.io.filesystems.local import Identity as Identity
+from fastlsh.io.filesystems.local import Listing as Listing
+from fastlsh.io.filesystems.local import is_left_out as is_left_out
+from fastlsh.io.filesystems.local import sorted_paths as sorted_paths
+from fastlsh.io.filesystems.remote import Upload as Upload
+from fastlsh.io.filesystems.remote import check_writable as check_writable
+from fastlsh.io.filesystems.remote import is_remote as is_remote
+from fastlsh.io.filesystems.spool import STANDARD as STANDARD
+from fastlsh.io.filesystems.spool import has_end as has_end
+from fastlsh.io.filesystems.spool import is_piped as is_piped
+from fastlsh.io.filesystems.spool import real as real
+from fastlsh.io.filesystems.spool import spooled as spooled
 
 
 def _of(path: str) -> ModuleType:
