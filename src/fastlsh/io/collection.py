@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -95,11 +96,11 @@ def _delimited_rows(source: Source) -> Iterator[tuple[int, Row]]:
 def _table_rows(source: Source) -> Iterator[tuple[int, Row]]:
     with reading(source.path), open_arrow(source) as file:
         if source.format == "parquet":
-            table = pyarrow(source.path, "pyarrow.parquet").read_table(file)
+            batches = pyarrow(source.path, "pyarrow.parquet").ParquetFile(file).iter_batches()
         else:
-            table = pyarrow(source.path, "pyarrow.feather").read_table(file, memory_map=False)
-        rows = table.to_pylist()
-    yield from enumerate(rows, 1)
+            feather = pyarrow(source.path, "pyarrow.feather")
+            batches = feather.read_table(file, memory_map=False).to_batches()
+        yield from enumerate(chain.from_iterable(batch.to_pylist() for batch in batches), 1)
 
 
 @dataclass

@@ -26,7 +26,7 @@ from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.replacement import Replacements, replacing
 from fastlsh.io.same_file import is_written_in_place
 from fastlsh.io.sources import Source
-from fastlsh.io.streams import open_arrow, open_bytes
+from fastlsh.io.streams import open_bytes
 from fastlsh.io.table_columns import Lookup, are_integers, blocks_of_rows, csv_text, texts_of_ids
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -233,10 +233,8 @@ def table_rows(
         The file cannot be read, or a column is missing.
     """
     source = expand_one(path)
-    if source.format == "parquet":
-        yield from _of_parquet(source, columns)
-    elif source.format == "jsonl":
-        yield from _of_jsonl(source, columns)
+    if source.format in ("parquet", "jsonl"):
+        yield from _of_objects(source, columns)
     elif source.format in ("tsv", "csv"):
         yield from _of_lines(source, columns)
     else:
@@ -257,23 +255,10 @@ def _chosen_names(
     return chosen
 
 
-def _of_parquet(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[list[Any]]:
-    parquet = pyarrow(source.path, "pyarrow.parquet")
-    with open_arrow(source) as file:
-        table = parquet.ParquetFile(file)
-        chosen = _chosen_names(source, table.schema_arrow.names, columns)
-        used = [name for name in chosen if name]
-        for batch in table.iter_batches(columns=used):
-            values = dict(zip(used, (batch[name].to_pylist() for name in used), strict=True))
-            missing = [None] * len(batch)
-            yield from map(
-                list, zip(*(values.get(name, missing) for name in chosen), strict=True)
-            )  # fmt: skip
-
-
-def _of_jsonl(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[list[Any]]:
+def _of_objects(source: Source, columns: Sequence[Sequence[str]]) -> Iterator[list[Any]]:
     for number, row in read_objects(source):
-        chosen = _chosen_names(source, list(row), columns, number)
+        of_one_row = number if source.format == "jsonl" else None
+        chosen = _chosen_names(source, list(row), columns, of_one_row)
         yield [row[name] if name else None for name in chosen]
 
 
