@@ -2,7 +2,7 @@
 
 import codecs
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
@@ -86,9 +86,8 @@ def json_tails(added: AddedColumns, *, plain: bool) -> list[bytes]:
     plain
         Whether to escape everything that is not ASCII.
     """
-    keys = [f", {json.dumps(name)}: " for name in added.types]
-    encode = json.JSONEncoder(ensure_ascii=plain).encode
-    members: list[dict[Any, str]] = [{} for _ in keys]  # equal values of a column are of one type
+    keys = [f", {json.dumps(name)}: ".encode() for name in added.types]
+    members: list[dict[Any, bytes]] = [{} for _ in keys]  # equal values of a column are of one type
     known: dict[tuple[Any, ...], bytes] = {}
     tails = []
     for row in added.rows():
@@ -96,22 +95,11 @@ def json_tails(added: AddedColumns, *, plain: bool) -> list[bytes]:
         if tail is None:
             for key, value, encoded in zip(keys, row, members, strict=True):
                 if value not in encoded:
-                    encoded[value] = key + _json_value(value, encode)
-            tail = "".join(map(dict.__getitem__, members, row)).encode()
+                    encoded[value] = key + json_text(value, plain=plain)
+            tail = b"".join(map(dict.__getitem__, members, row))
             known[row] = tail
         tails.append(tail)
     return tails
-
-
-def _json_value(value: Any, encode: Callable[[Any], str]) -> str:
-    text = encode(value)
-    if not text.isascii() and _has_surrogate(text):  # which can only be escaped
-        return json.dumps(value)
-    return text
-
-
-def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def check_new_keys(added: AddedColumns, source: Source, row: int, raw: str) -> frozenset[str]:
@@ -161,12 +149,16 @@ def json_value(raw: str, key: str) -> tuple[int, int]:
     return span
 
 
-def json_text(text: str, *, plain: bool) -> bytes:
-    """Return a text as a string of JSON; `plain`: whether to escape what is not ASCII."""
+_ESCAPED = json.JSONEncoder().encode
+_UNESCAPED = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def json_text(value: Any, *, plain: bool) -> bytes:
+    """Return a value as JSON; `plain`: whether to escape what is not ASCII."""
     try:
-        return json.dumps(text, ensure_ascii=plain).encode()
+        return (_ESCAPED if plain else _UNESCAPED)(value).encode()
     except UnicodeEncodeError:  # a lone surrogate can only be escaped
-        return json.dumps(text).encode()
+        return _ESCAPED(value).encode()
 
 
 def json_keys(raw: str) -> list[str]:
