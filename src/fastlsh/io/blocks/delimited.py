@@ -22,7 +22,7 @@ from fastlsh.io.blocks.lines import (
     Indices,
     Lines,
     as_json,
-    delimited,
+    delimited_lines,
     fields_of_any_size,
 )
 from fastlsh.io.blocks.rows import Parsed, RowBlock
@@ -154,11 +154,10 @@ class Delimited(Format):
         self.columns = DelimitedColumns(source)
         self.delimiter = source.delimiter
         self.quoting: Any = csv.QUOTE_MINIMAL if options.quotes else csv.QUOTE_NONE
-        self._split = delimited(self.delimiter, options.quotes)
 
     def split(self, data: Bytes, last: bool) -> Lines:
         """Find the rows."""
-        return self._split(data, last)
+        return delimited_lines(data, last, self.delimiter, self.source.options.quotes)
 
     def begin(self, data: Bytes, lines: Lines, row: int) -> int:
         """Take the names of the columns from the header, or count them in the first good row."""

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -84,32 +84,24 @@ class Lines:
         return row if self.numbers is None else int(self.numbers[row])
 
 
-Split = Callable[[Bytes, bool], Lines]
-"""Splits bytes; True: the file ends there."""
-
-
 def line_feeds(data: Bytes, last: bool) -> Lines:
     """Split at each line feed."""
     bounds = line_bounds(data, last)
     return Lines(bounds, None, len(bounds) - 1)
 
 
-def delimited(delimiter: str, quotes: bool) -> Split:
-    """Return how CSV is split: line ends inside quotes are text."""
-
-    def split(data: Bytes, last: bool) -> Lines:
-        physical = line_bounds(data, last, returns=True)
-        if not quotes or not (data == QUOTE).any():
-            return Lines(physical, None, len(physical) - 1)
-        outside = _as_written(data, physical, ord(delimiter)) if delimiter.isascii() else None
-        if outside is None:
-            outside = _as_read(data, physical, delimiter)
-        bounds = physical[outside]
-        numbers = np.flatnonzero(outside)
-        is_open = last and int(bounds[-1]) < len(data)
-        return Lines(bounds, numbers[:-1].astype(np.int64), int(numbers[-1]), is_open)
-
-    return split
+def delimited_lines(data: Bytes, last: bool, delimiter: str, quotes: bool) -> Lines:
+    """Split CSV: line ends inside quotes are text."""
+    physical = line_bounds(data, last, returns=True)
+    if not quotes or not (data == QUOTE).any():
+        return Lines(physical, None, len(physical) - 1)
+    outside = _as_written(data, physical, ord(delimiter)) if delimiter.isascii() else None
+    if outside is None:
+        outside = _as_read(data, physical, delimiter)
+    bounds = physical[outside]
+    numbers = np.flatnonzero(outside)
+    is_open = last and int(bounds[-1]) < len(data)
+    return Lines(bounds, numbers[:-1].astype(np.int64), int(numbers[-1]), is_open)
 
 
 def _as_written(data: Bytes, physical: Indices, delimiter: int) -> NDArray[np.bool_] | None:
