@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 from fastlsh.io.arrays import BatchWriter, Chunks, remade
@@ -131,32 +132,25 @@ def parquet_writer(
 
     options = {"compression": names, "use_dictionary": indexed}
 
-    def table(columns: Chunks) -> Any:
+    def write_group(writer: Any, columns: Chunks) -> None:
         arrays = [remade(chunks, fill=False) for chunks in columns]
-        return pyarrow(path).Table.from_arrays(arrays, schema=schema)
+        rows = pyarrow(path).Table.from_arrays(arrays, schema=schema)
+        writer.write_table(rows, row_group_size=len(rows))
 
     def encode(sink: Any, columns: Chunks | None) -> None:
         with parquet.ParquetWriter(sink, schema, **options) as writer:
             if columns is not None:
-                rows = table(columns)
-                writer.write_table(rows, row_group_size=len(rows))
+                write_group(writer, columns)
 
-    with open_output(path, None) as file:
+    with open_output(path, None) as file, ExitStack() as stack:
         if threads > 1:
-            with row_group_writer(file, encode, threads) as write:
-                batches = BatchWriter(write, per_value)
-                yield batches
-                batches.flush()
-            return
-        with parquet.ParquetWriter(file, schema, **options) as writer:
-
-            def write_one(columns: Chunks) -> None:
-                rows = table(columns)
-                writer.write_table(rows, row_group_size=len(rows))
-
-            batches = BatchWriter(write_one, per_value)
-            yield batches
-            batches.flush()
+            write = stack.enter_context(row_group_writer(file, encode, threads))
+        else:
+            writer = stack.enter_context(parquet.ParquetWriter(file, schema, **options))
+            write = partial(write_group, writer)
+        batches = BatchWriter(write, per_value)
+        yield batches
+        batches.flush()
 
 
 def _leaves(path: str, schema: Any) -> list[Any]:
