@@ -5,6 +5,7 @@ import stat
 import sys
 import unicodedata
 from collections.abc import Hashable
+from functools import cache
 from pathlib import PurePath
 
 from fastlsh.io import filesystems
@@ -46,10 +47,10 @@ class FileIdentities:
     """
 
     def __init__(self) -> None:
-        self._chains: dict[str, tuple[Hashable, ...]] = {}
-        self._real_paths: dict[str, str] = {}
-        self._between: dict[tuple[str, str], list[str] | None] = {}
-        self._links: dict[str, bool] = {}
+        self._real = cache(_real)  # of the many paths in a folder, the folder is followed once
+        self._is_link = cache(os.path.islink)
+        self._chain = cache(self._chain_of)
+        self._names = cache(self._names_of)
         self._spellings: dict[Hashable, str] = {}
 
     def of(self, path: str, *, standard: int | None = None) -> Hashable | None:
@@ -93,16 +94,14 @@ class FileIdentities:
             names = self._names(head, folder)
         return None if names is None else [*names, name]
 
-    def _names(self, head: str, folder: str) -> list[str] | None:
+    def _names_of(self, head: str, folder: str) -> list[str] | None:
         """Return the names of the folders between two folders; None if `head` is not inside."""
-        if (head, folder) not in self._between:
-            real, names = self._real(head or os.curdir), None
-            chain, identity = self._chain(real), self._chain(self._real(folder))[0]
-            if identity in chain:
-                names = real.split(os.sep)[len(chain) - chain.index(identity) :]
-                names = [name for name in names if name]  # of the root
-            self._between[head, folder] = names
-        return self._between[head, folder]
+        real = self._real(head or os.curdir)
+        chain, identity = self._chain(real), self._chain(self._real(folder))[0]
+        if identity not in chain:
+            return None
+        names = real.split(os.sep)[len(chain) - chain.index(identity) :]
+        return [name for name in names if name]  # of the root
 
     def above(self, path: str) -> tuple[Hashable, ...]:
         """Return the identities of all folders that a file lies in."""
@@ -128,36 +127,23 @@ class FileIdentities:
         first = self._spellings.setdefault((above, folded), name)
         return above, first if first == name or _ignores_case(folder) else name
 
-    def _real(self, path: str) -> str:
-        """Return `os.path.realpath`; of the many paths in a folder, the folder is followed once."""
-        real = self._real_paths.get(path)
-        if real is None:
-            try:
-                real = os.path.realpath(path)
-            except ValueError:  # a path with NUL, which is refused where it is opened
-                real = os.path.abspath(path)
-            self._real_paths[path] = real
-        return real
-
-    def _is_link(self, path: str) -> bool:
-        is_link = self._links.get(path)
-        if is_link is None:
-            is_link = self._links[path] = os.path.islink(path)
-        return is_link
-
-    def _chain(self, real: str) -> tuple[Hashable, ...]:
+    def _chain_of(self, real: str) -> tuple[Hashable, ...]:
         """Return the identities of a file and of all folders above it."""
-        chain = self._chains.get(real)
-        if chain is None:
-            parent, name = os.path.split(real)
-            above = () if parent == real else self._chain(parent)
-            try:
-                status = os.stat(real)
-                first: Hashable = (status.st_dev, status.st_ino)
-            except (OSError, ValueError):
-                first = self._child(parent, name)
-            chain = self._chains[real] = (first, *above)
-        return chain
+        parent, name = os.path.split(real)
+        above = () if parent == real else self._chain(parent)
+        try:
+            status = os.stat(real)
+            first: Hashable = (status.st_dev, status.st_ino)
+        except (OSError, ValueError):
+            first = self._child(parent, name)
+        return (first, *above)
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # a path with NUL, which is refused where it is opened
+        return os.path.abspath(path)
 
 
 def _ignores_case(folder: str) -> bool:
