@@ -126,6 +126,21 @@ def join(arrays: list[Any], path: str) -> Any:
     return pa.chunked_array(chunks, arrays[0].type if arrays else pa.string())
 
 
+_VIEWS = ("string_view", "binary_view")
+
+
+def without_views(kind: Any) -> Any:
+    """Return a type that pyarrow can work on, instead of one of views."""
+    if str(kind) not in _VIEWS:
+        return kind
+    return pyarrow("").type_for_alias(f"large_{kind}".removesuffix("_view"))
+
+
+def are_null(array: Any) -> npt.NDArray[np.bool_]:
+    """Return which values of an array are null."""
+    return np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
+
+
 MOST_ROWS = 1 << 20
 """Rows of a batch at most."""
 MOST_BYTES = 1 << 25
@@ -204,8 +219,8 @@ def remade(chunks: list[Any], *, fill: bool) -> Any:
         return dictionary.array(dictionary.codes(chunks))
     # One array alone would be returned as it is, with what lies beside it in its buffers.
     array = pa.concat_arrays([*chunks, chunks[0].slice(0, 0)])
-    if str(kind) in ("string_view", "binary_view"):
-        return array.cast(f"large_{kind}".removesuffix("_view")).cast(kind)
+    if str(kind) in _VIEWS:
+        return array.cast(without_views(kind)).cast(kind)
     if pa.types.is_run_end_encoded(kind):
         # Arrow compares what lies under nulls when it looks for runs.
         values = _filled(compute.run_end_decode(array))
@@ -218,9 +233,8 @@ def remade(chunks: list[Any], *, fill: bool) -> Any:
 
 def _filled(array: Any) -> Any:
     """Return an array with nothing under its nulls, if Arrow can make one of this type."""
-    absent = np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
     try:
-        return array.take(pyarrow("").array(np.arange(len(array)), mask=absent))
+        return array.take(pyarrow("").array(np.arange(len(array)), mask=are_null(array)))
     except NotImplementedError:  # views inside lists, for example
         return array
 
@@ -244,9 +258,7 @@ class Dictionary:
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
-        self._type = kind.value_type
-        if str(self._type) in ("string_view", "binary_view"):  # which Arrow can hardly work on
-            self._type = pyarrow("").type_for_alias(f"large_{self._type}".removesuffix("_view"))
+        self._type = without_views(kind.value_type)
         self.values = pyarrow("").array([], self._type)
 
     def codes(self, chunks: list[Any]) -> Any:
@@ -337,7 +349,6 @@ def without_repetition(texts: Any) -> tuple[Any, NDArray[np.int64] | None]:
 
 Sizes = NDArray[np.int64]
 
-_VIEWS = ("string_view", "binary_view")
 _LISTS = ("is_list", "is_large_list", "is_map")
 
 PER_ROW = 6
@@ -411,7 +422,7 @@ def _sizes(array: Any, extra: int) -> Any:
     if types.is_dictionary(kind):
         codes = _dense(array.indices).astype(np.int64)
         values = np.broadcast_to(value_sizes(array.dictionary, extra), len(array.dictionary))
-        return _valid(array, np.append(values, 0)[np.where(_are_null(array), -1, codes)])
+        return _valid(array, np.append(values, 0)[np.where(are_null(array), -1, codes)])
     if types.is_struct(kind):
         parts = (value_sizes(array.field(number), extra) for number in range(kind.num_fields))
         return _valid(array, sum(parts))
@@ -457,13 +468,7 @@ def _dense(indices: Any) -> NDArray[Any]:
     return np.asarray(indices.fill_null(0) if indices.null_count else indices)
 
 
-def _are_null(array: Any) -> Any:
-    if not array.null_count:
-        return False
-    return np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
-
-
 def _valid(array: Any, sizes: Sizes) -> Sizes:
     if array.null_count:
-        return np.where(_are_null(array), 0, sizes)
+        return np.where(are_null(array), 0, sizes)
     return sizes

@@ -17,11 +17,8 @@ from fastlsh._kernels.text._plans import text_hashes
 from fastlsh._kernels.text._texts import ArrowColumn, TextColumn, TextColumns, spans_of_list
 from fastlsh.arrays import plain_values
 from fastlsh.errors import InputError
-from fastlsh.io.arrays import value_sizes
+from fastlsh.io.arrays import value_sizes, without_views
 from fastlsh.parallel import batches
-
-_PLAIN_TYPES = {"string_view": "large_string", "binary_view": "large_binary"}
-"""Instead of types that pyarrow cannot take values of."""
 
 
 def take(column: Any, positions: NDArray[np.int64]) -> Any:
@@ -35,8 +32,13 @@ def take(column: Any, positions: NDArray[np.int64]) -> Any:
         return column.chosen(np.ascontiguousarray(positions))
     if isinstance(column, list):
         return [column[i] for i in positions.tolist()]
-    plain = _PLAIN_TYPES.get(str(getattr(column, "type", "")))
-    return (column if plain is None else column.cast(plain)).take(positions)
+    return _without_views(column).take(positions)
+
+
+def _without_views(column: Any) -> Any:
+    """Return a column of views of Arrow, which has no function to take some, as ordinary texts."""
+    plain = without_views(getattr(column, "type", None))
+    return column if plain is getattr(column, "type", None) else column.cast(plain)
 
 
 def as_list(column: Any) -> list[Any]:
@@ -174,9 +176,6 @@ _COUNTED = {"int64", "int32", "uint64", "uint32", "string", "large_string"}
 _PLAIN = {"int64", "int32", "uint32", "string", "large_string"}
 """Types of Arrow whose values are texts or integers of 64 bits."""
 
-_VIEWS = {"string_view", "binary_view"}
-
-
 MOST_FILES = 3
 """Files that a message names."""
 
@@ -250,10 +249,8 @@ class Ids(Sequence[Any]):
 
     def add(self, path: str, ids: Any, rows: NDArray[np.int64]) -> None:
         """Append the ids of a block, as `BlockDocuments` has them; without a path, None stays."""
-        if str(getattr(ids, "type", "")) in _VIEWS:  # of which pyarrow cannot take some
-            ids = ids.cast(f"large_{str(ids.type).removesuffix('_view')}")
         if len(rows):
-            self._pieces.append(_Piece(path, ids, rows))
+            self._pieces.append(_Piece(path, _without_views(ids), rows))
             self._starts.append(len(self) + len(rows))
 
     def __len__(self) -> int:

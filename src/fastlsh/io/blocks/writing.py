@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
-import numpy as np
-
 from fastlsh.io.arrow_files import arrow_writer
 from fastlsh.io.blocks.contract import AddedColumns, Head
 from fastlsh.io.errors import pyarrow
@@ -241,8 +239,7 @@ def _with_texts(array: Any, path: Sequence[str], texts: dict[int, str]) -> Any:
     inner = array.type.get_field_index(path[0])
     fields = [array.field(number) for number in range(array.type.num_fields)]
     fields[inner] = _with_texts(fields[inner], path[1:], texts)
-    absent = np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
-    return pa.StructArray.from_arrays(fields, fields=list(array.type), mask=pa.array(absent))
+    return pa.StructArray.from_arrays(fields, fields=list(array.type), mask=array.is_null())
 
 
 class RowsWriter(Protocol):
