@@ -95,7 +95,7 @@ def _little_steps(patch, size):
     """Cut everything into steps as if it took long; kernels return as soon as they may."""
     for name in (
         "candidates.keys.PART", "candidates.keys.CHUNK", "signatures.steps.STEP",
-        "stages.copies.CHARACTERS", "sets.shingle_sets.COMPARED", "sets.sorted_sets.HASHED",
+        "stages.signing.CHARACTERS", "sets.shingle_sets.COMPARED", "sets.sorted_sets.HASHED",
         "sets.similarity.VALUES_BATCH", "candidates.keys.VALUES_BATCH", "stages.decisions.COMPARED",
         "search.exact_join.HASHES", "texts.steps.STEP",
     ):  # fmt: skip

@@ -35,7 +35,7 @@ def order_of(values):
     n = len(values)
     found = check_priority(values, n)
     fixed = np.zeros(n, np.bool_)
-    return priority_order("first", found, None, np.zeros(n, np.int64), fixed, None).tolist()
+    return priority_order("first", found, None, fixed).tolist()
 
 
 def key_of(value):

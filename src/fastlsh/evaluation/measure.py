@@ -1,6 +1,7 @@
 """`evaluate`: near_duplicates measured against the exact join."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids, check_integer, check_number
 from fastlsh.banding import LSHParams
-from fastlsh.candidates import RowBlocks, empty_documents, split_codes
+from fastlsh.candidates import RowBlocks, split_codes
 from fastlsh.errors import TooManyPairsError
 from fastlsh.evaluation.count import Answer, Truth, counted, example_rows, sampled
 from fastlsh.evaluation.result import Evaluation
@@ -17,9 +18,8 @@ from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search import exact_codes, warn_of_short_documents
-from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import Signed, part_of, sign, verified_pairs
-from fastlsh.texts import Texts, as_texts
+from fastlsh.texts import as_texts
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
@@ -110,7 +110,7 @@ def evaluate_each(
     warn_of_short_documents(signed.short, signed.empty, 0, params.shingler)
     try:
         answers = [
-            _answer(chosen, signed, search, max_pairs, options, clock)
+            _answer(replace(signed, params=search), max_pairs, clock)
             for search, clock in zip(searches, clocks, strict=True)
         ]
         with shared("exact join"):
@@ -120,9 +120,8 @@ def evaluate_each(
             f"{len(chosen):,} documents have more candidates or pairs than "
             f"max_pairs={max_pairs:,}: evaluate fewer of them with sample=, or raise max_pairs"
         ) from error
-    estimated = estimate_jaccard(signed.signatures, split_codes(code), threads=options.threads)
-    truth = Truth(code, similarity, estimated)
-    empty = len(empty_documents(signed.signatures))
+    truth = Truth(code, similarity, signed.estimates(*split_codes(code)))
+    empty = len(signed.empty)
     results = []
     for search, answer, clock in zip(searches, answers, clocks, strict=True):
         counts, missing = counted(answer, truth, search, lowest, len(chosen) - empty)
@@ -160,21 +159,14 @@ def evaluate_each(
     return results
 
 
-def _answer(
-    texts: Texts,
-    signed: Signed,
-    params: SearchParams,
-    max_pairs: int,
-    options: RunOptions,
-    clock: Stopwatch,
-) -> Answer:
+def _answer(signed: Signed, max_pairs: int, clock: Stopwatch) -> Answer:
     """Return all candidates, and of each the similarity that `near_duplicates` goes by."""
     with clock("candidates"):
-        part = part_of(texts, signed, None, params, options)
+        part = part_of(signed)
     blocks = RowBlocks(np.int64, np.float64, np.bool_)
-    for block in verified_pairs(part, params, options, max_pairs=max_pairs, clock=clock):
+    for block in verified_pairs(part, max_pairs, clock):
         blocks.append(*block)
     code, reported, passes = blocks.take_sorted()
-    if params.verify == "none":
-        reported = estimate_jaccard(signed.signatures, split_codes(code), threads=options.threads)
+    if signed.params.verify == "none":
+        reported = signed.estimates(*split_codes(code))
     return Answer(code, reported, passes)

@@ -14,6 +14,7 @@ from fastlsh.parallel import RunOptions, plural
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.signatures import MinHasher
+from fastlsh.stages import Signed
 from fastlsh.texts import UNIT, Shingler, Texts
 
 COMPARED_PAIRS = 4096
@@ -21,6 +22,14 @@ COMPARED_PAIRS = 4096
 
 MANY = 50
 """Needless comparisons per document: longer signatures take less time than more of them."""
+
+
+def warn_of_search(signed: Signed, n_against: int = 0) -> None:
+    """Warn of what the documents are unsuitable for; those of `against` are the first ones."""
+    params = signed.params
+    if not params.finds_equal:
+        warn_of_short_documents(signed.short, signed.empty, n_against, params.shingler)
+        warn_of_needless_comparisons(signed.texts, signed.signatures, params, signed.options)
 
 
 def warn_of_needless_comparisons(

@@ -14,7 +14,7 @@ from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
 from fastlsh.parameters import RemovalKeywords, SearchParams
 from fastlsh.priorities import are_missing
 from fastlsh.results import Deduplication
-from fastlsh.search.advice import warn_of_needless_comparisons, warn_of_short_documents
+from fastlsh.search.advice import warn_of_search
 from fastlsh.stages import (
     Signed,
     check_keep,
@@ -91,17 +91,18 @@ def nameless(n: int) -> Texts:
     return as_texts([f"\0fastlsh, document {number} of against" for number in range(n)])
 
 
-def signed_with(first: SignedDocuments, signed: Signed, params: SearchParams) -> Signed:
-    """Return the signatures and lengths of both, those of `first` first."""
+def signed_with(
+    first: SignedDocuments, signed: Signed, texts: Texts, params: SearchParams
+) -> Signed:
+    """Return the documents of both, those of `first` first; `texts` are those of `signed`."""
     lengths = np.empty(len(first.texts), np.int64)
     for start in range(0, len(lengths), 4096):
         stop = min(start + 4096, len(lengths))
         lengths[start:stop] = params.shingler.gather(first.texts, start, stop).lengths()
-    return Signed(
-        np.concatenate([first.signatures, signed.signatures]),
-        np.concatenate([lengths, signed.lengths]),
-        None,
-    )
+    signatures = np.concatenate([first.signatures, signed.signatures])
+    lengths = np.concatenate([lengths, signed.lengths])
+    everything = joined_texts(first.texts, texts)
+    return Signed(everything, params, signed.options, signatures, lengths, None)
 
 
 def check_index(params: SearchParams, against_ids: Any) -> None:
@@ -232,12 +233,9 @@ def deduplicate_texts(
             raise ValueError("within needs the texts of against, not an index")
     everything = joined_texts(others, collection)
     groups = groups_of_both(within, len(collection), against_within, len(others))
-    asked = params
     with clock("signatures"):
-        signed = sign(everything, params, options)
-        if not params.finds_equal:
-            warn_of_short_documents(signed.short, signed.empty, len(others), params.shingler)
-            warn_of_needless_comparisons(everything, signed.signatures, params, options)
+        signed = sign(everything, params, options, groups)
+        warn_of_search(signed, len(others))
         if on_signed is not None:
             on_signed(signed.signatures[len(signed.signatures) - len(collection) :])
     if isinstance(against, Index):
@@ -245,17 +243,12 @@ def deduplicate_texts(
             ready, collection, plain = from_index(
                 against, signed.signatures, collection, params, options.threads
             )
-        params = replace(params, shingler=plain)
         others, against_ids = ready.texts, ready.ids
-        everything = joined_texts(others, collection)
-        signed = signed_with(ready, signed, params)
-    signed.groups = groups
+        signed = signed_with(ready, signed, collection, replace(params, shingler=plain))
     against_ids = check_ids(against_ids, len(others), "against_ids")
-    fixed = np.arange(len(everything)) < len(others)
-    order = priority_order(keep, priorities, everything, signed.lengths, fixed, params)
-    kept, similarity, limited = decide(
-        everything, signed, order, fixed, max_candidates, params, options, clock
-    )
+    fixed = np.arange(len(signed.texts)) < len(others)
+    order = priority_order(keep, priorities, signed, fixed)
+    kept, similarity, limited = decide(signed, order, fixed, max_candidates, clock)
     kept = kept[len(others) :]
     order = order[order >= len(others)] - len(others)
     return Deduplication(
@@ -273,7 +266,7 @@ def deduplicate_texts(
         missing_priorities=0 if priorities is None else int(are_missing(priorities).sum()),
         options={
             "keep": keep, "priority": priority, "max_candidates": max_candidates,
-            "within": within, **asked.removal_keywords,
+            "within": within, **params.removal_keywords,
         },
         order=order,
         seconds=clock,

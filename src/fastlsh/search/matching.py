@@ -11,8 +11,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Matches, Overlap
-from fastlsh.search.advice import warn_of_needless_comparisons, warn_of_short_documents
-from fastlsh.sets import estimate_jaccard
+from fastlsh.search.advice import warn_of_search
 from fastlsh.stages import (
     MOST_DATA_SETS,
     characters_of,
@@ -109,10 +108,9 @@ def overlap_of_texts(
     """Count as `overlap` does, given the data set and the length of each document."""
     max_pairs = check_integer(max_pairs, "max_pairs")
     signed = sign(texts, params, options)
-    warn_of_short_documents(signed.short, signed.empty, 0, params.shingler)
-    warn_of_needless_comparisons(texts, signed.signatures, params, options)
+    warn_of_search(signed)
     empty = len(signed.empty)
-    counts = shared_counts(texts, signed, data_set, characters, max_pairs, params, options)
+    counts = shared_counts(signed, data_set, characters, max_pairs)
     documents = np.bincount(data_set, minlength=len(names))
     total = np.zeros(len(names), np.int64)
     np.add.at(total, data_set, characters)
@@ -232,17 +230,13 @@ def matches_of_texts(
     ids = check_ids(ids, len(collection))
     against_ids = check_ids(against_ids, len(others), "against_ids")
     everything, n = joined_texts(others, collection), len(others)
-    signed = sign(everything, params, options)
-    signed.groups = groups_of_both(within, len(collection), against_within, n)
-    warn_of_short_documents(signed.short, signed.empty, n, params.shingler)
-    warn_of_needless_comparisons(everything, signed.signatures, params, options)
+    groups = groups_of_both(within, len(collection), against_within, n)
+    signed = sign(everything, params, options, groups)
+    warn_of_search(signed, n)
     document, of_against, similarity = find_crossing(
-        everything, signed, n, max_pairs, params, options, best=best, one_to_one=one_to_one
+        signed, n, max_pairs, best=best, one_to_one=one_to_one
     )
-    estimate = None
-    if estimates:
-        pairs = (document, of_against)
-        estimate = estimate_jaccard(signed.signatures, pairs, threads=options.threads)
+    estimate = signed.estimates(document, of_against) if estimates else None
     return Matches(
         document - n, of_against, similarity, estimate=estimate, ids=ids, against_ids=against_ids,
         params=params.lsh, documents=len(collection), against_documents=n,

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_ids, check_integer
-from fastlsh.candidates import empty_documents, split_codes
+from fastlsh.candidates import split_codes
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
-from fastlsh.search.advice import warn_of_needless_comparisons, warn_of_short_documents
-from fastlsh.sets import estimate_jaccard
+from fastlsh.search.advice import warn_of_search
 from fastlsh.stages import find_pairs, groups_of, sign
 from fastlsh.texts import as_texts
 
@@ -102,22 +101,12 @@ def pairs_of_texts(
     max_pairs = check_integer(max_pairs, "max_pairs")
     collection = params.shingler.prepared(as_texts(texts))
     ids = check_ids(ids, len(collection))
-    signed = sign(collection, params, options)
-    signed.groups = groups_of(within, len(collection))
-    warn_of_short_documents(signed.short, signed.empty, 0, params.shingler)
-    warn_of_needless_comparisons(collection, signed.signatures, params, options)
-    code, similarity = find_pairs(collection, signed, max_pairs, params, options)
-    pairs = split_codes(code)
+    signed = sign(collection, params, options, groups_of(within, len(collection)))
+    warn_of_search(signed)
+    code, similarity = find_pairs(signed, max_pairs)
+    left, right = split_codes(code)
+    estimate = signed.estimates(left, right) if estimates else None
     return Pairs(
-        *pairs,
-        similarity,
-        estimate=(
-            estimate_jaccard(signed.signatures, pairs, threads=options.threads)
-            if estimates
-            else None
-        ),
-        ids=ids,
-        params=params.lsh,
-        documents=len(collection),
-        empty=len(empty_documents(signed.signatures)),
-    )
+        left, right, similarity, estimate=estimate, ids=ids, params=params.lsh,
+        documents=len(collection), empty=len(signed.empty),
+    )  # fmt: skip

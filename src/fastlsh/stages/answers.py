@@ -14,12 +14,11 @@ from fastlsh.candidates import CodedPairs, RowBlocks, check_signatures, split_co
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import RunOptions, Stopwatch, batches, mapped_in, run_batches
 from fastlsh.parameters import SearchParams, check_pair_params, check_params
-from fastlsh.sets import estimate_jaccard
 from fastlsh.signatures import batch_size
 from fastlsh.stages.batches import SignedBatch, check_ascending, check_numbers
-from fastlsh.stages.copies import first_copies, first_equal, groups_of, hashing_steps, with_copies
+from fastlsh.stages.copies import first_copies, first_equal, groups_of, with_copies
 from fastlsh.stages.decisions import check_keep, check_priority, keep_or_drop, priority_order
-from fastlsh.stages.signing import Signed, part_of, sign
+from fastlsh.stages.signing import Signed, hashing_steps, part_of, sign
 from fastlsh.stages.verification import verified_pairs
 from fastlsh.texts import Texts, as_texts
 
@@ -36,47 +35,43 @@ class Decided(NamedTuple):
 
 
 def decide(
-    texts: Texts,
     signed: Signed,
     order: NDArray[np.int64],
     fixed: NDArray[np.bool_],
     max_candidates: int,
-    params: SearchParams,
-    options: RunOptions,
     clock: Stopwatch | None = None,
 ) -> Decided:
     """Decide on each document of a part, highest priority first.
 
     Parameters
     ----------
-    texts, signed
-        The documents, with signatures and lengths; the band keys are taken.
+    signed
+        The documents; the band keys are taken.
     order
         int64 (n,): all documents, highest priority first.
     fixed
         bool (n,): kept in any case; they come first in `order`.
     max_candidates
         As in `deduplicate`.
-    params, options
-        Of the search.
     clock
         Takes the time of each step.
     """
     clock = Stopwatch() if clock is None else clock
-    kept = options.numbers(len(texts))
+    texts, params, options = signed.texts, signed.params, signed.options
+    similarity = options.full(len(texts), 1, np.float64)
     with clock("identical documents"):
         if params.finds_equal:
             assert signed.keys is not None
-            first = first_equal(texts, signed.keys[0], order, params, options, signed.groups)
-            return Decided(first, options.full(len(texts), 1, np.float64), np.empty(0, np.int64))
-        first = first_copies(texts, signed.signatures, order, params, options, signed.groups)
+            hashes = signed.keys[0][order]
+            first = first_equal(texts, order, hashes, params.shingler, options, signed.groups)
+            return Decided(first, similarity, np.empty(0, np.int64))
+        first = first_copies(signed, order)
+    kept = options.numbers(len(texts))
     asked = first == kept
     copies = np.flatnonzero(~asked)
     asked[signed.empty] = False
     with clock("decisions"):
-        part = part_of(texts, signed, order[asked[order]], params, options)
-        decisions = keep_or_drop(part, fixed, max_candidates, params, options)
-    similarity = options.full(len(texts), 1, np.float64)
+        decisions = keep_or_drop(part_of(signed, order[asked[order]]), fixed, max_candidates)
     dropped = decisions.proof >= 0
     kept[decisions.documents[dropped]] = decisions.proof[dropped]
     similarity[decisions.documents] = decisions.similarity
@@ -85,28 +80,23 @@ def decide(
     return Decided(kept, similarity, np.sort(decisions.documents[decisions.unsure]))
 
 
-def find_pairs(
-    texts: Texts, signed: Signed, max_pairs: int, params: SearchParams, options: RunOptions
-) -> CodedPairs:
+def find_pairs(signed: Signed, max_pairs: int) -> CodedPairs:
     """Find all near-duplicate pairs of a part, sorted by (left, right).
 
     Parameters
     ----------
-    texts, signed
-        The documents, with signatures and lengths; the band keys are taken.
+    signed
+        The documents; the band keys are taken.
     max_pairs
         Raise TooManyPairsError if there are more.
-    params, options
-        Of the search.
     """
-    first = first_copies(texts, signed.signatures, None, params, options, signed.groups)
+    first = first_copies(signed)
     originals = np.flatnonzero(first == np.arange(len(first)))
     order = originals if len(originals) < len(first) else None
-    part = part_of(texts, signed, order, params, options)
     blocks = RowBlocks(np.int64, np.float64)
-    for code, similarity, passes in verified_pairs(part, params, options, max_pairs=max_pairs):
+    for code, similarity, passes in verified_pairs(part_of(signed, order), max_pairs):
         blocks.append(code[passes], similarity[passes])
-    identical = np.nan if params.verify == "none" else 1.0
+    identical = np.nan if signed.params.verify == "none" else 1.0
     return with_copies(blocks, first, identical, max_pairs)
 
 
@@ -221,12 +211,9 @@ def decide_part(
     priorities = None
     if priority is not None:
         priorities = check_priority(priority, n)[~fixed]
-    signed = _signed(collection, batch, params, options)
-    signed.groups = groups_of(within, n)
-    order = priority_order(keep, priorities, collection, signed.lengths, fixed, params)
-    kept, similarity, limited = decide(
-        collection, signed, order, fixed, max_candidates, params, options
-    )
+    signed = _signed(collection, batch, params, options, groups_of(within, n))
+    order = priority_order(keep, priorities, signed, fixed)
+    kept, similarity, limited = decide(signed, order, fixed, max_candidates)
     kept[fixed], similarity[fixed] = np.flatnonzero(fixed), 1.0  # a copy of another one, too
     unsure = np.zeros(n, np.bool_)
     unsure[limited] = True
@@ -286,16 +273,13 @@ def find_pairs_of_part(
     check_pair_params(params)
     max_pairs = check_integer(max_pairs, "max_pairs")
     collection, number = check_part(texts, numbers)
-    signed = _signed(collection, batch, params, options)
-    signed.groups = groups_of(within, len(collection))
+    signed = _signed(collection, batch, params, options, groups_of(within, len(collection)))
     try:
-        code, similarity = find_pairs(collection, signed, max_pairs, params, options)
+        code, similarity = find_pairs(signed, max_pairs)
     except TooManyPairsError as error:
         raise error.numbered(number) from None
     left, right = split_codes(code)
-    estimate = None
-    if estimates:
-        estimate = estimate_jaccard(signed.signatures, (left, right), threads=options.threads)
+    estimate = signed.estimates(left, right) if estimates else None
     return PartPairs(number[left], number[right], similarity, estimate)
 
 
@@ -327,11 +311,15 @@ def _check_against(against: ArrayLike | None, n: int) -> NDArray[np.bool_]:
 
 
 def _signed(
-    texts: Texts, batch: SignedBatch | None, params: SearchParams, options: RunOptions
+    texts: Texts,
+    batch: SignedBatch | None,
+    params: SearchParams,
+    options: RunOptions,
+    groups: NDArray[np.uint64] | None,
 ) -> Signed:
     """Return the signatures, lengths and keys; sign the texts if there is no batch."""
     if batch is None or params.finds_equal:  # a hash is made as quickly as it is checked
-        return sign(texts, params, options)
+        return sign(texts, params, options, groups)
     n = len(texts)
     if batch.signatures is None or batch.text_hashes is None:
         lacks = "signatures" if batch.signatures is None else "text_hashes"
@@ -360,4 +348,5 @@ def _signed(
     wrong = np.flatnonzero(seen != hashes)
     if len(wrong):
         raise ValueError(f"the text of row {wrong[0]} differs from that of the batch")
-    return Signed(signatures, lengths, np.require(keys, requirements=["C", "A"]))
+    keys = np.require(keys, requirements=["C", "A"])
+    return Signed(texts, params, options, signatures, lengths, keys, groups)

@@ -12,8 +12,14 @@ from fastlsh.parallel import RunOptions, batches, run_batches
 from fastlsh.parameters import SearchParams, check_params
 from fastlsh.sets import set_sizes
 from fastlsh.signatures import BandKeys, batch_size
-from fastlsh.stages.copies import hashing_steps
-from fastlsh.stages.signing import Signed, hash_into, hasher_for, hashes_of_texts, sign
+from fastlsh.stages.signing import (
+    Signed,
+    hash_into,
+    hasher_for,
+    hashes_of_texts,
+    hashing_steps,
+    sign,
+)
 from fastlsh.texts import Texts, as_texts
 
 

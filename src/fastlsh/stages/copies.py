@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels.text import _plans, _texts
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import (
     CodedPairs,
@@ -19,10 +18,10 @@ from fastlsh.candidates import (
     split_codes,
 )
 from fastlsh.errors import TooManyPairsError
-from fastlsh.parallel import Batch, RunOptions, batches, batches_by_work, run_batches
-from fastlsh.parameters import SearchParams
+from fastlsh.parallel import RunOptions, batches, run_batches
 from fastlsh.results import check_labels
 from fastlsh.signatures import batch_size
+from fastlsh.stages.signing import Signed, hashing_steps, short_parts
 from fastlsh.texts import Shingler, Texts
 
 
@@ -70,18 +69,8 @@ def groups_of_both(
 BLOCK = 1 << 18
 """Pairs that are worked on at a time."""
 
-CHARACTERS = 1 << 26
-"""Characters that are hashed or compared at a time: a few hundredths of a second."""
 
-
-def first_copies(
-    texts: Texts,
-    signatures: NDArray[np.uint32],
-    order: NDArray[np.int64] | None,
-    params: SearchParams,
-    options: RunOptions,
-    groups: NDArray[np.uint64] | None = None,
-) -> NDArray[np.int64]:
+def first_copies(signed: Signed, order: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """Return for each document the first one with the same normalised text, itself if none.
 
     Documents whose signatures begin alike are hashed as a whole, those with the same hash are
@@ -89,33 +78,28 @@ def first_copies(
 
     Parameters
     ----------
-    texts, signatures
-        The collection, and its signatures, uint32 (n, num_perm).
+    signed
+        The documents.
     order
-        int64 (n,): the documents in priority order; None: as they come.
-    params, options
-        Of the search.
-    groups
-        uint64 (n,): only documents of the same group are copies; None: all are of one.
+        int64: those that are compared, in priority order; None: all, as they come.
 
     Returns
     -------
     ndarray of int64, shape (n,)
         Empty documents are copies of none.
     """
-    shingler, threads = params.shingler, options.threads
-    first = options.numbers(len(signatures))
-    one_band = LSHParams(1, min(signatures.shape[1], 32))
-    is_suspect = np.zeros(len(first) if order is None else len(order), np.bool_)
+    texts, shingler, groups, threads = (
+        signed.texts, signed.params.shingler, signed.groups, signed.options.threads
+    )  # fmt: skip
+    one_band = LSHParams(1, min(signed.signatures.shape[1], 32))
+    is_suspect = np.zeros(len(texts) if order is None else len(order), np.bool_)
 
     def mark(_: int, links: Links) -> None:
         for side in links:
             is_suspect[side] = True
 
-    link_bands(signatures, one_band, mark, order, groups=groups, threads=threads)
+    link_bands(signed.signatures, one_band, mark, order, groups=groups, threads=threads)
     suspects = np.flatnonzero(is_suspect)
-    if not len(suspects):
-        return first
     documents = suspects if order is None else order[suspects]
     hashes = np.empty(len(documents), np.uint64)
 
@@ -123,57 +107,44 @@ def first_copies(
         return hashing_steps(shingler.take_texts(texts, documents[start:stop]), hashes[start:stop])
 
     run_batches(hash_texts, batches(len(documents), batch_size(texts)), threads)
-    if groups is not None:
-        hashes = keys_apart(hashes, groups[documents])
-    _group_equal(first, texts, documents, hashes, shingler, threads)
-    return first
+    return first_equal(texts, documents, hashes, shingler, signed.options, groups)
 
 
 def first_equal(
     texts: Texts,
-    hashes: NDArray[np.uint64],
-    order: NDArray[np.int64],
-    params: SearchParams,
-    options: RunOptions,
-    groups: NDArray[np.uint64] | None = None,
-) -> NDArray[np.int64]:
-    """Return for each document the first one with the same normalised text, itself if none.
-
-    Parameters
-    ----------
-    texts, hashes
-        The collection, and a hash of each whole text, uint64 (n,); 0: it is compared with none.
-    order
-        int64: the documents in priority order.
-    params, options, groups
-        As in `first_copies`.
-    """
-    first = options.numbers(len(hashes))
-    if groups is not None:
-        hashes = keys_apart(hashes, groups)
-    _group_equal(first, texts, order, hashes[order], params.shingler, options.threads)
-    return first
-
-
-def _group_equal(
-    first: NDArray[np.int64],
-    texts: Texts,
     documents: NDArray[np.int64],
     hashes: NDArray[np.uint64],
     shingler: Shingler,
-    threads: int,
-) -> None:
-    """Write for each document into `first` which is the first one with the same text.
+    options: RunOptions,
+    groups: NDArray[np.uint64] | None = None,
+) -> NDArray[np.int64]:
+    """Return for each text the first one with the same normalised text, itself if none.
 
-    Documents with the same hash are compared in full with the first of them. Different texts, which
+    Texts with the same hash are compared in full with the first of them. Different texts, which
     hardly ever have the same hash, are then compared among themselves.
+
+    Parameters
+    ----------
+    texts
+        A collection.
+    documents, hashes
+        int64: the texts that are compared, in priority order; and uint64, a hash of each whole
+        text; 0: it is compared with none.
+    shingler, options
+        How texts are normalised, and threads.
+    groups
+        uint64 (n,): only texts of the same group are compared; None: all are of one.
     """
+    first = options.numbers(len(texts))
+    if groups is not None:
+        hashes = keys_apart(hashes, groups[documents])
     while len(documents):
         rows, firsts = repeated(hashes)
         copies, originals = documents[rows], documents[firsts]
-        equal = equal_texts(texts, copies, originals, shingler, threads)
+        equal = equal_texts(texts, copies, originals, shingler, options.threads)
         first[copies[equal]] = originals[equal]
         documents, hashes = copies[~equal], hashes[rows[~equal]]
+    return first
 
 
 def equal_texts(
@@ -189,7 +160,7 @@ def equal_texts(
     def compare(start: int, stop: int) -> Iterator[None]:
         ours = shingler.take_texts(texts, left[start:stop])
         theirs = shingler.take_texts(texts, right[start:stop])
-        for first, last in _short_parts(ours):
+        for first, last in short_parts(ours):
             ours.part(first, last).equal(
                 theirs.part(first, last), same[start + first : start + last]
             )
@@ -197,20 +168,6 @@ def equal_texts(
 
     run_batches(compare, batches(len(left), batch_size(texts)), threads)
     return same.astype(bool)
-
-
-def hashing_steps(spans: _texts.Spans, out: NDArray[np.uint64]) -> Iterator[None]:
-    """Write a hash of each whole text, never 0, step by step."""
-    for first, last in _short_parts(spans):
-        _plans.text_hashes(spans.part(first, last), out[first:last])
-        yield
-
-
-def _short_parts(spans: _texts.Spans) -> Iterator[Batch]:
-    """Cut texts into parts that are hashed or compared quickly."""
-    lengths = np.empty(len(spans), np.int64)
-    spans.lengths(lengths)
-    return batches_by_work(lengths, CHARACTERS, len(spans))
 
 
 def with_copies(

@@ -8,14 +8,12 @@ from numpy.typing import NDArray
 
 from fastlsh.candidates import RowBlocks, between, split_codes
 from fastlsh.errors import TooManyPairsError
-from fastlsh.parallel import RunOptions, batches
+from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
-from fastlsh.sets import estimate_jaccard
 from fastlsh.stages.answers import PartPairs, check_part, part_options
 from fastlsh.stages.copies import first_copies, groups_of, with_copies
 from fastlsh.stages.signing import Signed, part_of, sign
 from fastlsh.stages.verification import verified_pairs
-from fastlsh.texts import Texts
 
 BATCH = 1 << 16
 """Pairs that are chosen from at a time."""
@@ -30,45 +28,33 @@ class Crossing(NamedTuple):
 
 
 def find_crossing(
-    texts: Texts,
-    signed: Signed,
-    n_against: int,
-    max_pairs: int,
-    params: SearchParams,
-    options: RunOptions,
-    *,
-    best: bool,
-    one_to_one: bool,
+    signed: Signed, n_against: int, max_pairs: int, *, best: bool, one_to_one: bool
 ) -> Crossing:
     """Find the near-duplicate pairs of a part between two collections.
 
     Parameters
     ----------
-    texts, signed
-        The documents of `against`, which come first, and the others; the band keys are consumed.
+    signed
+        The documents of `against`, which come first, and the others; the band keys are taken.
     n_against
         How many the former are.
     max_pairs
         Raise TooManyPairsError if there are more pairs or candidates.
-    params, options
-        Of the search.
     best
         Of each document, only the pair with the highest similarity, the first one of equals.
     one_to_one
         Each document in one pair at most: the pairs with the highest similarity first.
     """
-    n = len(texts)
+    n = len(signed.texts)
     # Copies are set aside in each collection by itself, so that each pair of originals is between.
-    first, theirs = (
-        first_copies(texts, signed.signatures, order, params, options, signed.groups)
-        for order in (np.arange(n_against, n), np.arange(n_against))
-    )
+    first = first_copies(signed, np.arange(n_against, n))
+    theirs = first_copies(signed, np.arange(n_against))
     first[:n_against] = theirs[:n_against]
     originals = np.flatnonzero(first == np.arange(n))
-    part = part_of(texts, signed, originals if len(originals) < n else None, params, options)
+    part = part_of(signed, originals if len(originals) < n else None)
     part = replace(part, families=between(part.families, n_against))
     blocks = RowBlocks(np.int64, np.float64)
-    for code, similarity, passes in verified_pairs(part, params, options, max_pairs=max_pairs):
+    for code, similarity, passes in verified_pairs(part, max_pairs):
         blocks.append(code[passes], similarity[passes])
     if best:
         return _best_of_each(blocks, first, n_against)
@@ -139,17 +125,13 @@ def find_crossing_of_part(
     """
     options = part_options(threads, scratch)
     collection, number = check_part(texts, numbers)
-    signed = sign(collection, params, options)
-    signed.groups = groups_of(within, len(collection))
+    signed = sign(collection, params, options, groups_of(within, len(collection)))
     count = int(np.searchsorted(number, n_against))
     try:
         document, against, similarity = find_crossing(
-            collection, signed, count, max_pairs, params, options, best=best, one_to_one=one_to_one
+            signed, count, max_pairs, best=best, one_to_one=one_to_one
         )
     except TooManyPairsError as error:
         raise error.numbered(number) from None
-    estimate = None
-    if estimates:
-        pairs = (document, against)
-        estimate = estimate_jaccard(signed.signatures, pairs, threads=options.threads)
+    estimate = signed.estimates(document, against) if estimates else None
     return PartPairs(number[document], number[against], similarity, estimate)

@@ -13,7 +13,7 @@ from fastlsh.parallel import RunOptions, batches, batches_by_work, run_batches
 from fastlsh.parameters import SearchParams
 from fastlsh.priorities import are_missing, read_priorities
 from fastlsh.sets import ShingleSets
-from fastlsh.stages.signing import LinkedPart
+from fastlsh.stages.signing import LinkedPart, Signed
 from fastlsh.texts import Shingler, Texts
 
 KEEP = ("first", "last", "longest")
@@ -55,12 +55,7 @@ def check_priority(priority: ArrayLike, n: int) -> NDArray[Any]:
 
 
 def priority_order(
-    keep: str,
-    priority: NDArray[Any] | None,
-    texts: Texts,
-    lengths: NDArray[np.int64],
-    fixed: NDArray[np.bool_],
-    params: SearchParams,
+    keep: str, priority: NDArray[Any] | None, signed: Signed, fixed: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Return all documents, highest priority first.
 
@@ -70,12 +65,10 @@ def priority_order(
         One of `KEEP`.
     priority
         As `check_priority` returns them for the documents that are not fixed, instead of `keep`.
-    texts, lengths
-        The collection, and the lengths that signing has counted, int64 (n,).
+    signed
+        The documents.
     fixed
         bool (n,): these have priority over all others.
-    params
-        Of the search.
     """
     asked = np.flatnonzero(~fixed)
     n = len(asked)
@@ -91,10 +84,10 @@ def priority_order(
             ranks = np.lexsort((backwards, present))
         order = n - 1 - ranks[::-1]
     elif keep == "longest":
-        if params.shingler.tokenizer is not None:  # signing has counted tokens
-            lengths = _code_points(texts, asked, params.shingler)
+        if signed.params.shingler.tokenizer is not None:  # signing has counted tokens
+            lengths = _code_points(signed.texts, asked, signed.params.shingler)
         else:
-            lengths = lengths[asked]
+            lengths = signed.lengths[asked]
         ranks = int(lengths.max(initial=0)) - lengths
         if int(ranks.max(initial=0)) < 1 << 16:  # then numpy counts instead of comparing
             ranks = ranks.astype(np.uint16)
@@ -143,13 +136,7 @@ class Decisions(NamedTuple):
     """bool (m,): kept though it could not be compared with every candidate."""
 
 
-def keep_or_drop(
-    part: LinkedPart,
-    fixed: NDArray[np.bool_],
-    max_candidates: int,
-    params: SearchParams,
-    options: RunOptions,
-) -> Decisions:
+def keep_or_drop(part: LinkedPart, fixed: NDArray[np.bool_], max_candidates: int) -> Decisions:
     """Decide on each document, in priority order; linear in their number.
 
     A document is dropped if its similarity with a kept one of its buckets reaches the threshold, or
@@ -166,10 +153,9 @@ def keep_or_drop(
         bool, by document: kept without being asked. They must come first in their families.
     max_candidates
         At most so many comparisons for a document.
-    params, options
-        Of the search; progress is reported after each block.
     """
     families, signatures = part.families, part.signed.signatures
+    params, options = part.signed.params, part.signed.options
     documents = families.documents  # families are independent: one after the other will do
     bands = len(families.previous)
     root = options.empty((len(documents), bands), np.int32)
@@ -179,7 +165,7 @@ def keep_or_drop(
         _candidates.roots(families.previous, edges[start], edges[stop], root)
 
     run_batches(find_roots, batches(len(edges) - 1, 1), options.threads)
-    sets = part.sets(params, options)
+    sets = part.sets()
     max_candidates = min(max_candidates, max(len(documents), 1))  # there are no more
     keeper = _candidates.Keeper(
         root, signatures, documents, fixed[documents].view(np.uint8), params.least,

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels.candidates import _candidates
 from fastlsh.errors import TooManyPairsError
-from fastlsh.parallel import RunOptions, batches, batches_by_work
-from fastlsh.parameters import SearchParams
+from fastlsh.parallel import batches, batches_by_work
 from fastlsh.stages.signing import LinkedPart
 from fastlsh.stages.verification import Compare, comparison
 
@@ -32,8 +31,6 @@ def find_near_sets(
     own_sets: NDArray[np.uint64],
     near: NDArray[np.uint64],
     max_pairs: int,
-    params: SearchParams,
-    options: RunOptions,
 ) -> None:
     """Add to `near` the data sets in which a document of a part has a near-duplicate.
 
@@ -46,8 +43,6 @@ def find_near_sets(
         near-duplicates of it are; `near` is written.
     max_pairs
         Raise TooManyPairsError if more pairs have to be compared.
-    params, options
-        Of the search.
 
     Notes
     -----
@@ -57,8 +52,8 @@ def find_near_sets(
     """
     families = part.families
     documents, previous = families.documents, families.previous
-    search = _Search(part, own_sets[documents], near[documents], max_pairs, params, options)
-    advance = options.progress.stage("compared", len(documents))
+    search = _Search(part, own_sets[documents], near[documents], max_pairs)
+    advance = part.signed.options.progress.stage("compared", len(documents))
     # Shingle sets are made for some documents at a time: they are compared in many bands then.
     lengths = np.add.reduceat(search.lengths, families.starts) if len(documents) else documents
     borders = np.append(families.starts, len(documents))
@@ -135,8 +130,6 @@ class _Search:
         own_sets: NDArray[np.uint64],
         near: NDArray[np.uint64],
         max_pairs: int,
-        params: SearchParams,
-        options: RunOptions,
     ) -> None:
         self._part = part
         self.own_sets = own_sets
@@ -145,8 +138,7 @@ class _Search:
         self._before = near.copy()  # what was found before the later documents were looked at
         self._max_pairs = max_pairs
         self._compared = 0
-        self._lsh = params.lsh
-        self._compare: Compare = comparison(part, params, options)
+        self._compare: Compare = comparison(part)
 
     def look_in(self, buckets: _Buckets, start: int, stop: int, *, later: bool) -> None:
         """Compare the rows of some families with the earlier, or later, rows of their buckets."""
@@ -219,9 +211,10 @@ class _Search:
     ) -> NDArray[np.bool_]:
         """Whether a band is the first one in which the signatures of a pair of rows are equal."""
         first = np.empty(len(left), np.uint8)
+        signed, lsh = self._part.signed, self._part.signed.params.lsh
         _candidates.share_first(
-            self._part.signed.signatures, self._lsh.rows, self._lsh.bands,
-            self._part.families.documents, left, right, band, first,
+            signed.signatures, lsh.rows, lsh.bands, self._part.families.documents, left, right,
+            band, first,
         )  # fmt: skip
         return first.view(np.bool_)
 

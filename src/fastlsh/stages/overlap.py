@@ -26,26 +26,18 @@ MOST_DATA_SETS = 64
 
 
 def shared_counts(
-    texts: Texts,
-    signed: Signed,
-    data_set: NDArray[np.int64],
-    characters: NDArray[np.int64],
-    max_pairs: int,
-    params: SearchParams,
-    options: RunOptions,
+    signed: Signed, data_set: NDArray[np.int64], characters: NDArray[np.int64], max_pairs: int
 ) -> NDArray[Any]:
     """Count the documents of a part by the data sets that have near-duplicates of them.
 
     Parameters
     ----------
-    texts, signed
-        The documents, with signatures and lengths; the band keys are taken.
+    signed
+        The documents; the band keys are taken.
     data_set, characters
         int64 (n,): of each document the data set, below `MOST_DATA_SETS`, and the length.
     max_pairs
         Raise TooManyPairsError if more pairs of different texts have to be compared.
-    params, options
-        Of the search.
 
     Returns
     -------
@@ -57,7 +49,7 @@ def shared_counts(
     Copies are counted through the first of them, and a document is compared until it has a
     near-duplicate in each data set: the time does not depend on how many pairs there are.
     """
-    first = first_copies(texts, signed.signatures, None, params, options)
+    first = first_copies(signed)
     own_sets, near = (np.zeros(len(first), np.uint64) for _ in range(2))
     for number in range(int(data_set.max(initial=-1)) + 1):
         originals, copies = np.unique(first[data_set == number], return_counts=True)
@@ -65,8 +57,7 @@ def shared_counts(
         near[originals[copies > 1]] |= np.uint64(1 << number)
     originals = np.flatnonzero(first == np.arange(len(first)))
     order = originals if len(originals) < len(first) else None
-    part = part_of(texts, signed, order, params, options)
-    find_near_sets(part, own_sets, near, max_pairs, params, options)
+    find_near_sets(part_of(signed, order), own_sets, near, max_pairs)
     bit = np.uint64(1) << data_set.astype(np.uint64)
     other_sets = near[first] | (own_sets[first] & ~bit)
     return _counted(data_set, other_sets, characters)
@@ -124,4 +115,4 @@ def shared_counts_of_part(
     options = part_options(threads, scratch)
     collection, _ = check_part(texts, numbers)
     signed = sign(collection, params, options)
-    return shared_counts(collection, signed, data_set, characters, max_pairs, params, options)
+    return shared_counts(signed, data_set, characters, max_pairs)

@@ -108,15 +108,15 @@ def decide_pieces(
     number = options.numbers(len(pieces))
     if params.finds_equal:
         signed, none = sign(pieces, params, options), np.zeros(0, np.bool_)
-        return DecidedPieces(*decide(pieces, signed, number, none, max_candidates, params, options))
+        return DecidedPieces(*decide(signed, number, none, max_candidates))
     hashes = hashes_of_texts(pieces, params, options)
-    first = first_equal(pieces, hashes, number, params, options)
+    first = first_equal(pieces, number, hashes, params.shingler, options)
     originals = np.flatnonzero(first == number)
     chosen = params.shingler.prepared(pieces.chosen(originals))
     signed = sign(chosen, params, options)
     order = np.arange(len(originals))
     fixed = originals < n_against
-    kept_row, alike, limited = decide(chosen, signed, order, fixed, max_candidates, params, options)
+    kept_row, alike, limited = decide(signed, order, fixed, max_candidates)
     row = np.searchsorted(originals, first)
     kept, similarity = originals[kept_row[row]], alike[row]
     similarity[(first != number) & (kept == first)] = np.nan if params.verify == "none" else 1.0

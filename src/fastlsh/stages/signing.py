@@ -2,25 +2,32 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels.text._plans import text_hashes
 from fastlsh._kernels.text._texts import Spans
 from fastlsh.banding import steps_of
 from fastlsh.candidates import Families, empty_documents, find_families, find_families_by_size
-from fastlsh.parallel import RunOptions, batches, run_batches
+from fastlsh.parallel import Batch, RunOptions, batches, batches_by_work, run_batches
 from fastlsh.parameters import SearchParams
-from fastlsh.sets import ShingleSets, set_sizes
+from fastlsh.sets import ShingleSets, estimate_jaccard, set_sizes
 from fastlsh.signatures import MinHasher, batch_size
-from fastlsh.stages.copies import hashing_steps
 from fastlsh.texts import Shingler, Texts
+
+CHARACTERS = 1 << 26
+"""Characters that are hashed or compared at a time: a few hundredths of a second."""
 
 
 @dataclass
 class Signed:
-    """Signature and length of each document."""
+    """Documents, the search for which they are signed, and the signature and length of each."""
 
+    texts: Texts
+    params: SearchParams
+    options: RunOptions
     signatures: NDArray[np.uint32]
     """uint32 (n, num_perm); (n, 0) where equal texts are searched for."""
     lengths: NDArray[np.int64]
@@ -46,6 +53,10 @@ class Signed:
         assert self.keys is not None
         return np.flatnonzero(self.keys[0] == 0)
 
+    def estimates(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the share of equal minima of each pair of documents."""
+        return estimate_jaccard(self.signatures, (left, right), threads=self.options.threads)
+
 
 def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
     """Return the hasher that signs for a search."""
@@ -55,23 +66,30 @@ def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
     )  # fmt: skip
 
 
-def sign(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
+def sign(
+    texts: Texts,
+    params: SearchParams,
+    options: RunOptions,
+    groups: NDArray[np.uint64] | None = None,
+) -> Signed:
     """Sign every document. Memory: 4 * num_perm + 9 bytes per document.
 
     To find equal texts, the only key is a hash of each text: 16 bytes per document.
     """
     if params.finds_equal:
-        return _hashed(texts, params, options)
+        return _hashed(texts, params, options, groups)
     lengths = options.empty(len(texts), np.int64)
     short = options.empty(len(texts), np.bool_)
     out = options.empty((len(texts), params.num_perm), np.uint32)
     signatures = hasher_for(params, options).sign(
         texts, out, lengths=lengths, short=short, progress=options.progress
     )
-    return Signed(signatures, lengths, None, short=short)
+    return Signed(texts, params, options, signatures, lengths, None, groups, short)
 
 
-def _hashed(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
+def _hashed(
+    texts: Texts, params: SearchParams, options: RunOptions, groups: NDArray[np.uint64] | None
+) -> Signed:
     """Hash every text as a whole; the key of an empty text is 0."""
     n = len(texts)
     lengths, keys = options.empty(n, np.int64), options.empty((1, n), np.uint64)
@@ -83,7 +101,7 @@ def _hashed(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
     run_batches(
         work, batches(n, batch_size(texts)), options.threads, options.progress.stage("hashes", n)
     )
-    return Signed(np.empty((n, 0), np.uint32), lengths, keys)
+    return Signed(texts, params, options, np.empty((n, 0), np.uint32), lengths, keys, groups)
 
 
 def hashes_of_texts(texts: Texts, params: SearchParams, options: RunOptions) -> NDArray[np.uint64]:
@@ -109,6 +127,20 @@ def hash_into(
     keys[shingler.unit_counts(plain, 1) == 0] = 0
 
 
+def hashing_steps(spans: Spans, out: NDArray[np.uint64]) -> Iterator[None]:
+    """Write a hash of each whole text, never 0, step by step."""
+    for first, last in short_parts(spans):
+        text_hashes(spans.part(first, last), out[first:last])
+        yield
+
+
+def short_parts(spans: Spans) -> Iterator[Batch]:
+    """Cut texts into parts that are hashed or compared quickly."""
+    lengths = np.empty(len(spans), np.int64)
+    spans.lengths(lengths)
+    return batches_by_work(lengths, CHARACTERS, len(spans))
+
+
 @dataclass(frozen=True)
 class LinkedPart:
     """Whole families, so that nothing outside can change what is decided inside.
@@ -116,56 +148,38 @@ class LinkedPart:
     In memory, all families of a collection are one part.
     """
 
-    texts: Texts
     signed: Signed
     families: Families
 
-    def sets(self, params: SearchParams, options: RunOptions) -> ShingleSets:
+    def sets(self) -> ShingleSets:
         """Return the shingle sets of the documents in families, by row; no set is made yet."""
-        documents = self.families.documents
-        lengths = self.signed.lengths[documents]
+        signed, documents = self.signed, self.families.documents
         return ShingleSets(
-            self.texts, params.shingler, documents, self.families.starts, lengths, options.threads,
-            options.empty,
+            signed.texts, signed.params.shingler, documents, self.families.starts,
+            signed.lengths[documents], signed.options.threads, signed.options.empty,
         )  # fmt: skip
 
 
-def part_of(
-    texts: Texts,
-    signed: Signed,
-    order: NDArray[np.int64] | None,
-    params: SearchParams,
-    options: RunOptions,
-) -> LinkedPart:
+def part_of(signed: Signed, order: NDArray[np.int64] | None = None) -> LinkedPart:
     """Link the documents that share a bucket, and gather their families.
 
     Parameters
     ----------
-    texts, signed
-        The collection, with signatures and lengths; the band keys are taken.
+    signed
+        The documents; the band keys are taken.
     order
-        int64: the documents that take part, in priority order; None: all, as they come.
-    params, options
-        Of the search.
+        int64: those that take part, in priority order; None: all, as they come.
     """
+    params, options = signed.params, signed.options
+    how: dict[str, Any] = {"threads": options.threads, "empty": options.empty}
     if params.partitions:
+        steps = steps_of(set_sizes(signed.texts, params.shingler, options))
         families = find_families_by_size(
-            signed.signatures,
-            steps_of(set_sizes(texts, params.shingler, options)),
-            params.partitions,
-            order,
-            within=signed.groups,
-            threads=options.threads,
-            empty=options.empty,
+            signed.signatures, steps, params.partitions, order, within=signed.groups, **how
         )
-        return LinkedPart(texts, signed, families)
-    families = find_families(
-        signed.signatures,
-        params.lsh,
-        order,
-        keys=signed.take_keys(),
-        groups=signed.groups,
-        threads=options.threads,
-        empty=options.empty,
-    )
-    return LinkedPart(texts, signed, families)
+    else:
+        families = find_families(
+            signed.signatures, params.lsh, order, keys=signed.take_keys(), groups=signed.groups,
+            **how,
+        )  # fmt: skip
+    return LinkedPart(signed, families)

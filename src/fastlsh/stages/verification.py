@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.candidates import candidate_blocks, pair_codes
-from fastlsh.parallel import RunOptions, Stopwatch
-from fastlsh.parameters import SearchParams
-from fastlsh.sets import estimate_jaccard
+from fastlsh.parallel import Stopwatch
 from fastlsh.stages.signing import LinkedPart
 
 Compare = Callable[
@@ -29,19 +27,14 @@ class Verified(NamedTuple):
 
 
 def verified_pairs(
-    part: LinkedPart,
-    params: SearchParams,
-    options: RunOptions,
-    *,
-    max_pairs: int,
-    clock: Stopwatch | None = None,
+    part: LinkedPart, max_pairs: int, clock: Stopwatch | None = None
 ) -> Iterator[Verified]:
     """Compare all candidate pairs of a part, block by block; one family after the other.
 
     Parameters
     ----------
-    part, params, options
-        What is compared, and how.
+    part
+        What is compared.
     max_pairs
         Raise TooManyPairsError, before the first block, if there are more candidates.
     clock
@@ -52,11 +45,12 @@ def verified_pairs(
     Memory: about 70 MB for sets and blocks, and more only for two documents that need it.
     """
     clock = Stopwatch() if clock is None else clock
-    signatures, families = part.signed.signatures, part.families
-    documents = families.documents
-    compare = comparison(part, params, options)
-    advance = options.progress.stage("verified", len(documents))
-    blocks = candidate_blocks(signatures, params.lsh, families, max_pairs=max_pairs)
+    signed, documents = part.signed, part.families.documents
+    compare = comparison(part)
+    advance = signed.options.progress.stage("verified", len(documents))
+    blocks = candidate_blocks(
+        signed.signatures, signed.params.lsh, part.families, max_pairs=max_pairs
+    )
     done = 0
     while True:
         with clock("candidates"):
@@ -74,13 +68,13 @@ def verified_pairs(
         advance(len(documents) - done)
 
 
-def comparison(part: LinkedPart, params: SearchParams, options: RunOptions) -> Compare:
+def comparison(part: LinkedPart) -> Compare:
     """Return a function that compares pairs of rows of a part's families.
 
     It returns their similarity and whether they belong to the answer, as `Verified` has them.
     """
-    documents, signatures = part.families.documents, part.signed.signatures
-    sets = part.sets(params, options)
+    signed, params, documents = part.signed, part.signed.params, part.families.documents
+    sets = part.sets()
 
     def compare(
         left: NDArray[Any], right: NDArray[Any]
@@ -89,8 +83,7 @@ def comparison(part: LinkedPart, params: SearchParams, options: RunOptions) -> C
             similarity = sets.similarities(left, right, params.threshold)
             return similarity, similarity >= 0
         if params.verify == "signature":
-            pairs = documents[left], documents[right]
-            similarity = estimate_jaccard(signatures, pairs, threads=options.threads)
+            similarity = signed.estimates(documents[left], documents[right])
             return similarity, similarity >= params.threshold
         return np.full(len(left), np.nan), np.ones(len(left), np.bool_)
 
