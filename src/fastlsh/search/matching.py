@@ -233,7 +233,7 @@ def matches_of_texts(
     groups = groups_of_both(within, len(collection), against_within, n)
     signed = sign(everything, params, options, groups)
     warn_of_search(signed, n)
-    document, of_against, similarity = find_crossing(
+    document, of_against, similarity, _ = find_crossing(
         signed, n, max_pairs, best=best, one_to_one=one_to_one
     )
     estimate = signed.estimates(document, of_against) if estimates else None

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_ids, check_integer
-from fastlsh.candidates import split_codes
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
@@ -103,8 +102,7 @@ def pairs_of_texts(
     ids = check_ids(ids, len(collection))
     signed = sign(collection, params, options, groups_of(within, len(collection)))
     warn_of_search(signed)
-    code, similarity = find_pairs(signed, max_pairs)
-    left, right = split_codes(code)
+    left, right, similarity, _ = find_pairs(signed, max_pairs)
     estimate = signed.estimates(left, right) if estimates else None
     return Pairs(
         left, right, similarity, estimate=estimate, ids=ids, params=params.lsh,

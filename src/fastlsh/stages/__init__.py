@@ -14,6 +14,7 @@ Other rooms of fastlsh also take from here what is not in ``__all__``; that may 
 """
 
 from fastlsh.parameters import SearchParams
+from fastlsh.stages.answers import Part as Part
 from fastlsh.stages.answers import (
     PartDecisions,
     PartPairs,
@@ -21,6 +22,7 @@ from fastlsh.stages.answers import (
     find_pairs_of_part,
 )
 from fastlsh.stages.answers import decide as decide
+from fastlsh.stages.answers import find_crossing as find_crossing
 from fastlsh.stages.answers import find_pairs as find_pairs
 from fastlsh.stages.batches import SignedBatch, sign_batch
 from fastlsh.stages.batches import sign_with_steps as sign_with_steps
@@ -33,8 +35,6 @@ from fastlsh.stages.contamination import matches_in as matches_in
 from fastlsh.stages.copies import groups_of as groups_of
 from fastlsh.stages.copies import groups_of_both as groups_of_both
 from fastlsh.stages.copies import with_copies as with_copies
-from fastlsh.stages.crossing import find_crossing as find_crossing
-from fastlsh.stages.crossing import find_crossing_of_part as find_crossing_of_part
 from fastlsh.stages.decisions import KEEP as KEEP
 from fastlsh.stages.decisions import check_keep as check_keep
 from fastlsh.stages.decisions import check_priority as check_priority
@@ -50,7 +50,6 @@ from fastlsh.stages.overlap import Shared as Shared
 from fastlsh.stages.overlap import added_up as added_up
 from fastlsh.stages.overlap import characters_of as characters_of
 from fastlsh.stages.overlap import shared_counts as shared_counts
-from fastlsh.stages.overlap import shared_counts_of_part as shared_counts_of_part
 from fastlsh.stages.passage_cuts import CutKeywords as CutKeywords
 from fastlsh.stages.passage_cuts import CutRules as CutRules
 from fastlsh.stages.passage_cuts import CutTexts as CutTexts

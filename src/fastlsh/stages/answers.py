@@ -1,8 +1,9 @@
 """The answer for a part: who is kept, or which pairs there are, copies included."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,15 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.arguments import check_integer
 from fastlsh.arrays import cumcount
-from fastlsh.candidates import CodedPairs, RowBlocks, check_signatures, split_codes
+from fastlsh.candidates import RowBlocks, between, check_signatures, split_codes
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import RunOptions, Stopwatch, batches, mapped_in, run_batches
 from fastlsh.parameters import SearchParams, check_pair_params, check_params
 from fastlsh.signatures import batch_size
 from fastlsh.stages.batches import SignedBatch, check_ascending, check_numbers
-from fastlsh.stages.copies import first_copies, first_equal, groups_of, with_copies
+from fastlsh.stages.copies import first_copies, first_equal, groups_of, originals_of, with_copies
 from fastlsh.stages.decisions import check_keep, check_priority, keep_or_drop, priority_order
-from fastlsh.stages.signing import Signed, hashing_steps, part_of, sign
+from fastlsh.stages.signing import LinkedPart, Signed, hashing_steps, part_of, sign
 from fastlsh.stages.verification import verified_pairs
 from fastlsh.texts import Texts, as_texts
 
@@ -80,8 +81,21 @@ def decide(
     return Decided(kept, similarity, np.sort(decisions.documents[decisions.unsure]))
 
 
-def find_pairs(signed: Signed, max_pairs: int) -> CodedPairs:
-    """Find all near-duplicate pairs of a part, sorted by (left, right).
+class PartPairs(NamedTuple):
+    """The near-duplicate pairs of a part, sorted by (left, right)."""
+
+    left: NDArray[np.int64]
+    """int64 (m,): numbers, left < right."""
+    right: NDArray[np.int64]
+    """int64 (m,)."""
+    similarity: NDArray[np.float64]
+    """float64 (m,)."""
+    estimate: NDArray[np.float64] | None = None
+    """float64 (m,): the share of equal minima, if it was asked for."""
+
+
+def find_pairs(signed: Signed, max_pairs: int) -> PartPairs:
+    """Find all near-duplicate pairs of a part, by the rows of their documents.
 
     Parameters
     ----------
@@ -91,13 +105,174 @@ def find_pairs(signed: Signed, max_pairs: int) -> CodedPairs:
         Raise TooManyPairsError if there are more.
     """
     first = first_copies(signed)
-    originals = np.flatnonzero(first == np.arange(len(first)))
-    order = originals if len(originals) < len(first) else None
-    blocks = RowBlocks(np.int64, np.float64)
-    for code, similarity, passes in verified_pairs(part_of(signed, order), max_pairs):
-        blocks.append(code[passes], similarity[passes])
+    blocks = _found(part_of(signed, originals_of(first)), max_pairs)
     identical = np.nan if signed.params.verify == "none" else 1.0
-    return with_copies(blocks, first, identical, max_pairs)
+    code, similarity = with_copies(blocks, first, identical, max_pairs)
+    return PartPairs(*split_codes(code), similarity)
+
+
+def _found(part: LinkedPart, max_pairs: int) -> RowBlocks:
+    """Return the pairs that belong to the answer, as codes and similarities."""
+    blocks = RowBlocks(np.int64, np.float64)
+    for code, similarity, passes in verified_pairs(part, max_pairs):
+        blocks.append(code[passes], similarity[passes])
+    return blocks
+
+
+BATCH = 1 << 16
+"""Pairs that are chosen from at a time."""
+
+
+def find_crossing(
+    signed: Signed, n_against: int, max_pairs: int, *, best: bool, one_to_one: bool
+) -> PartPairs:
+    """Find the near-duplicate pairs of a part between two collections: of a document and another.
+
+    They are what `find_pairs` finds without the pairs inside of either collection.
+
+    Parameters
+    ----------
+    signed
+        The documents of `against`, which come first, and the others; the band keys are taken.
+    n_against
+        How many the former are.
+    max_pairs
+        Raise TooManyPairsError if there are more pairs or candidates.
+    best
+        Of each document, only the pair with the highest similarity, the first one of equals.
+    one_to_one
+        Each document in one pair at most: the pairs with the highest similarity first.
+    """
+    n = len(signed.texts)
+    # Copies are set aside in each collection by itself, so that each pair of originals is between.
+    first = first_copies(signed, np.arange(n_against, n))
+    first[:n_against] = first_copies(signed, np.arange(n_against))[:n_against]
+    part = part_of(signed, originals_of(first))
+    blocks = _found(replace(part, families=between(part.families, n_against)), max_pairs)
+    if best:
+        return _best_of_each(blocks, first, n_against)
+    code, similarity = with_copies(blocks, first, None, max_pairs)
+    against, document = split_codes(code)
+    order = np.lexsort((against, document))
+    pairs = PartPairs(document[order], against[order], similarity[order])
+    return _one_to_one(pairs) if one_to_one else pairs
+
+
+def _one_to_one(pairs: PartPairs) -> PartPairs:
+    order = np.lexsort((pairs.right, pairs.left, -pairs.similarity))
+    documents: set[int] = set()
+    others: set[int] = set()
+    chosen = []
+    for start, stop in batches(len(order), BATCH):
+        rows = order[start:stop]
+        sides = (side[rows].tolist() for side in (pairs.left, pairs.right))
+        for row, document, other in zip(rows.tolist(), *sides, strict=True):
+            if document not in documents and other not in others:
+                documents.add(document)
+                others.add(other)
+                chosen.append(row)
+    rows = np.sort(np.array(chosen, np.int64))
+    return PartPairs(pairs.left[rows], pairs.right[rows], pairs.similarity[rows])
+
+
+def _best_of_each(blocks: RowBlocks, first: NDArray[np.int64], n_against: int) -> PartPairs:
+    code, similarity = blocks.take_sorted()
+    against, document = split_codes(code)
+    order = np.lexsort((against, -similarity, document))
+    order = order[np.diff(document[order], prepend=-1) != 0]
+    row = np.full(len(first), -1)  # of the pair of each original
+    row[document[order]] = order
+    row = row[first]
+    row[:n_against] = -1
+    matched = np.flatnonzero(row >= 0)
+    return PartPairs(matched, against[row[matched]], similarity[row[matched]])
+
+
+class Part(NamedTuple):
+    """The documents of whole families, and what is searched for among them."""
+
+    texts: Texts
+    number: NDArray[np.int64]
+    """int64 (n,), ascending."""
+    params: SearchParams
+    options: RunOptions
+
+    @classmethod
+    def of(
+        cls,
+        texts: Any,
+        numbers: Any,
+        params: SearchParams,
+        threads: int | None,
+        scratch: str | os.PathLike[str] | None,
+    ) -> "Part":
+        """Check the arguments of `decide_part` and of functions like it."""
+        options = RunOptions.of(threads)
+        if scratch is not None:
+            options = replace(options, empty=mapped_in(scratch))
+        collection = as_texts(texts)
+        number = check_numbers(numbers, "numbers", len(collection))
+        check_ascending(number, "numbers")
+        return cls(collection, number, check_params(params), options)
+
+    def sign(self, within: Any = None, batch: SignedBatch | None = None) -> Signed:
+        """Return the signed documents, of a batch if there is one: its texts are checked."""
+        groups = groups_of(within, len(self.number))
+        if batch is None or self.params.finds_equal:  # a hash is made as quickly as it is checked
+            return sign(self.texts, self.params, self.options, groups)
+        return _of_batch(self, batch, groups)
+
+    def pairs(
+        self,
+        find: Callable[[Signed], PartPairs],
+        *,
+        estimates: bool,
+        within: Any = None,
+        batch: SignedBatch | None = None,
+    ) -> PartPairs:
+        """Return the pairs that a function finds, by the numbers of their documents."""
+        signed = self.sign(within, batch)
+        try:
+            left, right, similarity, _ = find(signed)
+        except TooManyPairsError as error:
+            raise error.numbered(self.number) from None
+        estimate = signed.estimates(left, right) if estimates else None
+        return PartPairs(self.number[left], self.number[right], similarity, estimate)
+
+
+def _of_batch(part: Part, batch: SignedBatch, groups: NDArray[np.uint64] | None) -> Signed:
+    """Return the documents as they were signed in a batch, or raise."""
+    texts, number, params, options = part
+    n = len(number)
+    if batch.signatures is None or batch.text_hashes is None:
+        lacks = "signatures" if batch.signatures is None else "text_hashes"
+        raise ValueError(f"batch lacks {lacks}: call sign_batch with {lacks}=True")
+    signatures = check_signatures(batch.signatures)
+    keys, hashes = np.asarray(batch.keys), np.asarray(batch.text_hashes)
+    if keys.dtype != np.uint64 or hashes.dtype != np.uint64:
+        raise TypeError(
+            f"batch must have keys and text_hashes of uint64, got {keys.dtype} and {hashes.dtype}"
+        )
+    for name, shape, expected in (
+        ("signatures", signatures.shape, (n, params.num_perm)),
+        ("keys", keys.shape, (params.n_keys, n)),
+        ("text_hashes", hashes.shape, (n,)),
+    ):
+        if shape != expected:
+            raise ValueError(f"batch has {name} of shape {shape}, expected {expected}")
+    lengths, seen = np.empty(n, np.int64), np.empty(n, np.uint64)
+
+    def work(start: int, stop: int) -> Iterator[None]:
+        gathered, plain = params.shingler.gather_with_texts(texts, start, stop)
+        lengths[start:stop] = gathered.lengths()
+        return hashing_steps(plain, seen[start:stop])
+
+    run_batches(work, batches(n, batch_size(texts)), options.threads)
+    wrong = np.flatnonzero(seen != hashes)
+    if len(wrong):
+        raise ValueError(f"the text of row {wrong[0]} differs from that of the batch")
+    keys = np.require(keys, requirements=["C", "A"])
+    return Signed(texts, params, options, signatures, lengths, keys, groups)
 
 
 class PartDecisions(NamedTuple):
@@ -115,19 +290,6 @@ class PartDecisions(NamedTuple):
     copy_number: NDArray[np.int64]
     """int64 (n,): among the removed documents of its cluster, by priority, from 1; 0 for kept
     ones."""
-
-
-class PartPairs(NamedTuple):
-    """The near-duplicate pairs of a part, sorted by (left, right)."""
-
-    left: NDArray[np.int64]
-    """int64 (m,): numbers, left < right."""
-    right: NDArray[np.int64]
-    """int64 (m,)."""
-    similarity: NDArray[np.float64]
-    """float64 (m,)."""
-    estimate: NDArray[np.float64] | None = None
-    """float64 (m,): the share of equal minima, if it was asked for."""
 
 
 def decide_part(
@@ -202,16 +364,15 @@ def decide_part(
     >>> part.kept_number.tolist(), part.similarity.round(3).tolist()
     ([3, 3], [1.0, 0.842])
     """
-    params, options = check_params(params), part_options(threads, scratch)
+    part = Part.of(texts, numbers, params, threads, scratch)
     max_candidates = check_integer(max_candidates, "max_candidates")
-    collection, number = check_part(texts, numbers)
-    n = len(collection)
+    number, n = part.number, len(part.number)
     fixed = _check_against(against, n)
     check_keep(keep, with_priority=priority is not None)
     priorities = None
     if priority is not None:
         priorities = check_priority(priority, n)[~fixed]
-    signed = _signed(collection, batch, params, options, groups_of(within, n))
+    signed = part.sign(within, batch)
     order = priority_order(keep, priorities, signed, fixed)
     kept, similarity, limited = decide(signed, order, fixed, max_candidates)
     kept[fixed], similarity[fixed] = np.flatnonzero(fixed), 1.0  # a copy of another one, too
@@ -269,32 +430,11 @@ def find_pairs_of_part(
     >>> pairs.left.tolist(), pairs.right.tolist()
     ([3], [1099511627776])
     """
-    params, options = check_params(params), part_options(threads, scratch)
+    part = Part.of(texts, numbers, params, threads, scratch)
     check_pair_params(params)
     max_pairs = check_integer(max_pairs, "max_pairs")
-    collection, number = check_part(texts, numbers)
-    signed = _signed(collection, batch, params, options, groups_of(within, len(collection)))
-    try:
-        code, similarity = find_pairs(signed, max_pairs)
-    except TooManyPairsError as error:
-        raise error.numbered(number) from None
-    left, right = split_codes(code)
-    estimate = signed.estimates(left, right) if estimates else None
-    return PartPairs(number[left], number[right], similarity, estimate)
-
-
-def part_options(threads: int | None, scratch: str | os.PathLike[str] | None) -> RunOptions:
-    """Return how a part is worked on."""
-    options = RunOptions.of(threads)
-    return options if scratch is None else replace(options, empty=mapped_in(scratch))
-
-
-def check_part(texts: Any, numbers: Any) -> tuple[Texts, NDArray[np.int64]]:
-    """Return the texts and their numbers, or raise."""
-    collection = as_texts(texts)
-    number = check_numbers(numbers, "numbers", len(collection))
-    check_ascending(number, "numbers")
-    return collection, number
+    find = partial(find_pairs, max_pairs=max_pairs)
+    return part.pairs(find, estimates=estimates, within=within, batch=batch)
 
 
 def _check_against(against: ArrayLike | None, n: int) -> NDArray[np.bool_]:
@@ -308,45 +448,3 @@ def _check_against(against: ArrayLike | None, n: int) -> NDArray[np.bool_]:
             f"{fixed.dtype} of shape {fixed.shape}"
         )
     return fixed.astype(np.bool_, copy=False)
-
-
-def _signed(
-    texts: Texts,
-    batch: SignedBatch | None,
-    params: SearchParams,
-    options: RunOptions,
-    groups: NDArray[np.uint64] | None,
-) -> Signed:
-    """Return the signatures, lengths and keys; sign the texts if there is no batch."""
-    if batch is None or params.finds_equal:  # a hash is made as quickly as it is checked
-        return sign(texts, params, options, groups)
-    n = len(texts)
-    if batch.signatures is None or batch.text_hashes is None:
-        lacks = "signatures" if batch.signatures is None else "text_hashes"
-        raise ValueError(f"batch lacks {lacks}: call sign_batch with {lacks}=True")
-    signatures = check_signatures(batch.signatures)
-    keys, hashes = np.asarray(batch.keys), np.asarray(batch.text_hashes)
-    if keys.dtype != np.uint64 or hashes.dtype != np.uint64:
-        raise TypeError(
-            f"batch must have keys and text_hashes of uint64, got {keys.dtype} and {hashes.dtype}"
-        )
-    for name, shape, expected in (
-        ("signatures", signatures.shape, (n, params.num_perm)),
-        ("keys", keys.shape, (params.n_keys, n)),
-        ("text_hashes", hashes.shape, (n,)),
-    ):
-        if shape != expected:
-            raise ValueError(f"batch has {name} of shape {shape}, expected {expected}")
-    lengths, seen = np.empty(n, np.int64), np.empty(n, np.uint64)
-
-    def work(start: int, stop: int) -> Iterator[None]:
-        gathered, plain = params.shingler.gather_with_texts(texts, start, stop)
-        lengths[start:stop] = gathered.lengths()
-        return hashing_steps(plain, seen[start:stop])
-
-    run_batches(work, batches(n, batch_size(texts)), options.threads)
-    wrong = np.flatnonzero(seen != hashes)
-    if len(wrong):
-        raise ValueError(f"the text of row {wrong[0]} differs from that of the batch")
-    keys = np.require(keys, requirements=["C", "A"])
-    return Signed(texts, params, options, signatures, lengths, keys, groups)

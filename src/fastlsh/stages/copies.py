@@ -110,6 +110,12 @@ def first_copies(signed: Signed, order: NDArray[np.int64] | None = None) -> NDAr
     return first_equal(texts, documents, hashes, shingler, signed.options, groups)
 
 
+def originals_of(first: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Return the documents that are copies of none; None: all are."""
+    originals = np.flatnonzero(first == np.arange(len(first)))
+    return originals if len(originals) < len(first) else None
+
+
 def first_equal(
     texts: Texts,
     documents: NDArray[np.int64],

@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.parallel import RunOptions, batches, run_batches
-from fastlsh.parameters import SearchParams
 from fastlsh.signatures import batch_size
-from fastlsh.stages.answers import check_part, part_options
-from fastlsh.stages.copies import first_copies
+from fastlsh.stages.copies import first_copies, originals_of
 from fastlsh.stages.near_sets import find_near_sets
-from fastlsh.stages.signing import Signed, part_of, sign
+from fastlsh.stages.signing import Signed, part_of
 from fastlsh.texts import Shingler, Texts
 
 Shared = np.dtype([
@@ -55,9 +53,7 @@ def shared_counts(
         originals, copies = np.unique(first[data_set == number], return_counts=True)
         own_sets[originals] |= np.uint64(1 << number)
         near[originals[copies > 1]] |= np.uint64(1 << number)
-    originals = np.flatnonzero(first == np.arange(len(first)))
-    order = originals if len(originals) < len(first) else None
-    find_near_sets(part_of(signed, order), own_sets, near, max_pairs)
+    find_near_sets(part_of(signed, originals_of(first)), own_sets, near, max_pairs)
     bit = np.uint64(1) << data_set.astype(np.uint64)
     other_sets = near[first] | (own_sets[first] & ~bit)
     return _counted(data_set, other_sets, characters)
@@ -98,21 +94,3 @@ def characters_of(texts: Texts, shingler: Shingler, options: RunOptions) -> NDAr
 
     run_batches(work, batches(len(texts), batch_size(texts)), options.threads)
     return lengths
-
-
-def shared_counts_of_part(
-    texts: Any,
-    numbers: Any,
-    data_set: NDArray[np.int64],
-    characters: NDArray[np.int64],
-    params: SearchParams,
-    *,
-    max_pairs: int,
-    threads: int | None,
-    scratch: Any,
-) -> NDArray[Any]:
-    """Count the documents of a part as `shared_counts` does; the part as `decide_part` takes it."""
-    options = part_options(threads, scratch)
-    collection, _ = check_part(texts, numbers)
-    signed = sign(collection, params, options)
-    return shared_counts(signed, data_set, characters, max_pairs)

@@ -1,12 +1,14 @@
 """Decide: part by part, by the very functions that memory uses; and the answer of all parts."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh import stages
 from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.arrays import offsets_of, settled
 from fastlsh.errors import InputError, TooManyPairsError
@@ -20,7 +22,6 @@ from fastlsh.files.run.records import ANSWER, KEPT
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import save_blocks
 from fastlsh.parallel import amount
-from fastlsh.stages import decide_part, find_crossing_of_part, find_pairs_of_part, united_matches
 from fastlsh.texts import as_texts
 
 ECHOES = "answer-echoes.npy"
@@ -59,7 +60,7 @@ def decide_parts(run: Run, texts: GatheredTexts, keep: str | None, max_candidate
         if keep is None:
             order = {"priority": settled(np.ascontiguousarray(part.rows["priority"]))}
         numbers = np.ascontiguousarray(part.rows["number"])
-        answer = decide_part(
+        answer = stages.decide_part(
             prepared_texts(run, part), numbers, run.params, **order,
             against=numbers < run.summary.n_against, max_candidates=max_candidates,
             within=_groups(run, part), threads=run.options.threads, scratch=part.scratch,
@@ -97,22 +98,17 @@ def find_pairs(run: Run, texts: GatheredTexts, search: PairSearch) -> None:
     def find(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         nonlocal n_pairs
         numbers = np.ascontiguousarray(part.rows["number"])
-        how: dict[str, Any] = {
-            "max_pairs": search.max_pairs, "estimates": search.estimates,
-            "threads": run.options.threads, "scratch": part.scratch, "within": _groups(run, part),
-        }  # fmt: skip
-        inputs = (prepared_texts(run, part), numbers, run.params)
-        pairs = (
-            find_crossing_of_part(
-                *inputs,
-                n_against=run.summary.n_against,
-                best=search.best,
-                one_to_one=search.one_to_one,
-                **how,
-            )
-            if run.first_input
-            else find_pairs_of_part(*inputs, **how)
+        documents = stages.Part.of(
+            prepared_texts(run, part), numbers, run.params, run.options.threads, part.scratch
         )
+        find = partial(stages.find_pairs, max_pairs=search.max_pairs)
+        if run.first_input:
+            find = partial(
+                stages.find_crossing, max_pairs=search.max_pairs, best=search.best,
+                n_against=int(np.searchsorted(numbers, run.summary.n_against)),
+                one_to_one=search.one_to_one,
+            )  # fmt: skip
+        pairs = documents.pairs(find, estimates=search.estimates, within=_groups(run, part))
         n_pairs += len(pairs.left)
         check_pairs(n_pairs, search.max_pairs)
         kind = EstimatedPair if search.estimates else FoundPair
@@ -327,7 +323,7 @@ def united(blocks: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:
     last = np.empty((0, 5), np.int64)
     for block in blocks:
         rows = np.ascontiguousarray(block, Match).view(np.int64).reshape(-1, 5)
-        rows = united_matches(np.concatenate([last, rows]))
+        rows = stages.united_matches(np.concatenate([last, rows]))
         last = rows[-1:]  # which may go on in the next block
         yield rows[:-1].view(Match).reshape(-1)
     yield last.view(Match).reshape(-1)

@@ -21,7 +21,7 @@ from fastlsh.io import reread_blocks
 from fastlsh.parallel import Stopwatch, ordered_map
 from fastlsh.results import Overlap
 from fastlsh.search import check_data_sets
-from fastlsh.stages import MOST_DATA_SETS, Shared, added_up, characters_of, shared_counts_of_part
+from fastlsh.stages import MOST_DATA_SETS, Part, Shared, added_up, characters_of, shared_counts
 from fastlsh.texts import as_texts
 
 Numbers = NDArray[np.int64]
@@ -129,10 +129,10 @@ def _count_parts(run: Run, data_sets: DataSets, max_pairs: int) -> None:
     def count(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         numbers = np.ascontiguousarray(part.rows["number"])
         lengths = characters_of(as_texts(part.texts), run.params.shingler, run.options)
-        shared = shared_counts_of_part(
-            prepared_texts(run, part), numbers, of_documents(numbers), lengths, run.params,
-            max_pairs=max_pairs, threads=run.options.threads, scratch=part.scratch,
-        )  # fmt: skip
+        signed = Part.of(
+            prepared_texts(run, part), numbers, run.params, run.options.threads, part.scratch
+        ).sign()
+        shared = shared_counts(signed, of_documents(numbers), lengths, max_pairs)
         return shared, np.empty(0, np.int64)
 
     each_part(run, gathered_texts(run), count, "comparing")
