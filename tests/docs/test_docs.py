@@ -32,7 +32,6 @@ PAGES = [
     "command-line",
     "clusters",
     "published-recipes",
-    "which-engine",
     *(["conformance"] if (ROOT / "bench").exists() else []),  # the kit is not in the sdist
     *(
         f"tasks/{path.stem}"
@@ -41,7 +40,7 @@ PAGES = [
     ),
 ]
 WITH_LIBRARIES = {
-    "tasks/count-duplicates": ["duckdb", "polars", "pyarrow"], "large-collections": ["pyarrow"],
+    "tasks/count-duplicates": ["duckdb", "pyarrow"], "large-collections": ["pyarrow"],
     "indexes": [],
 }  # fmt: skip
 """The libraries that a page cannot run without."""
