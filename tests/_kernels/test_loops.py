@@ -89,7 +89,7 @@ def test_containment_of_sets(loops, n):
             assert found == (share if share >= least else -1.0)
 
 
-class Plan(ctypes.Structure):
+class Hashing(ctypes.Structure):
     """As in source.pxd."""
 
     _fields_ = [
@@ -126,7 +126,7 @@ TEXTS = ["", "a", "of nine c", "a text  of words,\tsome é \xa0", "ab" * 40 + " 
 @pytest.mark.parametrize("kind", [1, 2, 4])
 def test_write_words(loops, kind):
     spans, owners = spans_of(TEXTS, kind)
-    plan = Plan(_plans.WORDS, 1)
+    plan = Hashing(_plans.WORDS, 1)
     for span, text in zip(spans, TEXTS, strict=True):
         out = np.zeros((len(text) + 1, 2), np.int64)
         n = loops("write_words", c_ssize_t, pointer(plan), pointer(span), out)
@@ -137,7 +137,7 @@ def test_write_words(loops, kind):
 @pytest.mark.parametrize("kind", [1, 2, 4])
 def test_count_words(loops, kind):
     spans, owners = spans_of(TEXTS, kind)
-    plan = Plan(_plans.WORDS, 1)
+    plan = Hashing(_plans.WORDS, 1)
     for span, text in zip(spans, TEXTS, strict=True):
         for most in (1, 10**6):
             n = loops("count_words", c_ssize_t, pointer(plan), pointer(span), c_ssize_t(most))
@@ -148,7 +148,7 @@ def test_count_words(loops, kind):
 @pytest.mark.parametrize("kind", [1, 2, 4])
 def test_write_hashes(loops, kind):
     spans, owners = spans_of(TEXTS, kind)
-    plan = Plan(_plans.WORDS, 1)
+    plan = Hashing(_plans.WORDS, 1)
     for span, text in zip(spans, TEXTS, strict=True):
         out = np.zeros(len(text) + 1, np.uint64)
         n = loops("write_hashes", c_ssize_t, pointer(plan), pointer(span), out)

@@ -21,8 +21,8 @@ cdef int[N_UNITS] UNIT = [
     ASCII_ALPHANUMERIC | WITH_EMPTY, UNICODE_WORDS, TOKEN_IDS,
 ]
 cdef int[N_SIZES] SIZE = [1, 3, 9, 17, 5, 2, 4, 8, 16, 1000]     # the first ones with a key, too
-cdef Plan plain[N_UNITS * N_SIZES]
-cdef const Plan* secret_plan[N_UNITS * N_KEYED_SIZES]
+cdef Hashing plain[N_UNITS * N_SIZES]
+cdef const Hashing* secret_plan[N_UNITS * N_KEYED_SIZES]
 cdef list owners = []
 
 cdef struct Sums:
@@ -156,7 +156,7 @@ cdef Py_ssize_t units_of(const Span* span, int unit, bint keyed, uint64_t* out) 
 
 
 cdef obvious_void expected(
-    const uint64_t* units, Py_ssize_t n, const Plan* plan, bint keyed, Sums* sums
+    const uint64_t* units, Py_ssize_t n, const Hashing* plan, bint keyed, Sums* sums
 ) noexcept nogil:
     cdef uint64_t base = CHARACTER_BASE if plan.unit == CHARACTERS else WORD_BASE
     cdef Py_ssize_t size = min(plan.size, n)
@@ -179,7 +179,7 @@ cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     cdef Given given = Given(data, <Py_ssize_t> size)
     cdef Py_ssize_t which = number(&given, N_UNITS)
     cdef bint keyed = number(&given, 2)
-    cdef const Plan* plan
+    cdef const Hashing* plan
     cdef int kind = 1 << number(&given, 4 if UNIT[which] == TOKEN_IDS else 3)
     cdef Span span
     cdef Source source

@@ -12,7 +12,7 @@ include "text/_normal.pyx"
 cdef enum:
     MOST_PLANS = 40
 
-cdef const Plan* plans[MOST_PLANS]
+cdef const Steps* plans[MOST_PLANS]
 cdef Py_ssize_t n_plans = 0
 cdef list owners = []
 
@@ -42,7 +42,7 @@ def prepare():
             n_plans += 1
 
 
-cdef Made normalise(const Plan* plan, const Span* span, bint traced) noexcept nogil:
+cdef Made normalise(const Steps* plan, const Span* span, bint traced) noexcept nogil:
     # As `Normaliser` does.
     cdef Made made
     cdef Walk walk
@@ -91,7 +91,7 @@ cdef void compare(const Span* a, const Span* b, const char* what) noexcept nogil
 
 cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
     cdef Given given = Given(data, <Py_ssize_t> size)
-    cdef const Plan* plan = plans[number(&given, n_plans)]
+    cdef const Steps* plan = plans[number(&given, n_plans)]
     cdef int kind = 1 << number(&given, 3)
     cdef int way = <int> number(&given, 3)
     cdef Span span, wide

@@ -491,7 +491,7 @@ cdef enum:
     CHUNK_BITS = 5
     CHUNK = 1 << CHUNK_BITS
 
-cdef struct Table:
+cdef struct Chains:
     Py_ssize_t bands
     Py_ssize_t width                        # words of a band
     Py_ssize_t record                       # words of a record
@@ -522,19 +522,19 @@ cdef struct Kind:
 cdef uint32_t DEAD = 0xFFFFFFFF             # the mark of a removed row
 
 
-cdef inline uint32_t* record_of(const Table* t, Py_ssize_t row) noexcept nogil:
+cdef inline uint32_t* record_of(const Chains* t, Py_ssize_t row) noexcept nogil:
     return t.chunks[row >> CHUNK_BITS] + (row & (CHUNK - 1)) * t.record
 
 
-cdef inline int32_t* next_of(const Table* t, Py_ssize_t row) noexcept nogil:
+cdef inline int32_t* next_of(const Chains* t, Py_ssize_t row) noexcept nogil:
     return <int32_t*> (record_of(t, row) + t.bands * t.width)
 
 
-cdef inline uint32_t* key_hash_of(const Table* t, Py_ssize_t row) noexcept nogil:
+cdef inline uint32_t* key_hash_of(const Chains* t, Py_ssize_t row) noexcept nogil:
     return record_of(t, row) + t.record - 2
 
 
-cdef inline uint32_t* mark_of(const Table* t, Py_ssize_t row) noexcept nogil:
+cdef inline uint32_t* mark_of(const Chains* t, Py_ssize_t row) noexcept nogil:
     return record_of(t, row) + t.record - 1
 
 
@@ -563,11 +563,11 @@ cdef inline uint8_t tag_of(uint64_t h) noexcept nogil:
     return <uint8_t> ((h & 0x7F) | 0x80)
 
 
-cdef inline size_t home_of(const Table* t, uint64_t h) noexcept nogil:
+cdef inline size_t home_of(const Chains* t, uint64_t h) noexcept nogil:
     return <size_t> (h >> (64 - t.bits))
 
 
-cdef void hash_bands(Table* t, const uint32_t* words, Py_ssize_t bands) noexcept nogil:
+cdef void hash_bands(Chains* t, const uint32_t* words, Py_ssize_t bands) noexcept nogil:
     # Ahead of the look-ups, so that the caches fetch for all bands at once.
     cdef Py_ssize_t b
     cdef size_t at
@@ -579,7 +579,7 @@ cdef void hash_bands(Table* t, const uint32_t* words, Py_ssize_t bands) noexcept
 
 
 cdef size_t find_slot(
-    const Table* t, Py_ssize_t band, const uint32_t* words, uint64_t h
+    const Chains* t, Py_ssize_t band, const uint32_t* words, uint64_t h
 ) noexcept nogil:
     # The slot of a bucket in `tags` and `heads`, or the free one where it belongs.
     cdef size_t base = <size_t> band << t.bits
@@ -596,7 +596,7 @@ cdef size_t find_slot(
     return base + slot
 
 
-cdef void link_row(Table* t, int32_t row) noexcept nogil:
+cdef void link_row(Chains* t, int32_t row) noexcept nogil:
     # Enters a row into all tables.
     cdef const uint32_t* words = record_of(t, row)
     cdef int32_t* next_row = next_of(t, row)
@@ -620,7 +620,7 @@ cdef void link_row(Table* t, int32_t row) noexcept nogil:
     t.heads[base + slot] = row
 
 
-cdef inline int32_t next_alive(Table* t, Py_ssize_t band, size_t slot, int32_t row) noexcept nogil:
+cdef inline int32_t next_alive(Chains* t, Py_ssize_t band, size_t slot, int32_t row) noexcept nogil:
     # The first row after `row` (-1: from the slot on) that is not removed, or -1. Removed ones on
     # the way are unlinked: each is met once. A bucket of removed rows alone keeps its head, by
     # whose words the slot is known.
@@ -636,7 +636,7 @@ cdef inline int32_t next_alive(Table* t, Py_ssize_t band, size_t slot, int32_t r
     return link[0]
 
 
-cdef void start_query(Table* t) noexcept nogil:
+cdef void start_query(Chains* t) noexcept nogil:
     cdef Py_ssize_t row
     t.query += 1
     if t.query == DEAD:
@@ -646,7 +646,7 @@ cdef void start_query(Table* t) noexcept nogil:
         t.query = 1
 
 
-cdef Py_ssize_t drop_dead(Table* t) noexcept nogil:
+cdef Py_ssize_t drop_dead(Chains* t) noexcept nogil:
     # Moves the living rows together, in order; the tables must be linked anew.
     cdef Py_ssize_t row
     cdef Py_ssize_t kept = 0
@@ -659,7 +659,7 @@ cdef Py_ssize_t drop_dead(Table* t) noexcept nogil:
     return kept
 
 
-cdef void link_all(Table* t) noexcept nogil:
+cdef void link_all(Chains* t) noexcept nogil:
     cdef Py_ssize_t row
     memset(t.tags, 0, <size_t> (t.bands + 1) << t.bits)
     for row in range(t.n):
@@ -667,7 +667,7 @@ cdef void link_all(Table* t) noexcept nogil:
 
 
 cdef void read_signature(
-    Table* t, const char* values, bint is_signed, Py_ssize_t bands
+    Chains* t, const char* values, bint is_signed, Py_ssize_t bands
 ) noexcept nogil:
     # Writes the first bands into `words`, and into `fits` which of them these words give back.
     cdef Py_ssize_t b, i
@@ -688,19 +688,19 @@ cdef void read_signature(
         words += t.width
 
 
-# ---- Memory of a Table. Whatever raises MemoryError leaves the table as it was.
+# ---- Memory of Chains. Whatever raises MemoryError leaves the table as it was.
 
 cdef enum:
     FIRST_BITS = 4
 
 
-cdef void free_chunks(Table* t, Py_ssize_t keep) noexcept:
+cdef void free_chunks(Chains* t, Py_ssize_t keep) noexcept:
     while t.allocated > keep:
         t.allocated -= 1
         PyMem_Free(t.chunks[t.allocated])
 
 
-cdef void free_table(Table* t) noexcept:
+cdef void free_table(Chains* t) noexcept:
     free_chunks(t, 0)
     PyMem_Free(t.chunks)
     PyMem_Free(t.tags)
@@ -708,10 +708,10 @@ cdef void free_table(Table* t) noexcept:
     PyMem_Free(t.hashes)
     PyMem_Free(t.words)
     PyMem_Free(t.fits)
-    memset(t, 0, sizeof(Table))
+    memset(t, 0, sizeof(Chains))
 
 
-cdef int add_chunk(Table* t) except -1:
+cdef int add_chunk(Chains* t) except -1:
     cdef Py_ssize_t room
     cdef void* block
     if t.allocated == t.room:
@@ -729,7 +729,7 @@ cdef int add_chunk(Table* t) except -1:
     return 0
 
 
-cdef int resize_tables(Table* t, int bits) except -1:
+cdef int resize_tables(Chains* t, int bits) except -1:
     # Replaces the tables by ones of 2**bits slots; the rows must be linked anew.
     cdef size_t slots = <size_t> (t.bands + 1) << bits
     cdef void* tags = PyMem_Malloc(slots)
@@ -746,10 +746,10 @@ cdef int resize_tables(Table* t, int bits) except -1:
     return 0
 
 
-cdef int begin_table(Table* t, Py_ssize_t bands, Py_ssize_t width, bint narrow) except -1:
+cdef int begin_table(Chains* t, Py_ssize_t bands, Py_ssize_t width, bint narrow) except -1:
     # Makes an empty table that can be used.
-    cdef Table fresh
-    memset(&fresh, 0, sizeof(Table))
+    cdef Chains fresh
+    memset(&fresh, 0, sizeof(Chains))
     fresh.bands = bands
     fresh.width = width
     fresh.record = bands * (width + 1) + 2
@@ -778,7 +778,7 @@ cdef int bits_for(Py_ssize_t rows) noexcept:
     return bits
 
 
-cdef int reserve(Table* t) except -1:
+cdef int reserve(Chains* t) except -1:
     # Makes room for one more row.
     cdef int bits = bits_for(t.n + 1)
     if t.n >= 0x7FFFFFFF:
@@ -791,15 +791,15 @@ cdef int reserve(Table* t) except -1:
     return 0
 
 
-cdef int widen_table(Table* t, bint is_signed) except -1:
+cdef int widen_table(Chains* t, bint is_signed) except -1:
     # Gives each value 64 bits instead of 32.
-    cdef Table wide
+    cdef Chains wide
     cdef Py_ssize_t row, i
     cdef Py_ssize_t values = t.bands * t.width
     cdef const uint32_t* narrow
     cdef uint32_t* words
     cdef uint64_t value
-    memset(&wide, 0, sizeof(Table))
+    memset(&wide, 0, sizeof(Chains))
     begin_table(&wide, t.bands, 2 * t.width, False)
     try:
         resize_tables(&wide, t.bits)
@@ -849,7 +849,7 @@ cdef class KeyBuckets:
     A removed row stays until there are as many of them as others.
     """
 
-    cdef Table t
+    cdef Chains t
     cdef Kind values
     cdef Py_ssize_t bands
     cdef Py_ssize_t rows

@@ -208,9 +208,7 @@ cdef void permute_legacy(
 
 # ---- any of them
 
-cdef void permute(
-    const Functions* f, const void* hashes, Py_ssize_t n, void* row
-) noexcept nogil:
+cdef void permute(const Functions* f, const void* hashes, Py_ssize_t n, void* row) noexcept nogil:
     if f.scheme == AFFINE32:
         permute_affine32(<const uint32_t*> hashes, n, f.a32, f.b32, f.k, <uint32_t*> row)
     elif f.scheme == AFFINE64:

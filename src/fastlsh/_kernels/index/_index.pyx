@@ -26,7 +26,7 @@ from fastlsh._kernels.sets.sets cimport Workbench
 from fastlsh._kernels.text._plans cimport ShinglePlan, plan_of
 from fastlsh._kernels.text._texts cimport Span
 from fastlsh._kernels.text.packed cimport read_head
-from fastlsh._kernels.text.source cimport TOKEN_IDS, Plan, room_for_window
+from fastlsh._kernels.text.source cimport TOKEN_IDS, Hashing, room_for_window
 
 
 # ---- The tables of an index, and the structures of queries and changes.
@@ -99,7 +99,7 @@ cdef enum:
 
 cdef struct Reader:
     # Makes the sets of texts, and keeps the latest ones; for one caller at a time.
-    const Plan* plan
+    const Hashing* plan
     uint64_t* window
     Workbench* bench
     Py_ssize_t longest          # words of the longest text that there is room for
@@ -231,9 +231,7 @@ cdef inline bint in_earlier_bucket(
     return False
 
 
-cdef inline const uint32_t* values_of(
-    const Tables* t, uint32_t d, Py_ssize_t b
-) noexcept nogil:
+cdef inline const uint32_t* values_of(const Tables* t, uint32_t d, Py_ssize_t b) noexcept nogil:
     return t.signatures + d * t.k + (b * t.rows if t.slices == NULL else t.slices[b].start)
 
 
@@ -1467,7 +1465,7 @@ cdef class TextReader:
         Hashes with a key, or without some words; for this unit and size.
     """
 
-    cdef Plan plan
+    cdef Hashing plan
     cdef ShinglePlan prepared
     cdef Reader reader
     cdef Py_ssize_t size

@@ -12,14 +12,14 @@ from fastlsh._kernels.json.rows cimport Found, Key, Names, Place, Wanted
 from fastlsh._kernels.minhash.signer cimport Signer
 from fastlsh._kernels.sets.sets cimport Workbench
 from fastlsh._kernels.text._texts cimport Span
-from fastlsh._kernels.text.source cimport Plan
+from fastlsh._kernels.text.source cimport Hashing
 
 
 cdef struct Loops:      # only pointers to functions: tests/_kernels/test_loops.py reads their names
     # text
-    Py_ssize_t (*write_words)(const Plan* plan, const Span* span, int64_t* out) noexcept nogil
-    Py_ssize_t (*count_words)(const Plan* plan, const Span* span, Py_ssize_t most) noexcept nogil
-    Py_ssize_t (*write_hashes)(const Plan* plan, const Span* span, uint64_t* out) noexcept nogil
+    Py_ssize_t (*write_words)(const Hashing* plan, const Span* span, int64_t* out) noexcept nogil
+    Py_ssize_t (*count_words)(const Hashing* plan, const Span* span, Py_ssize_t most) noexcept nogil
+    Py_ssize_t (*write_hashes)(const Hashing* plan, const Span* span, uint64_t* out) noexcept nogil
     # json
     Py_ssize_t (*json_line)(
         const uint8_t* data, Py_ssize_t size, const Wanted* wanted, uint8_t* out, Py_ssize_t used,
@@ -33,11 +33,11 @@ cdef struct Loops:      # only pointers to functions: tests/_kernels/test_loops.
     ) noexcept nogil
     # minhash
     void (*sign_texts)(
-        const Span* at, Py_ssize_t n, const Plan* plan, const Signer* how, uint64_t* window,
+        const Span* at, Py_ssize_t n, const Hashing* plan, const Signer* how, uint64_t* window,
         uint32_t* rows, uint64_t* keys
     ) noexcept nogil
     void (*sign_tokens)(
-        const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Plan* plan,
+        const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Hashing* plan,
         const Signer* how, uint64_t* window, uint32_t* rows, uint64_t* keys
     ) noexcept nogil
     void (*sign_hashes_32)(
@@ -63,11 +63,11 @@ cdef struct Loops:      # only pointers to functions: tests/_kernels/test_loops.
         const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, double share
     ) noexcept nogil
     Py_ssize_t (*sets_of_texts)(
-        const Span* at, Py_ssize_t n, const Plan* plan, uint64_t* window, uint64_t* out,
+        const Span* at, Py_ssize_t n, const Hashing* plan, uint64_t* window, uint64_t* out,
         const int64_t* start, int64_t* count, bint thinned, Workbench* bench
     ) noexcept nogil
     Py_ssize_t (*sets_of_tokens)(
-        const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Plan* plan,
+        const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Hashing* plan,
         uint64_t* window, uint64_t* out, const int64_t* start, int64_t* count, bint thinned,
         Workbench* bench
     ) noexcept nogil

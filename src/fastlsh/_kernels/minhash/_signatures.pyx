@@ -16,7 +16,7 @@ from fastlsh._kernels.text._plans cimport (
     ShinglePlan, check_documents, longest_of, new_window, plan_of,
 )
 from fastlsh._kernels.text._texts cimport Spans
-from fastlsh._kernels.text.source cimport CHARACTERS, WORDS, Plan, element
+from fastlsh._kernels.text.source cimport CHARACTERS, WORDS, Hashing, element
 
 
 # ---- The keys of some bands of many signatures.
@@ -121,8 +121,8 @@ def signatures(
         Hashes with a key, or without some words; for this unit and size.
     """
     cdef Signer how
-    cdef Plan own
-    cdef const Plan* plan = plan_of(&own, unit, size, prepared)
+    cdef Hashing own
+    cdef const Hashing* plan = plan_of(&own, unit, size, prepared)
     check_documents(spans, unit)
     make_signer(&how, scheme, a, b, out, spans.n, rows, keys)
     cdef uint64_t[::1] window = new_window(size, longest_of(spans) if unit != CHARACTERS else 0)
@@ -145,8 +145,8 @@ def token_signatures(
     with the same key, which is for `WORDS`.
     """
     cdef Signer how
-    cdef Plan own
-    cdef const Plan* plan = plan_of(&own, WORDS, size, prepared)
+    cdef Hashing own
+    cdef const Hashing* plan = plan_of(&own, WORDS, size, prepared)
     cdef Py_ssize_t n = offsets.shape[0] - 1
     check_offsets(offsets, n, tokens.shape[0], "offsets")
     memory_of(tokens, "tokens")

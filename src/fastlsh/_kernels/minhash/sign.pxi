@@ -7,7 +7,7 @@ from libc.string cimport memset
 from fastlsh._kernels.candidates.bandkeys cimport band_key, is_empty_row
 from fastlsh._kernels.minhash.signer cimport FSS, Signer
 from fastlsh._kernels.text._texts cimport Span
-from fastlsh._kernels.text.source cimport Plan, Source, element
+from fastlsh._kernels.text.source cimport Hashing, Source, element
 
 
 cdef void sign(
@@ -28,7 +28,7 @@ cdef void sign(
 
 
 cdef void sign_texts(
-    const Span* at, Py_ssize_t n, const Plan* plan, const Signer* how, uint64_t* window,
+    const Span* at, Py_ssize_t n, const Hashing* plan, const Signer* how, uint64_t* window,
     uint32_t* rows, uint64_t* keys
 ) noexcept nogil:
     cdef Source source
@@ -39,7 +39,7 @@ cdef void sign_texts(
 
 
 cdef void sign_tokens(
-    const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Plan* plan,
+    const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Hashing* plan,
     const Signer* how, uint64_t* window, uint32_t* rows, uint64_t* keys
 ) noexcept nogil:
     cdef Source source

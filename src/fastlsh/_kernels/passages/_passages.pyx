@@ -21,7 +21,7 @@ from fastlsh._kernels.text._plans cimport ShinglePlan, check_documents, longest_
 from fastlsh._kernels.text._texts cimport Span, Spans, code_unit
 from fastlsh._kernels.text.ids cimport id_at
 from fastlsh._kernels.text.source cimport (
-    CHARACTERS, TOKEN_IDS, UNICODE_WORDS, WITH_EMPTY, Plan, first_slot,
+    CHARACTERS, TOKEN_IDS, UNICODE_WORDS, WITH_EMPTY, Hashing, first_slot,
 )
 
 
@@ -1353,10 +1353,10 @@ cdef inline bint passes(const Filter* keys, uint64_t h) noexcept nogil:
 
 # ---- The hashes of the units of texts, and of grams of these.
 
-cdef const Plan* plan_of_units(
-    Plan* own, Spans texts, int unit, ShinglePlan prepared
+cdef const Hashing* plan_of_units(
+    Hashing* own, Spans texts, int unit, ShinglePlan prepared
 ) except NULL:
-    cdef const Plan* plan = plan_of(own, unit, 1, prepared)
+    cdef const Hashing* plan = plan_of(own, unit, 1, prepared)
     if unit == TOKEN_IDS or unit & WITH_EMPTY:
         raise ValueError("grams are of characters or of words that are not empty")
     check_documents(texts, unit)
@@ -1375,7 +1375,7 @@ cdef void mix_points(const code_unit* text, Py_ssize_t n, uint64_t* out) noexcep
         out[i] = mix_code_point(text[i])
 
 
-cdef Py_ssize_t units_of(const Plan* plan, const Span* text, uint64_t* out) noexcept nogil:
+cdef Py_ssize_t units_of(const Hashing* plan, const Span* text, uint64_t* out) noexcept nogil:
     if plan.unit != CHARACTERS:
         return loops.write_hashes(plan, text, out)
     if text.kind == 1:
@@ -1406,8 +1406,8 @@ def hash_grams(
     out
         uint64 (n,), written; no hash is 0.
     """
-    cdef Plan own
-    cdef const Plan* plan = plan_of_units(&own, texts, unit, prepared)
+    cdef Hashing own
+    cdef const Hashing* plan = plan_of_units(&own, texts, unit, prepared)
     cdef Py_ssize_t n = grams.shape[0]
     cdef Py_ssize_t bad
     if grams.shape[1] != 3 or out.shape[0] != n:
@@ -1425,7 +1425,7 @@ def hash_grams(
 
 
 cdef Py_ssize_t hash_in_all(
-    const Plan* plan, const Span* at, Py_ssize_t texts, const int64_t* grams, Py_ssize_t n,
+    const Hashing* plan, const Span* at, Py_ssize_t texts, const int64_t* grams, Py_ssize_t n,
     uint64_t mask, uint64_t* room, uint64_t* out
 ) noexcept nogil:
     # Returns the first gram that is not there, or -1.
@@ -1556,9 +1556,9 @@ cdef class GramTable:
             int64 (room, 3), written as far as it reaches: text, the first unit there, and the
             number of the gram. Grams with the same hash count as one.
         """
-        cdef Plan own
+        cdef Hashing own
         cdef GramRows rows
-        cdef const Plan* plan = plan_of_units(&own, texts, unit, prepared)
+        cdef const Hashing* plan = plan_of_units(&own, texts, unit, prepared)
         if out.shape[1] != 3:
             raise ValueError(f"out has {out.shape[1]} columns, expected 3")
         memory_of_rows(out, "out")
@@ -1602,7 +1602,7 @@ cdef void put_all(
 
 
 cdef void find_all(
-    const Finder* finder, const Plan* plan, const Span* at, Py_ssize_t n, uint64_t* units,
+    const Finder* finder, const Hashing* plan, const Span* at, Py_ssize_t n, uint64_t* units,
     GramRows* rows
 ) noexcept nogil:
     cdef Py_ssize_t i, count

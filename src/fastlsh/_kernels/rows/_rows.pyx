@@ -1021,7 +1021,7 @@ cdef enum:
 
 COLUMNS = MOST_COLUMNS          # for callers
 
-cdef struct Table:
+cdef struct CsvFields:
     uint8_t delimiter
     bint quotes
     Py_ssize_t width            # of each row
@@ -1032,14 +1032,14 @@ cdef struct Table:
     uint8_t high                # at least 0x80: there are bytes that are not ASCII
 
 
-cdef inline void append(Table* t, const uint8_t* p, Py_ssize_t n) noexcept nogil:
+cdef inline void append(CsvFields* t, const uint8_t* p, Py_ssize_t n) noexcept nogil:
     if n:
         memcpy(t.out + t.used, p, n)
         t.used += n
 
 
 cdef const uint8_t* pass_quoted(
-    Table* t, const uint8_t* p, const uint8_t* end, bint wanted
+    CsvFields* t, const uint8_t* p, const uint8_t* end, bint wanted
 ) noexcept nogil:
     # From behind the opening quote to behind the closing one; NULL: there is none.
     cdef const uint8_t* quote
@@ -1058,7 +1058,7 @@ cdef const uint8_t* pass_quoted(
 
 
 cdef const uint8_t* pass_field(
-    Table* t, const uint8_t* p, const uint8_t* end, bint wanted
+    CsvFields* t, const uint8_t* p, const uint8_t* end, bint wanted
 ) noexcept nogil:
     # To the delimiter behind a field, or to the end of the row; NULL: the field is unusual.
     cdef const uint8_t* stop
@@ -1078,7 +1078,7 @@ cdef const uint8_t* pass_field(
 
 
 cdef bint take_fields(
-    Table* t, const uint8_t* p, const uint8_t* end, int64_t* members, Py_ssize_t n
+    CsvFields* t, const uint8_t* p, const uint8_t* end, int64_t* members, Py_ssize_t n
 ) noexcept nogil:
     # Whether a row, which is not blank, is usual. The members of a row lie n apart.
     cdef Py_ssize_t field = 0
@@ -1114,7 +1114,7 @@ cdef bint take_fields(
 
 
 cdef bint take_table(
-    Table* t, const uint8_t* data, const int64_t* bounds, const int64_t* rows, Py_ssize_t n,
+    CsvFields* t, const uint8_t* data, const int64_t* bounds, const int64_t* rows, Py_ssize_t n,
     int64_t* members
 ) noexcept nogil:
     cdef Py_ssize_t i
@@ -1154,7 +1154,7 @@ def delimited_fields(
     members
         int64 (2 * columns, n): of each of them, where the fields begin in `out`, and their sizes.
     """
-    cdef Table table
+    cdef CsvFields table
     cdef Py_ssize_t n = rows.shape[0]
     cdef Py_ssize_t total = 0
     cdef Py_ssize_t i

@@ -26,7 +26,7 @@ from fastlsh._kernels.text._plans cimport (
     ShinglePlan, check_documents, longest_of, new_window, plan_of,
 )
 from fastlsh._kernels.text._texts cimport Spans
-from fastlsh._kernels.text.source cimport CHARACTERS, Plan
+from fastlsh._kernels.text.source cimport CHARACTERS, Hashing
 
 
 # ---- A set of dense numbers as bits, from which its words are taken in ascending order.
@@ -135,7 +135,7 @@ cdef enum:
     FIRST_ROOM = 1 << 12
     HASHES_AHEAD = 32           # slots are fetched for so many hashes before their turn
 
-cdef struct Table:
+cdef struct HashNumbers:
     uint64_t* hashes            # by number; the number 0 is not given
     uint32_t* slots             # numbers, by the leading bits of their hash; 0: free
     int bits                    # 2^bits slots, of which at most three quarters are taken
@@ -144,14 +144,14 @@ cdef struct Table:
     Py_ssize_t room             # for so many numbers
 
 
-cdef inline Py_ssize_t slot_of(const Table* t, uint64_t value) noexcept nogil:
+cdef inline Py_ssize_t slot_of(const HashNumbers* t, uint64_t value) noexcept nogil:
     cdef Py_ssize_t slot = value >> (64 - t.bits)
     while t.slots[slot] and t.hashes[t.slots[slot]] != value:
         slot = (slot + 1) & ((<Py_ssize_t> 1 << t.bits) - 1)
     return slot
 
 
-cdef noinline_void replace(Table* t, uint64_t* values, Py_ssize_t n) noexcept nogil:
+cdef noinline_void replace(HashNumbers* t, uint64_t* values, Py_ssize_t n) noexcept nogil:
     # There is room for n more numbers.
     cdef Py_ssize_t i, slot
     cdef uint32_t number
@@ -168,7 +168,7 @@ cdef noinline_void replace(Table* t, uint64_t* values, Py_ssize_t n) noexcept no
         values[i] = number
 
 
-cdef bint make_room(Table* t, Py_ssize_t more) noexcept nogil:
+cdef bint make_room(HashNumbers* t, Py_ssize_t more) noexcept nogil:
     # For so many more numbers; False: there is no memory, and nothing has changed.
     cdef Py_ssize_t wanted = t.used + more
     cdef Py_ssize_t number, room
@@ -201,7 +201,7 @@ cdef bint make_room(Table* t, Py_ssize_t more) noexcept nogil:
 
 
 cdef bint replace_lists(
-    Table* t, uint64_t* lists, const int64_t* start, const int64_t* count, Py_ssize_t n
+    HashNumbers* t, uint64_t* lists, const int64_t* start, const int64_t* count, Py_ssize_t n
 ) noexcept nogil:
     # False: there is no memory; nothing has changed.
     cdef Py_ssize_t total = 0
@@ -215,13 +215,13 @@ cdef bint replace_lists(
     return True
 
 
-cdef inline void forget(Table* t) noexcept nogil:
+cdef inline void forget(HashNumbers* t) noexcept nogil:
     t.used = 1
     t.bits = 0                  # so few slots as the next numbers need
 
 
 cdef bint replace_families(
-    Table* t, uint64_t* lists, const int64_t* start, const int64_t* count,
+    HashNumbers* t, uint64_t* lists, const int64_t* start, const int64_t* count,
     const int64_t* begins, Py_ssize_t families
 ) noexcept nogil:
     # The table of a small family stays in the cache. False: there is no memory.
@@ -252,7 +252,7 @@ cdef int check_lists(
 cdef class Numbers:
     """The numbers that have been given, from 1 on. Threads take turns."""
 
-    cdef Table table
+    cdef HashNumbers table
     cdef object lock
 
     def __cinit__(self):
@@ -971,8 +971,8 @@ def shingle_sets(
     ValueError
         A document has more windows than there is room for in `out`.
     """
-    cdef Plan own
-    cdef const Plan* plan = plan_of(&own, unit, size, prepared)
+    cdef Hashing own
+    cdef const Hashing* plan = plan_of(&own, unit, size, prepared)
     cdef Py_ssize_t n, done
     cdef Py_ssize_t longest = 0
     cdef Spans spans = None

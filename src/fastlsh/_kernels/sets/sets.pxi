@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memmove, memset
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.sets.sets cimport RECENT, SORT_LIMIT, Workbench
 from fastlsh._kernels.text._texts cimport Span
-from fastlsh._kernels.text.source cimport BLOCK, Plan, Source
+from fastlsh._kernels.text.source cimport BLOCK, Hashing, Source
 
 
 cdef Py_ssize_t sort_small(
@@ -152,7 +152,7 @@ cdef Py_ssize_t write_set(
 
 
 cdef Py_ssize_t sets_of_texts(
-    const Span* at, Py_ssize_t n, const Plan* plan, uint64_t* window, uint64_t* out,
+    const Span* at, Py_ssize_t n, const Hashing* plan, uint64_t* window, uint64_t* out,
     const int64_t* start, int64_t* count, bint thinned, Workbench* bench
 ) noexcept nogil:
     # Returns how many documents are done: a document without enough room is the last.
@@ -167,7 +167,7 @@ cdef Py_ssize_t sets_of_texts(
 
 
 cdef Py_ssize_t sets_of_tokens(
-    const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Plan* plan,
+    const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Hashing* plan,
     uint64_t* window, uint64_t* out, const int64_t* start, int64_t* count, bint thinned,
     Workbench* bench
 ) noexcept nogil:

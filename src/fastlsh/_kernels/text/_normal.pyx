@@ -52,7 +52,7 @@ cdef struct Ascii:
     uint8_t separator[16]
     uint8_t case                # 0x20: capitals become small letters
 
-cdef struct Plan:
+cdef struct Steps:
     Form form
     bint lowercase
     bint numbers
@@ -143,7 +143,7 @@ cdef inline bint separates(uint32_t c) noexcept nogil:
     return c == 0x2E or c == 0x2C or c == 0x60C or c == 0x66B or 0x2396 <= c <= 0x2398
 
 
-cdef bint is_punctuation(const Plan* plan, uint32_t c) noexcept nogil:
+cdef bint is_punctuation(const Steps* plan, uint32_t c) noexcept nogil:
     cdef Py_ssize_t low = 0
     cdef Py_ssize_t high = plan.n_chosen
     cdef Py_ssize_t middle
@@ -158,14 +158,14 @@ cdef bint is_punctuation(const Plan* plan, uint32_t c) noexcept nogil:
     return low < plan.n_chosen and plan.chosen[low] == c
 
 
-cdef uint32_t of_blanks(const Plan* plan, uint32_t c) noexcept nogil:
+cdef uint32_t of_blanks(const Steps* plan, uint32_t c) noexcept nogil:
     # The last step.
     if plan.blanks != BLANKS_STAY and properties_of(c) & IS_SPACE:
         return DROPPED if plan.blanks == BLANKS_REMOVED else BLANK | 32
     return c
 
 
-cdef uint32_t of_marks(const Plan* plan, uint32_t c) noexcept nogil:
+cdef uint32_t of_marks(const Steps* plan, uint32_t c) noexcept nogil:
     # From punctuation on.
     cdef uint32_t points[18]
     cdef uint32_t kept = 0
@@ -191,7 +191,7 @@ cdef uint32_t of_marks(const Plan* plan, uint32_t c) noexcept nogil:
     return of_blanks(plan, kept) if count == 1 else SEVERAL
 
 
-cdef uint32_t of_numbers(const Plan* plan, uint32_t c) noexcept nogil:
+cdef uint32_t of_numbers(const Steps* plan, uint32_t c) noexcept nogil:
     if plan.numbers:
         if properties_of(c) & IS_DIGIT:
             return DIGIT
@@ -200,7 +200,7 @@ cdef uint32_t of_numbers(const Plan* plan, uint32_t c) noexcept nogil:
     return of_marks(plan, c)
 
 
-cdef uint32_t entry_of(const Plan* plan, uint32_t c) noexcept nogil:
+cdef uint32_t entry_of(const Steps* plan, uint32_t c) noexcept nogil:
     """Return the entry of a code point."""
     if plan.lowercase:
         if c == CAPITAL_SIGMA:
@@ -215,7 +215,7 @@ cdef inline void add(uint8_t* table, int c) noexcept nogil:
     table[c & 15] |= <uint8_t> (1 << (c >> 4))
 
 
-cdef void fill_ascii(Plan* plan) noexcept nogil:
+cdef void fill_ascii(Steps* plan) noexcept nogil:
     cdef uint32_t e
     cdef int c
     memset(&plan.ascii, 0, sizeof(plan.ascii))
@@ -236,7 +236,7 @@ cdef void fill_ascii(Plan* plan) noexcept nogil:
             plan.plain_ascii = False
 
 
-cdef void fill_plan(Plan* plan) noexcept nogil:
+cdef void fill_plan(Steps* plan) noexcept nogil:
     cdef uint32_t c
     if plan.rewrites:
         for c in range(TABLE):
@@ -258,12 +258,12 @@ cdef enum:
     FEW = 24                    # marks that are sorted by insertion
 
 
-cdef inline bint compatible_form(const Plan* plan) noexcept nogil:
+cdef inline bint compatible_form(const Steps* plan) noexcept nogil:
     return plan.form == NFKC or plan.form == NFKD
 
 
 cdef inline bint in_order(
-    const Plan* plan, const code_unit* text, Py_ssize_t n, uint32_t* last
+    const Steps* plan, const code_unit* text, Py_ssize_t n, uint32_t* last
 ) noexcept nogil:
     # Whether every code point may stand in the form, after a mark of the class `last`.
     cdef uint32_t props
@@ -279,7 +279,7 @@ cdef inline bint in_order(
 
 
 cdef inline bint is_formed(
-    const Plan* plan, const code_unit* text, Py_ssize_t n
+    const Steps* plan, const code_unit* text, Py_ssize_t n
 ) noexcept nogil:
     """Tell whether a text is in the form for sure."""
     cdef code_unit safe = 0xA0 if compatible_form(plan) else 0xC0
@@ -318,7 +318,7 @@ cdef inline bint is_formed(
 
 
 cdef Py_ssize_t length_apart(
-    const Plan* plan, const code_unit* text, Py_ssize_t n
+    const Steps* plan, const code_unit* text, Py_ssize_t n
 ) noexcept nogil:
     cdef uint32_t points[18]
     cdef Py_ssize_t total = 0
@@ -379,7 +379,7 @@ cdef void sort_marks(
 
 
 cdef bint take_apart(
-    const Plan* plan, const code_unit* text, Walk* walk, uint32_t* out, uint32_t* spare
+    const Steps* plan, const code_unit* text, Walk* walk, uint32_t* out, uint32_t* spare
 ) noexcept nogil:
     # Another piece of the full decomposition, in canonical order; True: it was the last one.
     cdef Py_ssize_t stop = min(walk.length, walk.work.at + PIECE)
@@ -441,7 +441,7 @@ cdef bint put_together(Walk* walk, uint32_t* text) noexcept nogil:
     return stop == walk.points
 
 
-cdef bint form(const Plan* plan, const Span* span, Walk* walk, uint32_t* spare) noexcept nogil:
+cdef bint form(const Steps* plan, const Span* span, Walk* walk, uint32_t* spare) noexcept nogil:
     """Write another piece of a text in the form, as 32-bit code points; True: the last one."""
     cdef uint32_t* out = <uint32_t*> walk.out
     cdef bint done
@@ -632,7 +632,7 @@ cdef inline uint64_t repeated(uint64_t blank, uint64_t dropped, bint* last) noex
 
 
 cdef inline Py_ssize_t change_ascii(
-    const Plan* plan, const code_unit* text, Py_ssize_t n, code_unit* out, Work* work
+    const Steps* plan, const code_unit* text, Py_ssize_t n, code_unit* out, Work* work
 ) noexcept nogil:
     """Change up to WINDOW code units if all are ASCII, and return how many; 0 if not."""
     cdef uint8_t bytes[WINDOW + 8]
@@ -678,7 +678,7 @@ cdef inline Py_ssize_t change_ascii(
 
 # ---- Code points changed one by one: what is not ASCII, and what depends on its neighbours.
 
-cdef inline uint32_t entry(const Plan* plan, code_unit c) noexcept nogil:
+cdef inline uint32_t entry(const Steps* plan, code_unit c) noexcept nogil:
     if code_unit is uint32_t:
         return plan.entry[c] if c < TABLE else entry_of(plan, c)
     else:
@@ -706,7 +706,7 @@ cdef inline void emit(
 
 
 cdef Py_ssize_t change_some(
-    const Plan* plan, const code_unit* text, Py_ssize_t n, Py_ssize_t i, Py_ssize_t stop,
+    const Steps* plan, const code_unit* text, Py_ssize_t n, Py_ssize_t i, Py_ssize_t stop,
     code_unit* out, Work* work
 ) noexcept nogil:
     """Change code units i to stop - 1, and what belongs to the last; return where it ends."""
@@ -739,7 +739,7 @@ cdef Py_ssize_t change_some(
 
 
 cdef Py_ssize_t change_special(
-    const Plan* plan, const code_unit* text, Py_ssize_t n, Py_ssize_t i, uint32_t kind,
+    const Steps* plan, const code_unit* text, Py_ssize_t n, Py_ssize_t i, uint32_t kind,
     code_unit* out, Work* work
 ) noexcept nogil:
     cdef Py_ssize_t begin = i
@@ -757,7 +757,7 @@ cdef Py_ssize_t change_special(
 
 
 cdef Py_ssize_t behind_digits(
-    const Plan* plan, const code_unit* text, Py_ssize_t n, Py_ssize_t i
+    const Steps* plan, const code_unit* text, Py_ssize_t n, Py_ssize_t i
 ) noexcept nogil:
     while i < n and entry(plan, text[i]) & KIND == DIGIT:
         i += 1
@@ -778,7 +778,7 @@ cdef bint ends_word(const code_unit* text, Py_ssize_t n, Py_ssize_t i) noexcept 
 
 
 cdef Py_ssize_t change_several(
-    const Plan* plan, const code_unit* text, Py_ssize_t n, Py_ssize_t i, code_unit* out, Work* work
+    const Steps* plan, const code_unit* text, Py_ssize_t n, Py_ssize_t i, code_unit* out, Work* work
 ) noexcept nogil:
     # What becomes several code points, with all that follows and may change places with them.
     cdef uint32_t e = SEVERAL
@@ -801,7 +801,7 @@ cdef Py_ssize_t change_several(
 
 
 cdef bint vanishes(
-    const Plan* plan, const code_unit* text, Py_ssize_t n, Py_ssize_t i, uint32_t kind
+    const Steps* plan, const code_unit* text, Py_ssize_t n, Py_ssize_t i, uint32_t kind
 ) noexcept nogil:
     # Whether a number or a sigma counts as punctuation that is removed.
     if kind == DIGIT:
@@ -810,7 +810,7 @@ cdef bint vanishes(
 
 
 cdef Py_ssize_t change_one(
-    const Plan* plan, uint32_t c, Py_ssize_t i, Py_ssize_t run, code_unit* out, Work* work
+    const Steps* plan, uint32_t c, Py_ssize_t i, Py_ssize_t run, code_unit* out, Work* work
 ) noexcept nogil:
     # Step by step. Returns where the run of combining marks begins that ends what is written.
     cdef uint32_t lower[2]
@@ -836,7 +836,7 @@ cdef Py_ssize_t change_one(
 
 
 cdef Py_ssize_t put_points(
-    const Plan* plan, const uint32_t* points, int m, Py_ssize_t i, Py_ssize_t run, code_unit* out,
+    const Steps* plan, const uint32_t* points, int m, Py_ssize_t i, Py_ssize_t run, code_unit* out,
     Work* work
 ) noexcept nogil:
     # Returns as `change_one` does.
@@ -863,7 +863,7 @@ cdef enum:
     LONG = 1 << 16              # for longer texts it pays to look how much room they need
 
 
-cdef void begin_rewriting(const Plan* plan, Work* work) noexcept nogil:
+cdef void begin_rewriting(const Steps* plan, Work* work) noexcept nogil:
     work.at = 0
     work.made = 0
     work.blank = plan.blanks == BLANKS_COLLAPSED        # no space begins a text
@@ -871,7 +871,7 @@ cdef void begin_rewriting(const Plan* plan, Work* work) noexcept nogil:
 
 
 cdef bint rewrite_units(
-    const Plan* plan, const code_unit* text, Py_ssize_t n, code_unit* out, Work* work
+    const Steps* plan, const code_unit* text, Py_ssize_t n, code_unit* out, Work* work
 ) noexcept nogil:
     # Another piece; True: it was the last one.
     cdef Py_ssize_t stop = min(n, work.at + PIECE)
@@ -919,7 +919,7 @@ cdef void widen(const uint16_t* text, Py_ssize_t n, uint32_t* out) noexcept nogi
         out[i] = text[i]
 
 
-cdef bint rewrite(const Plan* plan, Span* span, Walk* walk, uint32_t* spare) noexcept nogil:
+cdef bint rewrite(const Steps* plan, Span* span, Walk* walk, uint32_t* spare) noexcept nogil:
     """Write another piece of a text; True: it was the last, and `span` says where the text is."""
     cdef Work* work = &walk.work
     cdef char* out = walk.out
@@ -971,7 +971,7 @@ cdef void put_text(Span* span, Walk* walk, Py_ssize_t length) noexcept nogil:
 
 
 cdef Py_ssize_t count_several(
-    const Plan* plan, const code_unit* text, Py_ssize_t n
+    const Steps* plan, const code_unit* text, Py_ssize_t n
 ) noexcept nogil:
     cdef Py_ssize_t count = 0
     cdef Py_ssize_t i
@@ -980,7 +980,7 @@ cdef Py_ssize_t count_several(
     return count
 
 
-cdef Py_ssize_t points_for(const Plan* plan, const Span* span) noexcept nogil:
+cdef Py_ssize_t points_for(const Steps* plan, const Span* span) noexcept nogil:
     # How many code points there may be afterwards.
     if span.kind == 1:
         return span.length
@@ -996,7 +996,7 @@ cdef Py_ssize_t points_for(const Plan* plan, const Span* span) noexcept nogil:
 
 
 cdef Py_ssize_t room_to_rewrite(
-    const Plan* plan, const Span* at, Py_ssize_t n, Py_ssize_t* longest
+    const Steps* plan, const Span* at, Py_ssize_t n, Py_ssize_t* longest
 ) noexcept nogil:
     # In bytes; a text of two bytes may come to need four.
     cdef Py_ssize_t total = 0
@@ -1010,7 +1010,7 @@ cdef Py_ssize_t room_to_rewrite(
 
 
 cdef bint rewrite_more(
-    const Plan* plan, Span* at, Py_ssize_t n, Walk* walk, uint32_t* spare
+    const Steps* plan, Span* at, Py_ssize_t n, Walk* walk, uint32_t* spare
 ) noexcept nogil:
     """Rewrite texts up to the end of a piece; False: there is more."""
     while walk.text < n:
@@ -1022,7 +1022,7 @@ cdef bint rewrite_more(
 
 
 cdef Py_ssize_t room_to_form(
-    const Plan* plan, Span* at, Py_ssize_t n, Py_ssize_t* longest
+    const Steps* plan, Span* at, Py_ssize_t n, Py_ssize_t* longest
 ) noexcept nogil:
     # In bytes, for the texts that are not in the form yet: their kind becomes negative.
     cdef Py_ssize_t total = 0
@@ -1051,7 +1051,7 @@ cdef Py_ssize_t room_to_form(
 
 
 cdef bint form_more(
-    const Plan* plan, Span* at, Py_ssize_t n, Walk* walk, uint32_t* spare
+    const Steps* plan, Span* at, Py_ssize_t n, Walk* walk, uint32_t* spare
 ) noexcept nogil:
     """Bring texts into the form up to the end of a piece; False: there is more."""
     while walk.text < n:
@@ -1090,7 +1090,7 @@ cdef class Normaliser:
         One of `BLANKS`: what becomes of whitespace.
     """
 
-    cdef Plan plan
+    cdef Steps plan
     cdef object chosen
 
     def __cinit__(
@@ -1098,7 +1098,7 @@ cdef class Normaliser:
         const uint32_t[::1] characters=None, bint accents=False, blanks=None,
     ):
         cdef Py_ssize_t i
-        memset(&self.plan, 0, sizeof(Plan))
+        memset(&self.plan, 0, sizeof(Steps))
         self.plan.form = <Form> (<int> FORMS.index(form) - 1)
         self.plan.lowercase = lowercase
         self.plan.numbers = numbers

@@ -3,11 +3,11 @@ from libc.stdint cimport uint64_t
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.keyed cimport Keyed
 from fastlsh._kernels.text.points cimport PointTables
-from fastlsh._kernels.text.source cimport Plan, WordList
+from fastlsh._kernels.text.source cimport Hashing, WordList
 
 
 cdef class ShinglePlan:
-    cdef Plan plan
+    cdef Hashing plan
     cdef WordList words
     cdef uint64_t* slots        # of `words`, or NULL
     cdef Keyed keyed
@@ -22,7 +22,9 @@ cdef class ShinglePlan:
 cdef PointTables points
 
 cdef int check_plan(int unit, Py_ssize_t size) except -1
-cdef const Plan* plan_of(Plan* own, int unit, Py_ssize_t size, ShinglePlan prepared) except NULL
+cdef const Hashing* plan_of(
+    Hashing* own, int unit, Py_ssize_t size, ShinglePlan prepared
+) except NULL
 cdef int check_documents(Spans spans, int unit) except -1
 cdef uint64_t[::1] new_window(Py_ssize_t size, Py_ssize_t longest)
 cdef Py_ssize_t longest_of(Spans spans) noexcept

@@ -23,7 +23,7 @@ from fastlsh._kernels.text.points cimport MIXED_POINTS, Keep
 from fastlsh._kernels.text.polynomials cimport of_points, polynomial
 from fastlsh._kernels.text.source cimport (
     ALPHANUMERIC, ASCII_ALPHANUMERIC, CHARACTERS, KIND_OF_WORDS, TOKEN_IDS, UNICODE_WORDS,
-    WITH_EMPTY, WORDS, Plan, first_slot, make_plan, room_for_window, slot_value,
+    WITH_EMPTY, WORDS, Hashing, first_slot, make_plan, room_for_window, slot_value,
 )
 from fastlsh._kernels.text.unicode cimport (
     PyUnicode_Check, PyUnicode_DATA, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH,
@@ -54,7 +54,9 @@ cdef int check_plan(int unit, Py_ssize_t size) except -1:
     return 0
 
 
-cdef const Plan* plan_of(Plan* own, int unit, Py_ssize_t size, ShinglePlan prepared) except NULL:
+cdef const Hashing* plan_of(
+    Hashing* own, int unit, Py_ssize_t size, ShinglePlan prepared
+) except NULL:
     # The prepared plan, or `own`, which is made.
     check_plan(unit, size)
     if prepared is None:
@@ -539,7 +541,7 @@ def word_places(
         int64 (m, 2), written: the words of all texts, text by text. There is room for a row for
         each code point of the texts, and one more for each text.
     """
-    cdef Plan plan
+    cdef Hashing plan
     cdef Py_ssize_t found
     cdef Py_ssize_t room = spans.n
     cdef Py_ssize_t i
@@ -579,8 +581,8 @@ def word_counts(
     counts
         int64 (n,), written.
     """
-    cdef Plan own
-    cdef const Plan* plan = plan_of(&own, unit, size, prepared)
+    cdef Hashing own
+    cdef const Hashing* plan = plan_of(&own, unit, size, prepared)
     check_words_of(spans, unit, counts)
     if spans.n:
         with nogil:
@@ -598,7 +600,7 @@ cdef int check_words_of(Spans spans, int unit, const int64_t[::1] counts) except
 
 
 cdef void count_each(
-    const Plan* plan, const Span* at, Py_ssize_t n, Py_ssize_t most, int64_t* counts
+    const Hashing* plan, const Span* at, Py_ssize_t n, Py_ssize_t most, int64_t* counts
 ) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
@@ -606,7 +608,7 @@ cdef void count_each(
 
 
 cdef Py_ssize_t write_places(
-    const Plan* plan, const Span* at, Py_ssize_t n, int64_t* counts, int64_t* out
+    const Hashing* plan, const Span* at, Py_ssize_t n, int64_t* counts, int64_t* out
 ) noexcept nogil:
     cdef Py_ssize_t total = 0
     cdef Py_ssize_t i

@@ -8,23 +8,23 @@ from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, Mixer, finish
 from fastlsh._kernels.text._texts cimport code_unit
 from fastlsh._kernels.text.keyed cimport of_leaving, of_point, times_x
 from fastlsh._kernels.text.polynomials cimport mixed_point
-from fastlsh._kernels.text.source cimport Plan, Source, STEP
+from fastlsh._kernels.text.source cimport Hashing, Source, STEP
 
-cdef inline uint64_t entering(const Plan* plan, code_unit c) noexcept nogil:
+cdef inline uint64_t entering(const Hashing* plan, code_unit c) noexcept nogil:
     if code_unit is uint8_t:
         return plan.entering[c]
     else:
         return mixed_point(c)
 
 
-cdef inline uint64_t leaving(const Plan* plan, code_unit c) noexcept nogil:
+cdef inline uint64_t leaving(const Hashing* plan, code_unit c) noexcept nogil:
     if code_unit is uint8_t:
         return plan.leaving[c]
     else:
         return mixed_point(c) * plan.power
 
 
-cdef inline uint64_t entered(const Plan* plan, uint64_t h, code_unit c) noexcept nogil:
+cdef inline uint64_t entered(const Hashing* plan, uint64_t h, code_unit c) noexcept nogil:
     # One more unit at the end of a shingle; outside of the loop where time goes.
     if plan.keyed != NULL:
         return times_x(h, plan.keyed.modulus) ^ of_point(plan.keyed, c)
@@ -50,7 +50,7 @@ cdef void open_characters(Source* s, code_unit* tag) noexcept nogil:
 
 
 cdef void roll(
-    const Plan* plan, const code_unit* text, uint64_t* state, Py_ssize_t n, uint64_t* out
+    const Hashing* plan, const code_unit* text, uint64_t* state, Py_ssize_t n, uint64_t* out
 ) noexcept nogil:
     cdef const code_unit* head = text + (plan.size - 1)
     cdef uint64_t h = state[0]
@@ -66,7 +66,7 @@ cdef void roll(
 
 
 cdef void roll_four(
-    const Plan* plan, const code_unit* text, Source* s, Py_ssize_t n, uint64_t* out
+    const Hashing* plan, const code_unit* text, Source* s, Py_ssize_t n, uint64_t* out
 ) noexcept nogil:
     # Four chains hide the latency of the multiplication.
     cdef const code_unit* t0 = text + s.at[0]
@@ -99,7 +99,7 @@ cdef void roll_four(
 
 
 cdef noinline_void finish_block(
-    uint64_t* block, Py_ssize_t n, const Plan* plan, uint64_t units
+    uint64_t* block, Py_ssize_t n, const Hashing* plan, uint64_t units
 ) noexcept nogil:
     cdef Mixer mixer = plan.mixer
     cdef Py_ssize_t i

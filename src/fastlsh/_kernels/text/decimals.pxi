@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, fmix64, mix_code_point
 from fastlsh._kernels.text.keyed cimport KNOWN_IDS, keyed_id
-from fastlsh._kernels.text.source cimport BLOCK, Plan, Source
+from fastlsh._kernels.text.source cimport BLOCK, Hashing, Source
 
 cdef uint64_t hash_of_id[KNOWN_IDS]
 
@@ -47,14 +47,14 @@ cdef void fill_ids() noexcept nogil:
 fill_ids()
 
 
-cdef uint64_t hash_of_other(const Plan* plan, uint64_t number) noexcept nogil:
+cdef uint64_t hash_of_other(const Hashing* plan, uint64_t number) noexcept nogil:
     if plan.keyed != NULL:
         return keyed_id(plan.keyed, &plan.mixer, number)
     return word_of(number)
 
 
 cdef void hash_ids(
-    const Plan* plan, const token_id* ids, Py_ssize_t n, uint64_t* word
+    const Hashing* plan, const token_id* ids, Py_ssize_t n, uint64_t* word
 ) noexcept nogil:
     cdef const uint64_t* known = &hash_of_id[0]
     cdef Py_ssize_t i

@@ -7,11 +7,11 @@ from fastlsh._kernels.text._texts cimport code_unit
 from fastlsh._kernels.text.carryless cimport CARRYLESS, two_changes
 from fastlsh._kernels.text.keyed cimport Keyed, carried, of_leaving, of_point, times_x
 from fastlsh._kernels.text.keyed_runs cimport keyed_polynomial
-from fastlsh._kernels.text.source cimport Plan, Source
+from fastlsh._kernels.text.source cimport Hashing, Source
 
 
 cdef void roll_four_keyed(
-    const Plan* plan, const code_unit* text, Source* s, Py_ssize_t n, uint64_t* out
+    const Hashing* plan, const code_unit* text, Source* s, Py_ssize_t n, uint64_t* out
 ) noexcept nogil:
     cdef const Keyed* key = plan.keyed
     cdef uint64_t modulus = key.modulus

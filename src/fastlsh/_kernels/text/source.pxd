@@ -29,7 +29,7 @@ cdef struct WordList:
     int shift                   # 64 - the binary logarithm of the number of slots
     bint keeps                  # its words are the ones that stay; or the ones that go
 
-cdef struct Plan:
+cdef struct Hashing:
     # What does not change from document to document.
     int unit
     Py_ssize_t size
@@ -42,7 +42,7 @@ cdef struct Plan:
 
 cdef struct Source:
     Py_ssize_t (*next)(Source*, uint64_t*) noexcept nogil
-    const Plan* plan
+    const Hashing* plan
     const void* text
     int kind
     Py_ssize_t length           # code points
@@ -88,7 +88,7 @@ cdef inline Py_ssize_t room_for_window(Py_ssize_t size, Py_ssize_t longest) noex
     return 2 * min(size, longest + 1) + BLOCK
 
 
-cdef inline void make_plan(Plan* plan, int unit, Py_ssize_t size) noexcept nogil:
+cdef inline void make_plan(Hashing* plan, int unit, Py_ssize_t size) noexcept nogil:
     cdef uint64_t base = CHARACTER_BASE if unit == CHARACTERS else WORD_BASE
     cdef Py_ssize_t exponent = size - 1
     cdef int c

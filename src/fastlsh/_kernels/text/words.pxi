@@ -10,7 +10,7 @@ from fastlsh._kernels.text._texts cimport Span, code_unit
 from fastlsh._kernels.text.keyed cimport SHORT
 from fastlsh._kernels.text.polynomials cimport polynomial
 from fastlsh._kernels.text.source cimport (
-    BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, Plan, Source, WordList, has_word,
+    BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, Hashing, Source, WordList, has_word,
 )
 
 cdef noinline_void hash_words(
@@ -55,7 +55,7 @@ cdef Py_ssize_t read_tokens(Source* s, uint64_t* word) noexcept nogil:
     return n
 
 
-cdef noinline_void mix_block(uint64_t* block, Py_ssize_t n, const Plan* plan) noexcept nogil:
+cdef noinline_void mix_block(uint64_t* block, Py_ssize_t n, const Hashing* plan) noexcept nogil:
     cdef Mixer mixer = plan.mixer
     cdef Py_ssize_t i
     for i in range(n):
@@ -166,7 +166,7 @@ cdef Py_ssize_t next_words(Source* s, uint64_t* block) noexcept nogil:
 
 
 cdef void open_text(
-    Source* s, const Plan* plan, const Span* span, uint64_t* window
+    Source* s, const Hashing* plan, const Span* span, uint64_t* window
 ) noexcept nogil:
     memset(s, 0, sizeof(Source))
     s.plan = plan
@@ -189,7 +189,7 @@ cdef void open_text(
 
 
 cdef void open_tokens(
-    Source* s, const Plan* plan, const uint64_t* tokens, Py_ssize_t n, uint64_t* window
+    Source* s, const Hashing* plan, const uint64_t* tokens, Py_ssize_t n, uint64_t* window
 ) noexcept nogil:
     memset(s, 0, sizeof(Source))
     s.plan = plan
@@ -199,7 +199,7 @@ cdef void open_tokens(
     s.next = next_words
 
 
-cdef Py_ssize_t write_words(const Plan* plan, const Span* span, int64_t* out) noexcept nogil:
+cdef Py_ssize_t write_words(const Hashing* plan, const Span* span, int64_t* out) noexcept nogil:
     cdef Py_ssize_t edge[ROOM_FOR_EDGES]
     cdef Source source
     cdef Py_ssize_t total = 0
@@ -220,7 +220,7 @@ cdef Py_ssize_t write_words(const Plan* plan, const Span* span, int64_t* out) no
     return total
 
 
-cdef Py_ssize_t count_words(const Plan* plan, const Span* span, Py_ssize_t most) noexcept nogil:
+cdef Py_ssize_t count_words(const Hashing* plan, const Span* span, Py_ssize_t most) noexcept nogil:
     # How many words there are, without those that are left out; stops soon after `most`, which
     # the beginning of a long text nearly always has, besides a last word that may be cut.
     cdef Span beginning = span[0]
@@ -234,7 +234,7 @@ cdef Py_ssize_t count_words(const Plan* plan, const Span* span, Py_ssize_t most)
 
 
 cdef Py_ssize_t count_all_words(
-    const Plan* plan, const Span* span, Py_ssize_t most
+    const Hashing* plan, const Span* span, Py_ssize_t most
 ) noexcept nogil:
     cdef uint64_t word[BLOCK]
     cdef Source source
@@ -247,7 +247,7 @@ cdef Py_ssize_t count_all_words(
     return total
 
 
-cdef Py_ssize_t write_hashes(const Plan* plan, const Span* span, uint64_t* out) noexcept nogil:
+cdef Py_ssize_t write_hashes(const Hashing* plan, const Span* span, uint64_t* out) noexcept nogil:
     # Of a plan for single words: writes the hash of each; returns how many there are.
     cdef Source source
     cdef Py_ssize_t total = 0
