@@ -59,7 +59,7 @@ def test_the_walk(storage, tmp_path, monkeypatch):
 def page(tmp_path_factory):
     pytest.importorskip("pyarrow")
     page = run_here("docs/engines.md", tmp_path_factory.mktemp("engine"))
-    assert page.ran == 4
+    assert page.ran == 3
     assert not page.left_out
     return page
 
