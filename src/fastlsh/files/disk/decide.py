@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import stages
 from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.arrays import offsets_of, settled
 from fastlsh.errors import InputError, TooManyPairsError
@@ -22,6 +21,7 @@ from fastlsh.files.run.records import ANSWER, KEPT
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import save_blocks
 from fastlsh.parallel import amount
+from fastlsh.stages import Part, decide_part, find_crossing, find_pairs, united_matches
 from fastlsh.texts import as_texts
 
 ECHOES = "answer-echoes.npy"
@@ -60,7 +60,7 @@ def decide_parts(run: Run, texts: GatheredTexts, keep: str | None, max_candidate
         if keep is None:
             order = {"priority": settled(np.ascontiguousarray(part.rows["priority"]))}
         numbers = np.ascontiguousarray(part.rows["number"])
-        answer = stages.decide_part(
+        answer = decide_part(
             prepared_texts(run, part), numbers, run.params, **order,
             against=numbers < run.summary.n_against, max_candidates=max_candidates,
             within=_groups(run, part), threads=run.options.threads, scratch=part.scratch,
@@ -85,7 +85,7 @@ def prepared_texts(run: Run, part: GatheredPart) -> Any:
     return run.params.shingler.prepared(as_texts(part.texts))
 
 
-def find_pairs(run: Run, texts: GatheredTexts, search: PairSearch) -> None:
+def pairs_of_parts(run: Run, texts: GatheredTexts, search: PairSearch) -> None:
     """Find the pairs of each part that has not been worked on yet.
 
     Raises
@@ -98,17 +98,17 @@ def find_pairs(run: Run, texts: GatheredTexts, search: PairSearch) -> None:
     def find(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         nonlocal n_pairs
         numbers = np.ascontiguousarray(part.rows["number"])
-        documents = stages.Part.of(
+        documents = Part.of(
             prepared_texts(run, part), numbers, run.params, run.options.threads, part.scratch
         )
-        find = partial(stages.find_pairs, max_pairs=search.max_pairs)
+        search_part = partial(find_pairs, max_pairs=search.max_pairs)
         if run.first_input:
-            find = partial(
-                stages.find_crossing, max_pairs=search.max_pairs, best=search.best,
+            search_part = partial(
+                find_crossing, max_pairs=search.max_pairs, best=search.best,
                 n_against=int(np.searchsorted(numbers, run.summary.n_against)),
                 one_to_one=search.one_to_one,
             )  # fmt: skip
-        pairs = documents.pairs(find, estimates=search.estimates, within=_groups(run, part))
+        pairs = documents.pairs(search_part, estimates=search.estimates, within=_groups(run, part))
         n_pairs += len(pairs.left)
         check_pairs(n_pairs, search.max_pairs)
         kind = EstimatedPair if search.estimates else FoundPair
@@ -323,7 +323,7 @@ def united(blocks: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:
     last = np.empty((0, 5), np.int64)
     for block in blocks:
         rows = np.ascontiguousarray(block, Match).view(np.int64).reshape(-1, 5)
-        rows = stages.united_matches(np.concatenate([last, rows]))
+        rows = united_matches(np.concatenate([last, rows]))
         last = rows[-1:]  # which may go on in the next block
         yield rows[:-1].view(Match).reshape(-1)
     yield last.view(Match).reshape(-1)

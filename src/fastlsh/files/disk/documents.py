@@ -25,9 +25,9 @@ from fastlsh.files.disk.decide import (
     answer_rows,
     check_pairs,
     decide_parts,
-    find_pairs,
     kept_documents,
     limited_documents,
+    pairs_of_parts,
 )
 from fastlsh.files.disk.gathered import GatheredTexts, as_json
 from fastlsh.files.disk.link import PARTS
@@ -227,7 +227,7 @@ def run_pairs(run: Run, *, search: PairSearch, clock: Stopwatch) -> PairsFound:
     def stages(run: Run) -> list[Stage]:
         @clock("decisions")
         def decide() -> None:
-            find_pairs(run, gathered_texts(run), search)
+            pairs_of_parts(run, gathered_texts(run), search)
 
         @clock("writing")
         def finish() -> Ended:
