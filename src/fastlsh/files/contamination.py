@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
 from fastlsh.errors import InputError
-from fastlsh.files.cutting import SpanRemainder
+from fastlsh.files.cutting import WithoutSpans
 from fastlsh.files.disk.segments import SegmentWriter
 from fastlsh.files.disk.sign import REASONS, BlockWork, cut_file, sign_units
 from fastlsh.files.disk.staged import Search, executed, table_of, units_signed
@@ -32,14 +32,12 @@ from fastlsh.files.run.stages import CONTAMINATION_STAGES, OF_DECONTAMINATION, E
 from fastlsh.files.run.workdir import save_array
 from fastlsh.io import (
     ALL_BYTES,
-    Added,
     AddedColumns,
     Block,
     Ids,
     Limit,
     Lookup,
     Replacements,
-    Rest,
     contamination_columns,
     replacing_together,
     texts_of_ids,
@@ -242,26 +240,6 @@ class ContaminationColumns:
 
 
 @dataclass(frozen=True)
-class _Remainder:
-    """What is left of the documents: `spans` says of which, and how much."""
-
-    spans: SpanRemainder
-
-    @property
-    def added(self) -> Added | None:
-        """Returns the columns that rows get behind their own."""
-        return self.spans.added
-
-    def has_rows(self, records: list[BlockRecord]) -> bool:
-        """Whether a row is written of some blocks."""
-        return any(self.spans.has_rows(record.first, record.stop) for record in records)
-
-    def rest(self, record: BlockRecord, block: Block) -> Rest:
-        """Return what is left of the documents of a block."""
-        return self.spans.rest((record.first, record.stop), block)
-
-
-@dataclass(frozen=True)
 class Decontamination:
     """A decontamination of files."""
 
@@ -367,7 +345,7 @@ def _stages(task: Decontamination, run: Run, clock: Stopwatch) -> list[Stage]:
             share = containments.grams / grams().sizes[containments.item]
             added = ContaminationColumns(containments, share, task.items.ids)
         dropped = unique(findings().dropped)
-        left = _Remainder(SpanRemainder(dropped, findings().cuts, params.join, added))
+        left = WithoutSpans(dropped, findings().cuts, params.join, added)
         write_outputs(run, plan, left, together)
 
     @clock("writing")

@@ -1,4 +1,4 @@
-"""What is numbered in a run on disk: documents, or the lines or paragraphs of documents."""
+"""What is numbered in a run on disk: documents or pieces of them; and what is left of the rows."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -169,36 +169,70 @@ def _heads(anchors: Anchors, length: int) -> NDArray[np.int64]:
     return np.flatnonzero(begins)
 
 
-def rest_of(
-    documents: BlockDocuments, cutting: Cutting, kept: NDArray[np.bool_], drop_empty: bool
-) -> Rest:
-    """Take what is not kept out of the documents of a block.
+@dataclass(frozen=True)
+class WholeRows:
+    """What is left of documents that stay as they are, or go."""
 
-    Parameters
-    ----------
-    documents
-        Of the block.
-    cutting
-        As when they were signed.
-    kept
-        bool, by piece.
-    drop_empty
-        Whether rows go of which nothing is left.
-    """
-    if kept.all():
-        return Rest(np.ones(len(documents), np.bool_), {})
-    pieces = cutting.pieces(documents)
-    plain, removed = pieces.texts, pieces.bounds[~kept]
-    del pieces  # of one long text, there may be no memory for all of them
-    texts = texts_without(plain, removed, cutting.by)
-    rows = np.ones(len(documents), np.bool_)
-    if drop_empty:
-        rows[[number for number, text in texts.items() if not text]] = False
-    return Rest(rows, texts)
+    kept: NDArray[np.bool_]
+    """bool, by document of the inputs."""
+    n_against: int
+    """How many documents of `against` are numbered before them."""
+    added: Added | None = None
+    """Returns the columns that rows get behind their own, by documents of the inputs."""
+
+    def has_rows(self, start: int, stop: int) -> bool:
+        """Whether a row is written of the documents from `start` to `stop` - 1."""
+        return bool(self.kept[start - self.n_against : stop - self.n_against].any())
+
+    def rest(self, key: tuple[int, int], _: Block) -> Rest:
+        """Return what is left of a block; the key is where its documents begin and end."""
+        start, stop = key[0] - self.n_against, key[1] - self.n_against
+        return Rest(self.kept[start:stop], {}, self.added and self.added(start, stop))
 
 
 @dataclass(frozen=True)
-class SpanRemainder:
+class WithoutPieces:
+    """What is left of documents that lose lines or paragraphs."""
+
+    kept: NDArray[np.bool_]
+    """bool, by piece of the inputs."""
+    first_pieces: NDArray[np.int64]
+    """int64 (documents + 1,): the number of the first piece of each document, those of `against`
+    included."""
+    n_against: int
+    """How many pieces of `against` are numbered before those of the inputs."""
+    cutting: Cutting
+    drop_empty: bool
+    """Whether rows go of which nothing is left."""
+    added: Added | None = None
+
+    def has_rows(self, start: int, stop: int) -> bool:
+        """Whether a row is written of the documents from `start` to `stop` - 1."""
+        kept = self._kept(start, stop)
+        return start < stop and (not self.drop_empty or not len(kept) or bool(kept.any()))
+
+    def rest(self, key: tuple[int, int], block: Block) -> Rest:
+        """Return what is left of a block; the key is where its documents begin and end."""
+        start, stop = key
+        rows, kept = np.ones(stop - start, np.bool_), self._kept(start, stop)
+        if kept.all():
+            return Rest(rows, {})
+        pieces = self.cutting.pieces(block.documents())
+        plain, removed = pieces.texts, pieces.bounds[~kept]
+        del pieces  # of one long text, there may be no memory for all of them
+        texts = texts_without(plain, removed, self.cutting.by)
+        if self.drop_empty:
+            rows[[number for number, text in texts.items() if not text]] = False
+        return Rest(rows, texts)
+
+    def _kept(self, start: int, stop: int) -> NDArray[np.bool_]:
+        """Return which pieces of consecutive documents stay."""
+        first, last = (self.first_pieces[[start, stop]] - self.n_against).tolist()
+        return self.kept[first:last]
+
+
+@dataclass(frozen=True)
+class WithoutSpans:
     """What is left of documents if spans of their texts are cut out."""
 
     dropped: NDArray[np.int64]

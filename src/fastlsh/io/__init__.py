@@ -75,7 +75,7 @@ from fastlsh.io.replacement import together_or_new as together_or_new
 from fastlsh.io.rows import Added as Added
 from fastlsh.io.rows import Reread as Reread
 from fastlsh.io.rows import Rewriting as Rewriting
-from fastlsh.io.rows import rewritings as rewritings
+from fastlsh.io.rows import RowsLeft as RowsLeft
 from fastlsh.io.rows import write_again as write_again
 from fastlsh.io.rows import write_rows as write_rows
 from fastlsh.io.run_paths import DATABASE_ENDINGS as DATABASE_ENDINGS

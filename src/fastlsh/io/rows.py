@@ -289,7 +289,7 @@ def write_rows(
     with together_or_new(together) as files:
         outputs = [
             rows.from_memory(rewriting, start, stop)
-            for start, stop, rewriting in rewritings(
+            for start, stop, rewriting in _rewritings(
                 collection.parts, plan_outputs(sources, output, convert), rows, files,
                 texts=collection.texts, max_row=collection.max_row,
             )
@@ -317,13 +317,12 @@ class RowsLeft(Protocol):
         """Return what is written of a block; the key is where its documents begin and end."""
 
 
-def rewritings(
+def _rewritings(
     parts: Sequence[InputFile],
     outputs: Iterable[Output],
     left: RowsLeft,
     files: Replacements,
     *,
-    first: int = 0,
     texts: Any = None,
     max_row: int | None = None,
 ) -> Iterator[tuple[int, int, Rewriting]]:
@@ -331,10 +330,10 @@ def rewritings(
 
     Parameters
     ----------
-    parts, first
-        The files that were read, and the number of the first one among the sources of `outputs`.
+    parts
+        The files that were read.
     outputs
-        All that are planned; those of other files, and of files behind a limit, are left out.
+        All that are planned; those of files behind a limit are left out.
     left
         What is written.
     files
@@ -346,8 +345,8 @@ def rewritings(
     """
     starts = [0, *accumulate(part.documents for part in parts)]
     for output in outputs:
-        begin, end = output.sources[0] - first, output.sources[-1] + 1 - first
-        if not 0 <= begin < len(parts) or not parts[begin].is_read:
+        begin, end = output.sources[0], output.sources[-1] + 1
+        if not parts[begin].is_read:
             continue
         start, stop = starts[begin], starts[end]
         if output.format == "txt" and not left.has_rows(start, stop):

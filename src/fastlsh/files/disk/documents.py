@@ -19,6 +19,7 @@ from fastlsh.files.answers import (
     short_documents,
     write_components,
 )
+from fastlsh.files.cutting import WholeRows
 from fastlsh.files.disk import grouped
 from fastlsh.files.disk.decide import (
     answer_of_all_parts,
@@ -33,7 +34,7 @@ from fastlsh.files.disk.gathered import GatheredTexts, as_json
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.segments import saved_columns
 from fastlsh.files.disk.staged import Search, execute, search_stages
-from fastlsh.files.disk.write import Remainder, reread_kept, writing_tables
+from fastlsh.files.disk.write import reread_kept, writing_tables
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.manifest import OUTPUT_PATH
@@ -167,13 +168,13 @@ def run_deduplication(
             return Removals(answer_of_all_parts(run), inputs, removal, *saved_columns(run))
 
         @cache
-        def left() -> Remainder:
+        def left() -> WholeRows:
             kept = kept_documents(run, removals().left_out)
             added = removals().annotations(run.params, texts())
             if added is not None:
                 kept = np.ones_like(kept)
-            left = Remainder(kept, run.summary.n_against, added=added)
-            return left if run.rows is None else grouped.remainder_of_rows(run.rows, left)
+            left = WholeRows(kept, run.summary.n_against, added)
+            return left if run.rows is None else grouped.rows_left(run.rows, left)
 
         @clock("decisions")
         def decide() -> None:

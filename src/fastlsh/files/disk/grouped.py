@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from fastlsh.errors import InputError
 from fastlsh.files.annotations import Annotations, RowAnnotations
 from fastlsh.files.budget import Budget, least_memory
+from fastlsh.files.cutting import WholeRows
 from fastlsh.files.disk.gathered import GatheredTexts, texts_name
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.segments import RowGroups, drop_keys
-from fastlsh.files.disk.write import Remainder, error_of_document
+from fastlsh.files.disk.write import error_of_document
 from fastlsh.files.run.ownership import INNER
 from fastlsh.files.run.records import DOCUMENT_FILES, DOCUMENTS_MADE, Segment
 from fastlsh.files.run.run import Run
@@ -58,7 +59,7 @@ def search_in_documents(run: Run) -> Run:
     return Run(request, work, sources, against, budget, rows=run)
 
 
-def remainder_of_rows(run: Run, left: Remainder) -> Remainder:
+def rows_left(run: Run, left: WholeRows) -> WholeRows:
     """Return what is left of the rows, given what is left of the documents."""
     n_against = run.summary.n_against
     documents = run.work.load(DOCUMENT_OF_ROW)[n_against:]
@@ -67,7 +68,7 @@ def remainder_of_rows(run: Run, left: Remainder) -> Remainder:
         assert isinstance(left.added, Annotations)
         added = RowAnnotations(left.added, documents)
     kept = np.asarray(left.kept)[documents - left.n_against]
-    return Remainder(kept, n_against, added=added)
+    return WholeRows(kept, n_against, added)
 
 
 def number_groups(run: Run) -> None:

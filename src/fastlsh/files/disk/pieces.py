@@ -1,7 +1,7 @@
 """Lines, paragraphs or passages on disk: the stages of a run that numbers pieces of documents."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from fastlsh.files.answers import (
     write_spans,
 )
 from fastlsh.files.budget import BASE, per_passage
-from fastlsh.files.cutting import SpanCutting, SpanRemainder
+from fastlsh.files.cutting import SpanCutting, WithoutPieces, WithoutSpans
 from fastlsh.files.disk.decide import (
     ECHOES,
     GatheredPart,
@@ -37,12 +37,12 @@ from fastlsh.files.disk.documents import gathered_texts
 from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces
 from fastlsh.files.disk.link import PARTS, echoes_of, first_pieces
 from fastlsh.files.disk.staged import Search, check_memory, execute, search_stages
-from fastlsh.files.disk.write import PieceRemainder, Remainder, writing_tables
+from fastlsh.files.disk.write import writing_tables
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.records import KEPT, BlockRecord, Segment, Summary
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Ended, Stage
-from fastlsh.io import Block, Rest, write_text
+from fastlsh.io import Block, write_text
 from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
 from fastlsh.reporting import Excerpt, LineRun, Passage, removed_passages
 from fastlsh.search import warn_of_short_passages
@@ -84,9 +84,11 @@ def run_lines_on_disk(
 
     def stages(run: Run) -> list[Stage]:
         @cache
-        def left() -> PieceRemainder:
+        def left() -> WithoutPieces:
             kept = kept_documents(run, answer_of_all_parts(run))
-            return PieceRemainder(kept, run.summary.n_against, cutting, drop_empty)
+            return WithoutPieces(
+                kept, first_pieces(run), run.summary.n_against, cutting, drop_empty
+            )
 
         @clock("decisions")
         def decide() -> None:
@@ -244,12 +246,11 @@ def run_spans_on_disk(
             return CutPassages(rows, numbering().n_against, common, dropped, rules, ids)
 
         @cache
-        def left() -> _SpanRemainder:
+        def left() -> WithoutSpans:
             rows, kept = passages().rows, run.work.load(KEPT)
             added = SpanColumns(rows[:, :3]) if annotate else None
             cut = rows[:0] if annotate else rows
-            spans = SpanRemainder(np.flatnonzero(~kept), cut, rules.join, added)
-            return _SpanRemainder(kept, 0, spans, added=added)
+            return WithoutSpans(np.flatnonzero(~kept), cut, rules.join, added)
 
         @clock("decisions")
         def decide() -> None:
@@ -457,20 +458,3 @@ def _documents_of_inputs(run: Run) -> list[tuple[str, int]]:
         of_files[record.source] += record.uncut
     names = [source.path for source in run.sources]
     return [*zip(names, of_files.tolist(), strict=True)][run.first_input :]
-
-
-@dataclass(frozen=True)
-class _SpanRemainder(Remainder):
-    """What is left of the inputs: documents without passages; `kept` is by document."""
-
-    spans: SpanRemainder
-
-    def has_rows(self, records: list[BlockRecord]) -> bool:
-        """Whether a row is written of some blocks: of a .txt, its only one."""
-        first = [record.first_uncut for record in records]
-        return not any(record.bad for record in records) and bool(self.kept[first].all())
-
-    def rest(self, record: BlockRecord, block: Block) -> Rest:
-        """Return what is left of the documents of a block."""
-        start = record.first_uncut
-        return self.spans.rest((start, start + len(block.documents())), block)

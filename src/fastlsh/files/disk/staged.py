@@ -14,12 +14,7 @@ from fastlsh.files.disk.gather import check_room, gather_segments
 from fastlsh.files.disk.gathered import texts_name
 from fastlsh.files.disk.link import RANGE, link_inputs, link_names, link_units
 from fastlsh.files.disk.sign import all_signed, sign_units
-from fastlsh.files.disk.write import (
-    Remainder,
-    check_different_ids,
-    units_written,
-    write_folder,
-)
+from fastlsh.files.disk.write import check_different_ids, units_written, write_folder
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.manifest import RESULT, begin, described, join, plan_units
 from fastlsh.files.run.ownership import FINISHED
@@ -47,7 +42,7 @@ from fastlsh.files.run.stages import (
     missing_before,
 )
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import exists
+from fastlsh.io import RowsLeft, exists
 from fastlsh.parallel import Stopwatch
 
 Found = TypeVar("Found", bound=tuple[Any, ...])
@@ -301,7 +296,7 @@ def search_stages(
     finish: Callable[[], Ended],
     targets: OutputPlan | None = None,
     merge: Callable[[], Any] | None = None,
-    left: Callable[[], Remainder] | None = None,
+    left: Callable[[], RowsLeft] | None = None,
 ) -> list[Stage]:
     """Return the table of a search.
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from fastlsh.arrays import unique
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, PER_COMPARED, least_memory
-from fastlsh.files.cutting import Cutting, rest_of
 from fastlsh.files.disk.sorted_keys import repeated_values
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.manifest import check_unchanged
@@ -22,16 +20,14 @@ from fastlsh.files.run.stages import Units
 from fastlsh.files.run.workdir import outputs_there, recording
 from fastlsh.files.saved_index import DIFFERENT, IndexBatch
 from fastlsh.io import (
-    Added,
-    Block,
     BlockDocuments,
     ByteProgress,
     Ids,
     Output,
     Replacements,
     Reread,
-    Rest,
     Rewriting,
+    RowsLeft,
     Source,
     ids_with,
     replacing_together,
@@ -90,69 +86,8 @@ _OUTPUTS, _BYTES = 1 << 10, 1 << 30
 what a kill loses at most."""
 
 
-class RowsLeft(Protocol):
-    """What is left of the inputs."""
-
-    @property
-    def added(self) -> Added | None:
-        """Returns the columns that rows get behind their own."""
-
-    def has_rows(self, records: list[BlockRecord]) -> bool:
-        """Whether a row is written of some blocks."""
-
-    def rest(self, record: BlockRecord, block: Block) -> Rest:
-        """Return what is left of the documents of a block."""
-
-
-@dataclass(frozen=True)
-class Remainder:
-    """What is left of the inputs: whole documents."""
-
-    kept: NDArray[np.bool_]
-    """bool, by document of the inputs."""
-    n_against: int
-    """How many documents of `against` are numbered before them."""
-    added: Added | None = field(default=None, kw_only=True)
-    """Returns the columns that rows get behind their own."""
-
-    def has_rows(self, records: list[BlockRecord]) -> bool:
-        """Whether a row is written of some blocks."""
-        return any(self._flags(record).any() for record in records)
-
-    def rest(self, record: BlockRecord, block: Block) -> Rest:
-        """Return what is left of the documents of a block."""
-        added = None
-        if self.added is not None:
-            added = self.added(record.first - self.n_against, record.stop - self.n_against)
-        return Rest(self._flags(record), {}, added)
-
-    def _flags(self, record: BlockRecord) -> NDArray[np.bool_]:
-        return self.kept[record.first - self.n_against : record.stop - self.n_against]
-
-
-@dataclass(frozen=True)
-class PieceRemainder(Remainder):
-    """What is left of the inputs: pieces of documents, which are numbered instead of these."""
-
-    cutting: Cutting
-    drop_empty: bool
-    """Whether rows go of which nothing is left."""
-
-    def has_rows(self, records: list[BlockRecord]) -> bool:
-        """Whether a row is written of some blocks."""
-        if any(record.bad for record in records):  # of a .txt: its only row
-            return False
-        pieces = sum(record.documents for record in records)
-        return not self.drop_empty or not pieces or super().has_rows(records)
-
-    def rest(self, record: BlockRecord, block: Block) -> Rest:
-        """Return what is left of the documents of a block."""
-        flags = self._flags(record)
-        return rest_of(block.documents(), self.cutting, flags, self.drop_empty)
-
-
 @contextmanager
-def writing_tables(run: Run, targets: OutputPlan, left: Remainder) -> Iterator[Replacements]:
+def writing_tables(run: Run, targets: OutputPlan, left: RowsLeft) -> Iterator[Replacements]:
     """Give what the tables appear with, which the caller writes, together with a single output.
 
     The outputs of a directory have been written before, some together: there may be very many. The
@@ -165,7 +100,7 @@ def writing_tables(run: Run, targets: OutputPlan, left: Remainder) -> Iterator[R
             write_outputs(run.rows or run, targets, left, together)
 
 
-def write_folder(run: Run, targets: OutputPlan, left: Callable[[], Remainder]) -> None:
+def write_folder(run: Run, targets: OutputPlan, left: Callable[[], RowsLeft]) -> None:
     """Write the outputs of a directory; the others are those of `writing_tables`."""
     if targets.folders:
         check_files(run)
@@ -238,7 +173,8 @@ def _write_together(
         written = []
         for number, records in outputs.items():
             output = targets.plan[number]
-            if output.format == "txt" and not left.has_rows(records):
+            start, stop = records[0].first_uncut, records[-1].stop_uncut
+            if output.format == "txt" and not left.has_rows(start, stop):
                 files.absent(output.path)
             else:
                 written.append(_rewriting(run, output, records, left))
@@ -261,7 +197,7 @@ def _rewriting(run: Run, output: Output, records: list[BlockRecord], left: RowsL
         output,
         [run.sources[n] for n in sorted({record.source for record in records})],
         blocks,
-        left.rest,
+        lambda record, block: left.rest((record.first_uncut, record.stop_uncut), block),
         left.added and left.added(0, 0),
         is_large=lambda item: is_large(item.key),
         alone=any(is_large(record) for record in records),
