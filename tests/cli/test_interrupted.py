@@ -8,8 +8,8 @@ import pytest
 from combinations import covering
 from fastlsh import deduplicate_files
 from fastlsh.files.disk import decide, link, sign, write
-from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.run.run import Run
+from fastlsh.files.tasks import dedup as on_disk
 from fastlsh.parallel import Display
 from shards import rows_of, small_budget, write_shards
 
@@ -67,7 +67,7 @@ def test_python_is_told_as_well(tmp_path, monkeypatch):
 
 def test_in_memory_nothing_is_kept(tmp_path, monkeypatch, run):
     inputs = write_shards(tmp_path, rows_of(1, 30), 1)
-    monkeypatch.setattr("fastlsh.files.memory.documents.deduplicate_texts", interrupt)
+    monkeypatch.setattr("fastlsh.files.tasks.dedup.deduplicate_texts", interrupt)
     status, _, err = run("dedup", *inputs, "-o", "o.jsonl", "-q")
     assert (status, err) == (130, ["fastlsh: interrupted"])
 

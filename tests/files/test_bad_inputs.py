@@ -19,9 +19,9 @@ from fastlsh import (
     overlap_files,
 )
 from fastlsh.cli import main
-from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.disk import gather, link, sign
 from fastlsh.files.run.run import Run
+from fastlsh.files.tasks import dedup as on_disk
 from shards import content_of, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")

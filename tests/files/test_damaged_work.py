@@ -15,10 +15,10 @@ import pytest
 from combinations import covering, every, often
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files, deduplicate_span_files
 from fastlsh.files.disk import decide, gather, link, sign
-from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.run import ownership
 from fastlsh.files.run.stages import STAGES
 from fastlsh.files.run.workdir import WorkDirectory
+from fastlsh.files.tasks import dedup as on_disk
 from fastlsh.io import rows as rewriting
 from in_stages import in_parts
 from killed_runs import StoppedError, after

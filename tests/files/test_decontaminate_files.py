@@ -9,7 +9,7 @@ import fastlsh
 from combinations import covering
 from contaminated_files import WORDS, collection, sentence
 from fastlsh import InputError, decontaminate, decontaminate_files
-from fastlsh.files import contamination, decontamination
+from fastlsh.files.tasks import contamination, decontamination
 from fastlsh.io.filesystems import local
 from files import put_table, table_rows
 from shards import small_budget

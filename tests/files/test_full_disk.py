@@ -15,10 +15,10 @@ from combinations import every
 from fastlsh.cli import main
 from fastlsh.files import answers
 from fastlsh.files.disk import decide, gather, link, segments
-from fastlsh.files.disk import documents as on_disk
-from fastlsh.files.disk import pieces as passages
 from fastlsh.files.disk import write as disk_writing
 from fastlsh.files.run import workdir
+from fastlsh.files.tasks import dedup as on_disk
+from fastlsh.files.tasks import spans as passages
 from fastlsh.io import Replacements
 from fastlsh.io import rows as rewriting
 from shards import contents, small_budget, write_shards

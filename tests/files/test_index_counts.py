@@ -221,7 +221,7 @@ def test_sums_are_exact_or_refused():
 
 def test_a_repeated_id_is_refused_before_the_search(monkeypatch):
     put_rows("a.jsonl", *rows_of(1, 3), {"id": "1-0", "text": "the same id, another text"})
-    monkeypatch.setattr("fastlsh.files.memory.documents.deduplicate_texts", None)
+    monkeypatch.setattr("fastlsh.files.tasks.dedup.deduplicate_texts", None)
     said = r"row 4: the id '1-0' is that of a\.jsonl: row 1, too: index needs different ids"
     with Index.open("seen.db", 0.8) as index, pytest.raises(InputError, match=said):
         deduplicate_with_index(index, "a.jsonl", "k.jsonl")

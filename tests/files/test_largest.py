@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from combinations import every, first
 from fastlsh import deduplicate_files
-from fastlsh.files.disk import documents
+from fastlsh.files.tasks import dedup
 from report_page import Page, words
 from shards import rows_of, small_budget, write_shards
 
@@ -38,7 +38,7 @@ def test_both_engines_show_the_same_clusters(tmp_path, monkeypatch, n_known):
 @pytest.mark.parametrize("most", every(3, [1, 20, 5000], 1))
 def test_the_counts_are_of_all_documents(tmp_path, monkeypatch, most, against):
     small_budget(monkeypatch)
-    monkeypatch.setattr(documents, "MOST", most)
+    monkeypatch.setattr(dedup, "MOST", most)
     rows = [*rows_of(3, 60), {"id": "e", "text": ""}]
     inputs = write_shards(tmp_path, rows[24:] if against else rows, 2)
     known = write_shards(tmp_path, rows[:24], 1, "known") if against else ()
@@ -83,9 +83,9 @@ def test_as_many_of_the_largest_as_there_is_room_for(chosen, known, most):
         if room < 0:
             break
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(documents, "MOST", most)
+        patch.setattr(dedup, "MOST", most)
         given = np.array(pairs, np.int64).reshape(-1, 2)
-        numbers, heads, similarity = documents._largest(given[:, 0], given[:, 1], given[:, 0] / 100)
+        numbers, heads, similarity = dedup._largest(given[:, 0], given[:, 1], given[:, 0] / 100)
     found = list(zip(numbers.tolist(), heads.tolist(), similarity.tolist(), strict=True))
     members = [(i, head, i / 100) for i, head in pairs if head in expected][:most]
     shown = {head for _, head, _ in members}

@@ -107,7 +107,9 @@ def test_an_endless_row_of_a_pipe_is_refused(tmp_path, monkeypatch, suffix, job)
         said = r"row has at least [\d.]+ KB, and with 300M .* may have 20 KB: give at least"
         keywords = {"memory": "300M"}
         if job == "decontaminate":
-            monkeypatch.setattr("fastlsh.files.decontamination.longest_row", lambda memory: 20_000)
+            monkeypatch.setattr(
+                "fastlsh.files.tasks.decontamination.longest_row", lambda memory: 20_000
+            )
             items = tmp_path / "items.jsonl"
             items.write_text(json.dumps({"text": text_of(200)}), encoding="utf-8")
             run, keywords["evals"] = fastlsh.decontaminate_files, items
@@ -200,7 +202,7 @@ def test_a_header_and_columns_that_become_objects_of_python_are_named(tmp_path, 
     rows = (tmp_path / "many.jsonl").read_text(encoding="utf-8") * 2
     (tmp_path / "two.jsonl").write_text(rows, encoding="utf-8")
     limited(monkeypatch, row=30_000)
-    for module in ("plan", "requests", "memory.pairs"):
+    for module in ("plan", "requests", "tasks.pairs"):
         monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 30_000)
     monkeypatch.setattr("fastlsh.io.arrays.PER_VALUE", 200)
     for engine in ("memory", "disk"):

@@ -95,7 +95,7 @@ def test_an_interrupted_run_continues(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(43, 40), 3)
     how = {"engine": "disk", "work": tmp_path / "work"}
-    monkeypatch.setattr("fastlsh.files.disk.overlap._totals", lambda *_: np.array(0).x)
+    monkeypatch.setattr("fastlsh.files.tasks.overlap._totals", lambda *_: np.array(0).x)
     with pytest.raises(AttributeError):
         overlap_files(inputs, tmp_path / "t.tsv", **how)
     monkeypatch.undo()

@@ -174,7 +174,7 @@ def test_repeated_ids_are_refused_before_the_search(engine, found, monkeypatch):
     """Even of a document that is removed: whether one is removed is known too late."""
     ids, row = found
     from fastlsh.files.disk import staged
-    from fastlsh.files.memory import documents as memory
+    from fastlsh.files.tasks import dedup as memory
 
     def search(*_, **__):
         raise RuntimeError("searching")

@@ -15,8 +15,8 @@ from fastlsh import Shingler, deduplicate_span_files
 from fastlsh.files import cutting
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk import decide
-from fastlsh.files.disk import pieces as spans
 from fastlsh.files.disk.gathered import TEXTS
+from fastlsh.files.tasks import spans
 from fastlsh.io import BlockDocuments
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import anchors_of

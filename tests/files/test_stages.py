@@ -19,12 +19,13 @@ from fastlsh import (
     deduplicate_span_files,
     near_duplicate_files,
 )
-from fastlsh.files.disk import link, pieces, sign
+from fastlsh.files.disk import link, sign
 from fastlsh.files.run import manifest
 from fastlsh.files.run.records import LINKED, BlockRecord, Segment
 from fastlsh.files.run.stages import STAGES, WHOLE
 from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
 from fastlsh.files.scheduling import stage_jobs
+from fastlsh.files.tasks import spans
 from fastlsh.io import BlockExtent, Replacements, expand
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import CutRules
@@ -596,7 +597,7 @@ def test_passages_need_memory_in_the_stages_that_have_all(keywords, monkeypatch)
     stages = ("merge", "write", "finish")
     for stage in stages:
         with monkeypatch.context() as patch:
-            patch.setattr(pieces, "per_passage", lambda *_: dict.fromkeys(stages, 1 << 30))
+            patch.setattr(spans, "per_passage", lambda *_: dict.fromkeys(stages, 1 << 30))
             with pytest.raises(
                 ValueError, match=rf"memory must be at least \d+M to {stage} \d+ passages, got 300M"
             ):

@@ -3,15 +3,7 @@
 from fastlsh.files.audit import Audit, AuditPair, audit_files
 from fastlsh.files.audit import answers_of as answers_of
 from fastlsh.files.budget import parse_memory
-from fastlsh.files.decontamination import decontaminate_files
-from fastlsh.files.decontamination import (
-    evaluate_decontamination_files as evaluate_decontamination_files,
-)
-from fastlsh.files.documents import deduplicate_files
 from fastlsh.files.indexed import deduplicate_with_index
-from fastlsh.files.lines import deduplicate_line_files
-from fastlsh.files.overlap import overlap_files
-from fastlsh.files.pairs import near_duplicate_files
 from fastlsh.files.plan import RemovalRules as RemovalRules
 from fastlsh.files.requests import tokens_as_words, work_directory
 from fastlsh.files.results import (
@@ -26,7 +18,15 @@ from fastlsh.files.results import (
 from fastlsh.files.results import record_of as record_of
 from fastlsh.files.saved_index import build_index
 from fastlsh.files.scheduling import StageJob, contamination_jobs, stage_jobs
-from fastlsh.files.spans import deduplicate_span_files
+from fastlsh.files.tasks.decontamination import decontaminate_files
+from fastlsh.files.tasks.decontamination import (
+    evaluate_decontamination_files as evaluate_decontamination_files,
+)
+from fastlsh.files.tasks.dedup import deduplicate_files
+from fastlsh.files.tasks.lines import deduplicate_line_files
+from fastlsh.files.tasks.overlap import overlap_files
+from fastlsh.files.tasks.pairs import near_duplicate_files
+from fastlsh.files.tasks.spans import deduplicate_span_files
 
 __all__ = [
     "Audit",

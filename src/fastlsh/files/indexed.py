@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from fastlsh.errors import InputError, RoomError
 from fastlsh.files.answers import notes
-from fastlsh.files.documents import result_of
 from fastlsh.files.estimate import choose_for_index
-from fastlsh.files.memory.documents import run_deduplication
 from fastlsh.files.plan import (
     EngineChoice,
     OutputPlan,
@@ -26,6 +24,7 @@ from fastlsh.files.requests import (
     Request,
 )
 from fastlsh.files.results import FileDeduplication
+from fastlsh.files.tasks.dedup import result_of, run_in_memory
 from fastlsh.index import Index, finish_outputs, location_of
 from fastlsh.io import Paths, ReadOptions, is_folder_output, is_remote, is_written_in_place
 from fastlsh.keywords import shares
@@ -155,7 +154,7 @@ def _deduplicated(
     choice = EngineChoice(estimate.reason, None, budget)
     lines = {**notes(request, targets), "index": "its texts are shown normalised, as it keeps them"}
     clock = Stopwatch()
-    counts = run_deduplication(request, budget, targets, removal, lines, clock, index)
+    counts = run_in_memory(request, budget, targets, removal, lines, clock, index)
     return result_of(request, choice, targets, removal, counts, clock)
 
 

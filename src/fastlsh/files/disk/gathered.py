@@ -341,3 +341,8 @@ class IdsOfPieces(NamedTuple):
     def sizes(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many bytes the ids of some documents take."""
         return self.texts.sizes(self.first[documents])
+
+
+def gathered_texts(run: Run) -> GatheredTexts:
+    """Return the texts of the documents in families."""
+    return GatheredTexts(run, run.summary.integers)

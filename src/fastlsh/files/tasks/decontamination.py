@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from fastlsh.evaluation import ContaminationRecall, recall_of_items
 from fastlsh.files.budget import Budget, check_least, longest_row, saying_memory
-from fastlsh.files.contamination import Decontamination, run_decontamination
 from fastlsh.files.evaluation_items import ItemFiles, read_items
 from fastlsh.files.plan import OutputPlan, RequestedOutputs
 from fastlsh.files.requests import (
@@ -26,6 +25,7 @@ from fastlsh.files.results import FileDecontamination
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import OF_DECONTAMINATION, check_stage
 from fastlsh.files.run.workdir import WorkDirectory
+from fastlsh.files.tasks.contamination import Decontamination, run_decontamination
 from fastlsh.io import (
     Paths,
     ReadKeywords,

@@ -1,12 +1,34 @@
 """Pairs of near-duplicates in files: the same answer in memory and on disk."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.arguments import check_integer
-from fastlsh.files.disk import documents as on_disk
+from fastlsh.files.annotations import Cells, Reread, blocks_of
+from fastlsh.files.answers import (
+    EstimatedPair,
+    FoundPair,
+    PairsFound,
+    PairTables,
+    left_out,
+    named_files,
+    write_components,
+)
+from fastlsh.files.budget import longest_row
+from fastlsh.files.disk.decide import (
+    answer_of_all_parts,
+    answer_rows,
+    check_pairs,
+    pairs_of_parts,
+)
+from fastlsh.files.disk.gathered import as_json, gathered_texts
+from fastlsh.files.disk.staged import Search, execute, search_stages
 from fastlsh.files.estimate import check_exact_fits
-from fastlsh.files.memory import pairs as in_memory
+from fastlsh.files.held import grouped, read_both, summary_of, threads_and_progress
 from fastlsh.files.plan import EngineChoice, prepared, select_engine
 from fastlsh.files.requests import (
     SHARED,
@@ -20,24 +42,38 @@ from fastlsh.files.requests import (
     search_params,
 )
 from fastlsh.files.results import FilePairs, counts_of, shared_fields
-from fastlsh.files.run.stages import check_pair_stage
+from fastlsh.files.run.manifest import OUTPUT_PATH
+from fastlsh.files.run.run import Run
+from fastlsh.files.run.stages import Ended, Stage, check_pair_stage
 from fastlsh.io import (
     SPLIT,
     STANDARD,
+    Collection,
     Paths,
     check_target,
     recover_outputs,
+    replacing_together,
     table_format,
     values_in_path,
+    write_text,
 )
 from fastlsh.keywords import Prepared, checkable, shares
-from fastlsh.parallel import Stopwatch
-from fastlsh.reporting import check_report
-from fastlsh.search import check_best
+from fastlsh.parallel import Stopwatch, plural
+from fastlsh.reporting import (
+    PairFiles,
+    ReportedDocuments,
+    check_report,
+    pairs_page,
+)
+from fastlsh.results import Matches, Pairs, components_of, count_in_pairs
+from fastlsh.search import check_best, exact_pairs, matches_of_texts, pairs_of_texts
+from fastlsh.stages import characters_of
+from fastlsh.texts import as_texts
 
 if TYPE_CHECKING:
     from fastlsh.files.requests import FilePairKeywords
     from fastlsh.keywords import Unpack
+
 
 MOST = 1000
 """Pairs that a report shows, if nothing else is said."""
@@ -240,12 +276,160 @@ def _pairs(request: Request, choice: EngineChoice, search: PairSearch) -> FilePa
             "parameters": {**kept, "exact": True},
         }
     if choice.run is None:
-        counts = in_memory.run_pairs(request, choice.read_budget, search, clock)
+        counts = _run_in_memory(request, choice.read_budget, search, clock)
     else:
-        counts = on_disk.run_pairs(choice.run, search=search, clock=clock)
+        counts = _run_on_disk(choice.run, search=search, clock=clock)
     summary = counts.summary
     return FilePairs(
         documents=summary.documents - summary.n_against, n_pairs=counts.pairs,
         documents_in_pairs=counts.documents_in_pairs, empty=summary.empty, **counts_of(summary),
         **shared,
     )  # fmt: skip
+
+
+def _run_in_memory(
+    request: Request, budget: ReadBudget, search: PairSearch, clock: Stopwatch
+) -> PairsFound:
+    """Read the files, find all pairs or those with a document of `against`, and write them."""
+    with clock("reading"):
+        collection, others = read_both(request, budget)
+        if request.group is not None:
+            collection, _ = grouped(collection, request.group, request.read.join_with)
+            others, _ = grouped(others, request.group, request.read.join_with)
+    with clock("search"):
+        pairs = _found(request, search, collection, others)
+    before = len(others)
+    if isinstance(pairs, Pairs):
+        left, right = pairs.left, pairs.right
+    else:
+        left, right = before + pairs.document, pairs.against
+    ids = others.ids + collection.ids
+    tables = PairTables(
+        ids, left, right, pairs.similarity, pairs.estimate, lambda _: blocks_of(others, collection)
+    )
+    with replacing_together() as together:
+        with clock("writing"):
+            if search.components is not None and isinstance(pairs, Pairs):
+                write_components(search.components, ids, pairs.components(), together)
+            tables.write(search, request.search, longest_row(budget.memory), together)
+        if search.page is not None:
+            page = _page(request, search, clock, pairs, collection, others)
+            write_text(search.page, page, together)
+    inside = count_in_pairs(left, right, range(before, before + len(collection)))
+    return PairsFound(summary_of(collection, others, empty=pairs.empty), len(pairs), inside)
+
+
+def _found(
+    request: Request, search: PairSearch, collection: Collection, others: Collection
+) -> Pairs | Matches:
+    params, within = request.search, request.groups(collection.labels)
+    if request.against:
+        return matches_of_texts(
+            collection.texts, others.texts, params, request.run, best=search.best,
+            one_to_one=search.one_to_one, max_pairs=search.max_pairs, estimates=search.estimates,
+            within=within, against_within=request.groups(others.labels),
+        )  # fmt: skip
+    if search.exact:
+        return exact_pairs(
+            collection.texts, params.threshold, shingler=params.shingler,
+            max_pairs=search.max_pairs, **threads_and_progress(request.run),
+        )  # fmt: skip
+    return pairs_of_texts(
+        collection.texts, params, request.run, max_pairs=search.max_pairs,
+        estimates=search.estimates, within=within,
+    )  # fmt: skip
+
+
+def _page(
+    request: Request,
+    search: PairSearch,
+    clock: Stopwatch,
+    pairs: Pairs | Matches,
+    collection: Collection,
+    others: Collection,
+) -> str:
+    texts, ids = (others.texts, others.ids) if request.against else (None, None)
+    skipped = collection.skipped + others.skipped
+    params = request.search
+    documents = ReportedDocuments(collection.texts, texts, collection.ids, ids, params.shingler)
+    outputs = {} if search.output is None else {"pairs": search.output}
+    notes = {**left_out(skipped), **named_files(request, "other collection", outputs)}
+    title = f"Pairs of {plural(len(collection), 'document')}"
+    files = None
+    if request.group is None:
+        both = [collection, others] if request.against else [collection]
+        parts = [part for side in both for part in side.parts]
+        files = PairFiles(
+            [part.source.path for part in parts],
+            np.repeat(np.arange(len(parts)), [part.documents for part in parts]),
+            np.concatenate([
+                characters_of(as_texts(side.texts), params.shingler, request.run) for side in both
+            ]),
+        )  # fmt: skip
+    table = search.output or "the standard output"
+    return pairs_page(
+        pairs, documents, params.threshold, title, notes, clock, search.most, table, files
+    )
+
+
+def _run_on_disk(run: Run, *, search: PairSearch, clock: Stopwatch) -> PairsFound:
+    """Find all pairs and write them, or go on where a run before was ended."""
+    estimates = search.estimates
+    decided: dict[str, Any] = {"max_pairs": search.max_pairs, "estimates": estimates}
+    if run.first_input:
+        decided |= {"against_files": run.first_input, "best": search.best}
+        decided |= {"one_to_one": search.one_to_one}
+    outputs = {OUTPUT_PATH: search.output, "components": search.components}
+
+    def stages(run: Run) -> list[Stage]:
+        @clock("decisions")
+        def decide() -> None:
+            pairs_of_parts(run, gathered_texts(run), search)
+
+        @clock("writing")
+        def finish() -> Ended:
+            check_pairs(answer_rows(run), search.max_pairs)
+            pairs = answer_of_all_parts(run, EstimatedPair if estimates else FoundPair)
+            return Ended(_written_pairs(run, search, pairs), search.tables)
+
+        return search_stages(run, clock, decide, finish)
+
+    return execute(run, Search("pairs", decided, outputs, stages), clock, PairsFound, 0, 0)
+
+
+def _written_pairs(run: Run, search: PairSearch, pairs: NDArray[Any]) -> PairsFound:
+    """Write the tables of pairs; return what was found."""
+    left, right, summary = pairs["left"], pairs["right"], run.summary
+    tables = PairTables(
+        gathered_texts(run), left, right, pairs["similarity"],
+        pairs["estimate"] if search.estimates else None, partial(_reread, run),
+    )  # fmt: skip
+    with replacing_together() as together:
+        if search.components is not None:
+            numbers = np.arange(summary.documents)
+            ids = Cells(numbers, _ids(run), integers=summary.integers)
+            component = components_of(left, right, summary.documents)
+            write_components(search.components, ids, component, together)
+        tables.write(search, run.params, run.budget.row, together)
+    inside = count_in_pairs(left, right, range(summary.n_against, summary.documents))
+    return PairsFound(summary, len(pairs), inside)
+
+
+def _reread(run: Run, numbers: NDArray[np.int64]) -> Iterator[Reread]:
+    """Read the blocks again that have some documents."""
+    records = [
+        record for record in run.blocks
+        if np.diff(np.searchsorted(numbers, (record.first, record.stop)))
+    ]  # fmt: skip
+    for record, block in run.reread(records, all_columns=True):
+        yield Reread(record.first, record.documents, run.sources[record.source], block)
+
+
+def _ids(run: Run) -> Iterator[list[bytes]]:
+    """Read the ids of all documents again, as JSON."""
+    tell = run.byte_progress("writing")
+    for record, block in run.reread(run.blocks):
+        documents, source = block.documents(), run.sources[record.source]
+        yield as_json(documents.ids, source.path, documents.rows)
+        tell(source, record.extent)
+    tell.end()

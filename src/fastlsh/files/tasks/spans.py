@@ -1,9 +1,9 @@
-"""Lines, paragraphs or passages on disk: the stages of a run that numbers pieces of documents."""
+"""Removal of repeated passages from files: the same answer in memory and on disk."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,42 +12,49 @@ from fastlsh.arrays import sorted_range
 from fastlsh.files.annotations import SpanColumns
 from fastlsh.files.answers import (
     CutPassages,
-    LinesFound,
     SpansFound,
     left_out,
-    removal_page,
-    write_spans,
 )
+from fastlsh.files.answers import notes as notes_of
 from fastlsh.files.budget import BASE, per_passage
-from fastlsh.files.cutting import SpanCutting, WithoutPieces, WithoutSpans
+from fastlsh.files.cutting import SpanCutting, WithoutSpans
 from fastlsh.files.disk.decide import (
     ECHOES,
     GatheredPart,
     Match,
     answer_of_all_parts,
-    decide_parts,
     drop_answers,
     each_part,
-    kept_documents,
-    limited_documents,
     sorted_matches,
     united,
 )
-from fastlsh.files.disk.documents import gathered_texts
-from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces
-from fastlsh.files.disk.link import PARTS, echoes_of, first_pieces
+from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces, gathered_texts
+from fastlsh.files.disk.link import echoes_of, first_pieces
 from fastlsh.files.disk.staged import Search, check_memory, execute, search_stages
 from fastlsh.files.disk.write import writing_tables
-from fastlsh.files.plan import OutputPlan
-from fastlsh.files.run.records import KEPT, BlockRecord, Segment, Summary
+from fastlsh.files.estimate import first_documents
+from fastlsh.files.held import read_both, summary_of, threads_and_progress
+from fastlsh.files.plan import EngineChoice, OutputPlan, RequestedOutputs, plan_removal, prepared
+from fastlsh.files.requests import SHARED, FileKeywords, Path, ReadBudget, Request
+from fastlsh.files.results import (
+    FileSpanDeduplication,
+    counts_of,
+    shared_fields,
+    warn_if_none_left,
+)
+from fastlsh.files.run.records import KEPT, BlockRecord
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Ended, Stage
-from fastlsh.io import Block, write_text
+from fastlsh.io import Block, Paths, replacing_together, write_rows, write_text
+from fastlsh.keywords import Prepared, checkable, made, shares
 from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
-from fastlsh.reporting import Excerpt, LineRun, Passage, removed_passages
-from fastlsh.search import warn_of_short_passages
+from fastlsh.parameters import SearchParams
+from fastlsh.reporting import Excerpt
+from fastlsh.search import CutCollections, check_length, cut_passages, warn_of_short_passages
 from fastlsh.stages import (
+    CutKeywords,
     CutRules,
+    characters_of,
     cut_rows,
     kept_units,
     moved_rows,
@@ -59,163 +66,225 @@ from fastlsh.stages import (
     without_common,
 )
 from fastlsh.texts import (
+    Shingler,
     Texts,
+    WordTexts,
     as_texts,
+    check_traceable,
     counts_originals,
+    joined_texts,
     original_spans,
     splits_characters,
 )
 
-
-def run_lines_on_disk(
-    run: Run,
-    targets: OutputPlan,
-    *,
-    drop_empty: bool,
-    max_candidates: int,
-    notes: Mapping[str, str],
-    clock: Stopwatch,
-) -> LinesFound:
-    """Remove what repeats, or go on where a run before was ended."""
-    cutting = run.cutting
-    assert cutting is not None
-    decided = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
-    decided |= {"drop_empty": drop_empty, "against_files": run.first_input}
-
-    def stages(run: Run) -> list[Stage]:
-        @cache
-        def left() -> WithoutPieces:
-            kept = kept_documents(run, answer_of_all_parts(run))
-            return WithoutPieces(
-                kept, first_pieces(run), run.summary.n_against, cutting, drop_empty
-            )
-
-        @clock("decisions")
-        def decide() -> None:
-            decide_parts(run, gathered_texts(run), "first", max_candidates)
-
-        merge = clock("decisions")(left)
-
-        @clock("writing")
-        def finish() -> Ended:
-            summary, texts, proofs = run.summary, gathered_texts(run), answer_of_all_parts(run)
-            counts = counts_of_pieces(run, run.segments_of_inputs)
-            all_counts, limited = counts_of_pieces(run, run.segments), limited_documents(run)
-            with writing_tables(run, targets, left()) as together:
-                begin, end = texts.bounds(proofs["left"]).T
-                lengths = end - begin
-                characters = int(lengths.sum())
-                write_spans(
-                    targets, texts, (proofs["left"], begin, end, proofs["right"]),
-                    {"jaccard": proofs["similarity"]}, together,
-                    n_against=summary.n_against if run.first_input else None,
-                )  # fmt: skip
-                if targets.report is not None:
-                    outcome = {"limited": limited, "max_candidates": max_candidates}
-                    shown = _line_run(
-                        run, summary, proofs, texts, all_counts, len(counts), lengths, outcome
-                    )
-                    page = removal_page(shown, summary.skipped, notes, clock)
-                    write_text(targets.report, page, together)
-                del begin, end, lengths  # a single output, which is written next, needs the memory
-            found = LinesFound(
-                summary, len(counts), summary.documents - summary.n_against, len(proofs),
-                characters, *_changed_documents(counts, left().kept), limited,
-                len(all_counts) - len(counts),
-            )  # fmt: skip
-            return Ended(found, targets.all_outputs(summary.files))
-
-        return search_stages(run, clock, decide, finish, targets, merge, left)
-
-    search = Search("lines", decided, targets.all_paths, stages)
-    return execute(run, search, clock, LinesFound, *[0] * 8)
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
 
 
-def _line_run(
-    run: Run,
-    summary: Summary,
-    proofs: NDArray[Any],
-    gathered: GatheredTexts,
-    pieces: NDArray[np.int32],
-    n_documents: int,
-    lengths: NDArray[np.int64],
-    counts: Mapping[str, int],
-) -> LineRun:
-    """Return what a page is about, from a run on disk: the same as in memory.
-
-    Parameters
-    ----------
-    proofs, gathered
-        Of all removed pieces, and of the documents in families.
-    pieces
-        How many pieces each document has, those of `against` first.
-    n_documents
-        How many documents there are behind those.
-    lengths
-        How many characters each removal has.
-    counts
-        ``limited`` and ``max_candidates``.
-    """
-    params, cutting = run.params, run.cutting
-    assert cutting is not None
-    left, right = proofs["left"], proofs["right"]
-    before = len(pieces) - n_documents
-    ends = np.cumsum(pieces, dtype=np.int64)
-    documents, kept = (np.searchsorted(ends, side, "right") - before for side in (left, right))
-    pieces_of_inputs = pieces[before:].astype(np.int64)
-
-    def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
-        both = np.concatenate([right[rows], left[rows]])
-        numbers, where = np.unique(both, return_inverse=True)
-        texts = gathered.texts(run.work.load(PARTS)[numbers], numbers)
-        names = gathered.take(numbers)
-        passages_of_rows = [
-            Passage(texts[i], str(names[i]), outside=bool(numbers[i] < summary.n_against))
-            for i in where.tolist()
-        ]
-        return passages_of_rows[: len(rows)], passages_of_rows[len(rows) :]
-
-    return LineRun(
-        cutting.by,
-        params.threshold,
-        None if params.finds_equal else params.lsh,
-        {
-            "min_length": cutting.min_length, "max_candidates": counts["max_candidates"],
-            **params.keywords,
-        },
-        pieces_of_inputs,
-        np.bincount(documents, minlength=len(pieces_of_inputs)),
-        int(lengths.sum()),
-        int((right < summary.n_against).sum()),
-        counts["limited"],
-        removed_passages(right, documents, kept, lengths, proofs["similarity"], passages),
-    )  # fmt: skip
-
-
-def counts_of_pieces(run: Run, segments: list[Segment]) -> NDArray[np.int32]:
-    """Return how many pieces each document of some runs has."""
-    return np.concatenate([np.empty(0, np.int32), *run.arrays("pieces", segments)])
-
-
-def _changed_documents(counts: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:
-    """Return how many documents lose something, and how many everything."""
-    filled = counts[counts > 0]
-    if not len(filled):
-        return 0, 0
-    starts = np.cumsum(filled, dtype=np.int64) - filled
-    left = np.add.reduceat(kept, starts, dtype=np.int64)
-    return int((left < filled).sum()), int((left == 0).sum())
-
+TOKENISED = 64
+"""So many documents are tokenised twice, before all others are read."""
 
 BATCH = 1 << 18
 """Removed passages that are worked on at a time."""
 
 CUT = "cut.npy"
+
 TRACED = "traced.npy"
+
 COMMON = "common.json"
 
 
-def run_spans_on_disk(
+class FileSpanKeywords(CutKeywords, FileKeywords, total=False):
+    """The shared keyword arguments of `deduplicate_span_files`, for type checkers."""
+
+
+@shares(CutRules.of, *SHARED[1:], command="dedup", refused="span")
+@checkable
+def deduplicate_span_files(
+    inputs: Paths,
+    output: Path | None = None,
+    min_length: int = 500,
+    *,
+    against: Paths = (),
+    shingler: Shingler | None = None,
+    convert_to: str | None = None,
+    removed: Path | None = None,
+    report: Path | None = None,
+    annotate: bool = False,
+    **keywords: "Unpack[FileSpanKeywords]",
+) -> Prepared[FileSpanDeduplication]:
+    """Remove every passage that occurred before from files of any size.
+
+    The answer is that of `fastlsh.deduplicate_spans` for the documents of all inputs, to the bit,
+    with either engine.
+
+    Parameters
+    ----------
+    inputs, output, convert_to
+        As in `deduplicate_files`. Every row is written, with all that it has besides its text, but
+        for those that `keep_least` drops.
+    min_length, shingler
+        As in `deduplicate_spans`.
+    against
+        Files of a reference collection: passages that occur in them are removed, too. They count
+        as earlier than all inputs, and nothing of them is written.
+    removed
+        A table of the removed spans: id, start, end (in code points of the original text),
+        kept_id and kept_start; if `against` is given, also against: whether kept_id is the id of
+        a document there. What lies between two cuts (`merge_gap`) has a kept_start of -1.
+    report
+        A page about the run (.html): what was removed most often, with its context, and how much of
+        each file.
+    annotate
+        Every row is written as it came, with the column repeated_spans: where the cuts would
+        begin and end, as "[[25,256],[300,420]]", or null.
+
+    Returns
+    -------
+    FileSpanDeduplication
+        Counts, times and paths.
+
+    Raises
+    ------
+    InputError, TypeError, ValueError
+        As in `deduplicate_files`.
+
+    Notes
+    -----
+    Work directory: 8 bytes for each 240 characters, up to 60 if they are repeated, and the text of
+    repeated passages with up to `min_length` characters around each. Memory on disk, besides what
+    `memory` allows: about 150 bytes for each document, and for each repetition of the passage that
+    is repeated most often.
+
+    Examples
+    --------
+    >>> import json
+    >>> with open("pages.jsonl", "w") as file:
+    ...     for text in ("a licence of words", "a licence of words, again"):
+    ...         print(json.dumps({"text": text}), file=file)
+    >>> done = deduplicate_span_files("pages.jsonl", "clean.jsonl", 10)
+    >>> done.n_removed, done.characters
+    (1, 18)
+    """
+    plain = check_traceable(Shingler() if shingler is None else shingler)
+    cutting = SpanCutting("span", check_length(min_length), plain)
+    rules = made(CutRules.of, keywords)
+    if annotate and (rules.join or rules.keep_least):
+        raise ValueError("join and keep_least have no effect with annotate=True: no text is cut")
+    search = SearchParams.of(shingler=plain, rule="equal")
+    request = Request.of(inputs, against, search, keywords, cutting=cutting)
+    requested = RequestedOutputs(output, convert_to, removed, report=report)
+    return prepared(
+        request, output,
+        lambda request: plan_removal(request, requested, annotate=annotate),
+        lambda request, planned: _deduplicated(request, *planned, cutting, rules, annotate),
+        ended=lambda result: warn_if_none_left(request, result.documents, result.written),
+    )  # fmt: skip
+
+
+def _check_tokenizer(run: Run, shingler: Shingler) -> None:
+    """Raise, before a file is written, if the tokens of the first documents cannot be used."""
+    if shingler.tokenizer is None or run.stage not in (None, "sign"):
+        return
+    for source in run.sources:
+        documents = first_documents(source, run.request.engine.memory)
+        if documents is not None and len(documents):
+            texts = as_texts(documents.texts)
+            WordTexts.of(shingler, shingler.plain_texts(texts, 0, min(len(texts), TOKENISED)))
+            return
+
+
+def _deduplicated(
+    request: Request,
+    targets: OutputPlan,
+    choice: EngineChoice,
+    cutting: SpanCutting,
+    rules: CutRules,
+    annotate: bool,
+) -> FileSpanDeduplication:
+    if choice.run is not None:  # in memory, nothing is written before all texts are compared
+        _check_tokenizer(choice.run, cutting.shingler)
+    clock, notes = Stopwatch(), notes_of(request, targets)
+    shared = shared_fields(request, choice, clock, min_length=cutting.min_length)
+    shared["parameters"] |= asdict(rules)
+    shared["min_length"] = cutting.min_length
+    for name in ("threshold", "params", "recall_at_threshold"):  # of a search for similar texts
+        del shared[name]
+    if choice.run is None:
+        counts = _run_in_memory(
+            request, choice.read_budget, targets, cutting, rules, annotate, notes, clock
+        )
+    else:
+        counts = _run_on_disk(
+            choice.run, targets, rules=rules, annotate=annotate, notes=notes, clock=clock
+        )
+    return FileSpanDeduplication(
+        documents=counts.documents, written=counts.documents - counts.dropped, common=counts.common,
+        changed=counts.changed, dropped=counts.dropped, n_removed=counts.removed,
+        characters=counts.characters, characters_read=counts.summary.characters,
+        **{**counts_of(counts.summary), "against_documents": counts.against}, **shared,
+        outputs=targets.outputs(counts.summary.files),
+    )  # fmt: skip
+
+
+def _run_in_memory(
+    request: Request,
+    budget: ReadBudget,
+    targets: OutputPlan,
+    cutting: SpanCutting,
+    rules: CutRules,
+    annotate: bool,
+    notes: Mapping[str, str],
+    clock: Stopwatch,
+) -> SpansFound:
+    """Read the files, remove repeated passages, and write the outputs; `notes` are for the page."""
+    with clock("reading"):
+        collection, others = read_both(request, budget)
+    with clock("search"):
+        cut = cut_passages(
+            CutCollections.of(collection.texts, others.texts), cutting.min_length,
+            cutting.shingler, rules, request.run,
+        )  # fmt: skip
+    before = len(others)
+    passages = CutPassages(
+        np.column_stack([cut.removed, cut.kept]), before, len(cut.common), len(cut.dropped), rules,
+        others.ids + collection.ids,
+    )  # fmt: skip
+    kept = np.ones(len(collection), np.bool_)
+    kept[cut.dropped - before] = False
+    changed, added = None, None
+    if annotate:
+        added = SpanColumns(cut.removed, before)
+    else:
+        changed = {number - before: text for number, text in cut.texts.items()}
+    with clock("writing"), replacing_together() as together:
+        passages.write_table(targets, together, has_against=bool(request.against))
+        if targets.output is not None:
+            write_rows(
+                collection, kept, targets.output, convert=targets.convert, texts=changed,
+                added=added, together=together, **threads_and_progress(request.run),
+            )  # fmt: skip
+        if targets.report is not None:
+            texts = joined_texts(as_texts(others.texts), as_texts(collection.texts))
+            page = passages.page(
+                cutting, [(part.source.path, part.documents) for part in collection.parts],
+                lambda places: _excerpts_of_texts(texts, np.add(places, (before, 0, 0))),
+                {**notes, **left_out(collection.skipped + others.skipped)}, clock,
+            )  # fmt: skip
+            write_text(targets.report, page, together)
+    characters = characters_of(as_texts(collection.texts), cutting.shingler, request.run)
+    summary = summary_of(collection, others, characters=int(characters.sum()))
+    return passages.counts(summary, len(collection))
+
+
+def _excerpts_of_texts(texts: Texts, places: NDArray[np.int64]) -> list[Excerpt]:
+    """Return stretches of documents, by the numbers of these."""
+    strings = (texts.take(row).strings()[0] for row in places[:, :1])
+    bounds = places[:, 1:].tolist()
+    return [Excerpt.of(text, *place) for text, place in zip(strings, bounds, strict=True)]
+
+
+def _run_on_disk(
     run: Run,
     targets: OutputPlan,
     *,

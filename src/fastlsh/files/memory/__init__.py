@@ -1,1 +1,0 @@
-"""The engine in memory: read everything, search, write."""
