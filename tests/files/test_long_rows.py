@@ -202,7 +202,7 @@ def test_a_header_and_columns_that_become_objects_of_python_are_named(tmp_path, 
     rows = (tmp_path / "many.jsonl").read_text(encoding="utf-8") * 2
     (tmp_path / "two.jsonl").write_text(rows, encoding="utf-8")
     limited(monkeypatch, row=30_000)
-    for module in ("plan", "requests", "tasks.pairs"):
+    for module in ("plan", "requests", "held"):
         monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 30_000)
     monkeypatch.setattr("fastlsh.io.arrays.PER_VALUE", 200)
     for engine in ("memory", "disk"):

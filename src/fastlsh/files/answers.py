@@ -14,7 +14,7 @@ from fastlsh.files.annotations import Annotations, Reread, columns_of_both
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.plan import OutputPlan, RemovalRules
 from fastlsh.files.requests import PairSearch, Request
-from fastlsh.files.run.records import Summary
+from fastlsh.files.run.records import NOTHING, Summary
 from fastlsh.files.saved_index import count_run
 from fastlsh.index import NewIndex
 from fastlsh.io import Lookup, Replacements, Values, pair_columns, write_table
@@ -287,47 +287,47 @@ class PairTables(NamedTuple):
 class Deduplicated(NamedTuple):
     """What a deduplication has found."""
 
-    summary: Summary
-    removed: int
-    limited: int
-    further_copies: int
+    summary: Summary = NOTHING
+    removed: int = 0
+    limited: int = 0
+    further_copies: int = 0
 
 
 class PairsFound(NamedTuple):
     """What a search for pairs has found."""
 
-    summary: Summary
-    pairs: int
-    documents_in_pairs: int
+    summary: Summary = NOTHING
+    pairs: int = 0
+    documents_in_pairs: int = 0
     """Of the inputs."""
 
 
 class LinesFound(NamedTuple):
     """What a removal of lines or paragraphs has found."""
 
-    summary: Summary
-    documents: int
-    spans: int
-    removed: int
-    characters: int
-    changed: int
-    emptied: int
-    limited: int
-    against: int
+    summary: Summary = NOTHING
+    documents: int = 0
+    spans: int = 0
+    removed: int = 0
+    characters: int = 0
+    changed: int = 0
+    emptied: int = 0
+    limited: int = 0
+    against: int = 0
     """Documents of `against`."""
 
 
 class SpansFound(NamedTuple):
     """What a removal of passages has found."""
 
-    summary: Summary
-    documents: int
-    removed: int
-    characters: int
-    changed: int
-    dropped: int
-    common: int
-    against: int
+    summary: Summary = NOTHING
+    documents: int = 0
+    removed: int = 0
+    characters: int = 0
+    changed: int = 0
+    dropped: int = 0
+    common: int = 0
+    against: int = 0
     """Documents of `against`."""
 
 

@@ -24,8 +24,8 @@ from fastlsh.files.requests import (
     Request,
 )
 from fastlsh.files.results import FileDeduplication
-from fastlsh.files.tasks.dedup import result_of, run_in_memory
-from fastlsh.index import Index, finish_outputs, location_of
+from fastlsh.files.tasks.dedup import Dedup
+from fastlsh.index import Index, check_counted, finish_outputs, location_of
 from fastlsh.io import Paths, ReadOptions, is_folder_output, is_remote, is_written_in_place
 from fastlsh.keywords import shares
 from fastlsh.parallel import RunOptions, Stopwatch
@@ -149,13 +149,15 @@ def _deduplicated(
     targets.check_joined(sources, request.read, request.engine, request.run.threads)
     if removal.annotate:
         targets.check_columns()
+    counted = check_counted(
+        index, removal.counted, is_required=not removal.annotate and targets.clusters is None
+    )
     estimate = choose_for_index(request, sources)
     budget = ReadBudget.of(request.engine.memory, estimate.per_document(request.search))
     choice = EngineChoice(estimate.reason, None, budget)
     lines = {**notes(request, targets), "index": "its texts are shown normalised, as it keeps them"}
-    clock = Stopwatch()
-    counts = run_in_memory(request, budget, targets, removal, lines, clock, index)
-    return result_of(request, choice, targets, removal, counts, clock)
+    task = Dedup(targets, removal, lines, Stopwatch(), (index, counted))
+    return task.result(request, choice)
 
 
 def _finish(index: Index, outputs: list[str]) -> None:

@@ -24,6 +24,8 @@ class Overlap(ResultTable):
         How many documents each has, and how many code points (bytes with unit "byte").
     shared_documents, shared_characters : ndarray of int64, shape (n, n)
         How many of those of the data set of the row have a near-duplicate in that of the column.
+    counts : ndarray of stages.Shared
+        Documents and characters, by data set and by the other ones that they are in.
     empty : int
         How many documents have no shingle, and so no near-duplicate.
     short : int
@@ -56,6 +58,7 @@ class Overlap(ResultTable):
         self.names = list(names)
         self.documents = documents
         self.characters = characters
+        self.counts = counts
         self.empty = empty
         self.short = short
         self.params = params

@@ -1,10 +1,11 @@
 """A run executes its stages: all of them in one process, or one in each of many processes."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar, cast
 
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, Budget
@@ -15,7 +16,9 @@ from fastlsh.files.disk.gathered import texts_name
 from fastlsh.files.disk.link import RANGE, link_inputs, link_names, link_units
 from fastlsh.files.disk.sign import all_signed, sign_units
 from fastlsh.files.disk.write import check_different_ids, units_written, write_folder
-from fastlsh.files.plan import OutputPlan
+from fastlsh.files.held import Held
+from fastlsh.files.plan import EngineChoice, OutputPlan
+from fastlsh.files.requests import Request
 from fastlsh.files.run.manifest import RESULT, begin, described, join, plan_units
 from fastlsh.files.run.ownership import FINISHED
 from fastlsh.files.run.records import (
@@ -23,7 +26,6 @@ from fastlsh.files.run.records import (
     DOCUMENTS_MADE,
     GATHERED,
     LINKED,
-    NOTHING,
     SIGNED,
     Summary,
 )
@@ -51,50 +53,87 @@ SHOWN = 10
 """So many missing parts are named."""
 
 
-class Search(NamedTuple):
-    """What is searched for in a run, besides its request."""
+class Task(ABC):
+    """A job on files, besides its request: how its answer is made and written.
 
-    kind: str
-    decided: Mapping[str, Any]
-    """All that the answer depends on."""
-    outputs: Mapping[str, str | None]
-    """Where it is written."""
-    stages: Callable[[Run], list[Stage]]
-    """Returns the table of its stages, given the run: see `search_stages`."""
-    first: str = "sign"
-    """The stage in which a run may be begun."""
-    mends: bool = True
-    """Whether a run goes on when a file has been mended that could not be read."""
-
-
-def execute(
-    run: Run, search: Search, clock: Stopwatch, kind: Callable[..., Found], *zeros: Any
-) -> Found:
-    """Work on a run, or on the stage of this process; go on where a process before was ended.
-
-    Parameters
+    Attributes
     ----------
-    run, search, clock
-        The run, what is searched for, and what takes the time of each stage.
-    kind
-        The named tuple of a summary and counts that the run returns.
-    zeros
-        Its counts after a stage that does not end the run.
+    kind : str
+        The name of the job in the manifest of a work directory.
+    first : str
+        The stage in which a run may be begun.
+    mends : bool
+        Whether a run goes on when a file has been mended that could not be read.
+    clock : Stopwatch
+        Takes the time of each stage.
     """
-    ended = executed(run, search, clock)
-    summary, *counts = (NOTHING, *zeros) if ended is None else ended.found
-    return kind(Summary(*summary), *counts)
+
+    kind: ClassVar[str]
+    first: ClassVar[str] = "sign"
+    mends: ClassVar[bool] = True
+    clock: Stopwatch
+
+    @abstractmethod
+    def decided(self, request: Request) -> Mapping[str, Any]:
+        """Return all that the answer depends on, besides the request."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> Mapping[str, str | None]:
+        """Where everything is written, as it was given: alike for all processes of one run."""
+
+    @abstractmethod
+    def stages(self, run: Run) -> list[Stage]:
+        """Return the table of the stages of a run on disk: see `search_stages`."""
 
 
-def executed(run: Run, search: Search, clock: Stopwatch) -> Ended | None:
-    """Do as `execute`; return what the last stage does, and None after another one."""
-    decided = {**search.decided, "limit": run.limit, "within": run.request.within}
+class Search(Task, Generic[Found]):
+    """A task that can be done in memory, too.
+
+    Attributes
+    ----------
+    found : type
+        What it finds: a named tuple of a `Summary` and counts, which are zero by default.
+    """
+
+    found: ClassVar[type[Any]]
+
+    @abstractmethod
+    def in_memory(self, held: Held) -> Found:
+        """Search in the documents in memory, and write."""
+
+    def find(self, request: Request, choice: EngineChoice) -> Found:
+        """Search and write, with the engine that was chosen.
+
+        On disk, a run goes on where a process before was ended, and a process may work on one
+        stage: if it does not end the run, nothing has been found.
+        """
+        if choice.run is None:
+            with self.clock("reading"):
+                held = Held(request, choice.read_budget)
+            return self.in_memory(held)
+        ended = execute(choice.run, self)
+        if ended is None:
+            return cast("Found", self.found())
+        summary, *counts = ended.found
+        return cast("Found", self.found(Summary(*summary), *counts))
+
+
+def execute(run: Run, task: Task) -> Ended | None:
+    """Work on a run, or on the stage of this process; return what the last stage does.
+
+    None: this was another stage.
+    """
+    outputs = {} if run.rows is not None else task.outputs
+    decided = {
+        **task.decided(run.request), "against_files": run.first_input, "limit": run.limit,
+        "within": run.request.within,
+    }  # fmt: skip
     if run.request.group is not None:
         decided |= {"group": run.request.group, "join_with": run.request.read.join_with}
     if run.stage is not None:
-        decided |= search.outputs
-    search = search._replace(decided=decided)
-    description = described(search.kind, run.params, run.sources, decided, run.surely_read)
+        decided |= outputs
+    description = described(task.kind, run.params, run.sources, decided, run.surely_read)
     fixed = {
         "units": plan_units(description, run.sources, run.surely_read),
         "budget": asdict(run.budget), "threads": run.options.threads, "parts": run.part.of,
@@ -103,23 +142,23 @@ def executed(run: Run, search: Search, clock: Stopwatch) -> Ended | None:
 
     def stages(run: Run) -> list[Stage]:
         if run.request.group is None:
-            return search.stages(run)
-        in_documents = Stage("", make=lambda: _search_in_documents(run, search, clock))
-        return [*_row_stages(run, clock), in_documents]
+            return task.stages(run)
+        in_documents = Stage("", make=lambda: _search_in_documents(run, task))
+        return [*_row_stages(run, task.clock), in_documents]
 
     if run.stage is not None:
         share = Share(run.work, run.stage, run.part)
-        first = search.first if run.request.group is None else ROW_STAGES[0].name
+        first = task.first if run.request.group is None else ROW_STAGES[0].name
         return take_part(
             share, description, fixed, first,
             lambda manifest: stages(replace(run, budget=_budget_of(manifest, run))),
         )  # fmt: skip
     restart = run.request.engine.restart
     with run.work.locked():
-        if search.mends and not restart:
+        if task.mends and not restart:
             accept_mended(run, description)
-        if begin(run.work, description, {**fixed, **search.outputs}, restart=restart):
-            finished = f": {_finished(run)}" if search.mends else ""
+        if begin(run.work, description, {**fixed, **outputs}, restart=restart):
+            finished = f": {_finished(run)}" if task.mends else ""
             run.tell(f"continuing the run in {run.work.path}{finished}")
         with resumable(run.work, restart=restart):
             ended: Ended | None = each_made(run.work, stages(run))
@@ -128,15 +167,11 @@ def executed(run: Run, search: Search, clock: Stopwatch) -> Ended | None:
         return ended
 
 
-def _search_in_documents(run: Run, search: Search, clock: Stopwatch) -> Ended | None:
+def _search_in_documents(run: Run, task: Task) -> Ended | None:
     """Search in the documents that were made of rows."""
     if run.stage is None and not run.work.has(DOCUMENTS_MADE):
         grouped.drop_rows(run)
-    documents = grouped.search_in_documents(run)
-    decided = dict(search.decided)
-    if "against_files" in decided:
-        decided["against_files"] = documents.first_input
-    return executed(documents, search._replace(decided=decided, outputs={}), clock)
+    return execute(grouped.search_in_documents(run), task)
 
 
 @contextmanager

@@ -15,10 +15,11 @@ from fastlsh.errors import InputError
 from fastlsh.files.cutting import WithoutSpans
 from fastlsh.files.disk.segments import SegmentWriter
 from fastlsh.files.disk.sign import REASONS, BlockWork, cut_file, sign_units
-from fastlsh.files.disk.staged import Search, executed, table_of, units_signed
+from fastlsh.files.disk.staged import Task, execute, table_of, units_signed
 from fastlsh.files.disk.write import units_written, write_outputs
 from fastlsh.files.evaluation_items import ItemFiles
 from fastlsh.files.plan import OutputPlan
+from fastlsh.files.requests import Request
 from fastlsh.files.results import FileDecontamination
 from fastlsh.files.run.manifest import (
     OUTPUT_PATH,
@@ -239,8 +240,16 @@ class ContaminationColumns:
         return AddedColumns(self.TYPES, dict(zip(self.TYPES, columns, strict=True)))
 
 
+_COUNTS = (
+    "documents", "contaminated", "written", "dropped", "changed", "n_hits", "items", "items_found",
+    "skipped",
+)  # fmt: skip
+_LISTS = ("not_searched", "boilerplate", "skipped_reasons", "outputs")
+"""What a run has found; after another stage than the last, zeros and nothing."""
+
+
 @dataclass(frozen=True)
-class Decontamination:
+class Decontamination(Task):
     """A decontamination of files."""
 
     run: Run
@@ -253,6 +262,11 @@ class Decontamination:
     targets: OutputPlan | None
     hits: str | None
     params: ContaminationParams
+    clock: Stopwatch
+
+    kind = "decontaminate"
+    first = OF_DECONTAMINATION[0]
+    mends = False
 
     @cached_property
     def grams(self) -> ItemGrams:
@@ -261,9 +275,8 @@ class Decontamination:
         _check_searchable(grams, self.items)
         return grams
 
-    @property
-    def search(self) -> dict[str, Any]:
-        """What the answer depends on."""
+    def decided(self, _: Request) -> dict[str, Any]:
+        """Return what the answer depends on."""
         params = {field.name: getattr(self.params, field.name) for field in fields(self.params)}
         evals = self.items.sources if self.is_kept else []  # a pipe can be read once
         return {
@@ -284,92 +297,77 @@ class Decontamination:
         has_folder = self.targets is not None and self.targets.folders
         return self.targets if has_folder and self.is_kept else None
 
+    def result(self) -> FileDecontamination:
+        """Find and write, or go on where a run before was ended."""
+        with self.clock("items"):
+            assert self.grams
+        if self.is_kept:
+            self.run.tell(f"decontaminating in {self.run.work.path}")
+        ended = execute(self.run, self)
+        found: dict[str, Any] = dict.fromkeys(_COUNTS, 0) | dict.fromkeys(_LISTS, ())
+        found |= {"rule": self.params.rule} if ended is None else ended.found
+        lists = {name: list(found[name]) for name in _LISTS}
+        lists["not_searched"] = [NotSearched(*item) for item in found["not_searched"]]
+        lists["boilerplate"] = [Boilerplate(*gram) for gram in found["boilerplate"]]
+        return FileDecontamination(**{**found, **lists, "seconds": self.clock})
 
-def run_decontamination(task: Decontamination) -> FileDecontamination:
-    """Find and write, or go on where a run before was ended."""
-    clock = Stopwatch()
-    with clock("items"):
-        assert task.grams
-    if task.is_kept:
-        task.run.tell(f"decontaminating in {task.run.work.path}")
-    search = Search(
-        "decontaminate", task.search, task.outputs, lambda run: _stages(task, run, clock),
-        OF_DECONTAMINATION[0], mends=False,
-    )  # fmt: skip
-    ended = executed(task.run, search, clock)
-    found: dict[str, Any] = dict.fromkeys(_COUNTS, 0) | dict.fromkeys(_LISTS, ())
-    found |= {"rule": task.params.rule} if ended is None else ended.found
-    lists = {name: list(found[name]) for name in _LISTS}
-    lists["not_searched"] = [NotSearched(*item) for item in found["not_searched"]]
-    lists["boilerplate"] = [Boilerplate(*gram) for gram in found["boilerplate"]]
-    return FileDecontamination(**{**found, **lists, "seconds": clock})
+    def stages(self, run: Run) -> list[Stage]:
+        """Return the table of the stages of a run on disk."""
+        params, targets, clock = self.params, self.targets, self.clock
 
+        @cache
+        @clock("sample")
+        def sample() -> tuple[Tally, int]:
+            return sample_of_files(run, self.grams, params)
 
-_COUNTS = (
-    "documents", "contaminated", "written", "dropped", "changed", "n_hits", "items", "items_found",
-    "skipped",
-)  # fmt: skip
-_LISTS = ("not_searched", "boilerplate", "skipped_reasons", "outputs")
-"""What a run has found; after another stage than the last, zeros and nothing."""
+        @cache
+        def grams() -> ItemGrams:
+            return without_boilerplate(self.grams, *sample(), params)
 
+        @cache
+        def findings() -> Findings:
+            for segment in run.segments if not run.skip else ():  # but rows were skipped before
+                for path, reason, row in segment.counts["reasons"]:
+                    raise InputError(path, reason, row and row + segment.rows_before)
+            return findings_of(run)
 
-def _stages(task: Decontamination, run: Run, clock: Stopwatch) -> list[Stage]:
-    """Return the table of a decontamination."""
-    params, targets = task.params, task.targets
+        @clock("finding")
+        def find() -> None:
+            found = partial(found_in_block, grams(), params)
+            sign_units(run, BlockWork(found, FindingsWriter, "decontaminating"))
 
-    @cache
-    @clock("sample")
-    def sample() -> tuple[Tally, int]:
-        return sample_of_files(run, task.grams, params)
+        def write_rows(plan: OutputPlan, together: Replacements | None = None) -> None:
+            check_unchanged(run.work, run.sources[: _files_read(run)])
+            containments, added = findings().containments, None
+            if params.rule == "annotate":
+                share = containments.grams / grams().sizes[containments.item]
+                added = ContaminationColumns(containments, share, self.items.ids)
+            dropped = unique(findings().dropped)
+            left = WithoutSpans(dropped, findings().cuts, params.join, added)
+            write_outputs(run, plan, left, together)
 
-    @cache
-    def grams() -> ItemGrams:
-        return without_boilerplate(task.grams, *sample(), params)
+        @clock("writing")
+        def write() -> None:
+            if self.folder is not None:
+                write_rows(self.folder)
 
-    @cache
-    def findings() -> Findings:
-        for segment in run.segments if not run.skip else ():  # but rows were skipped before
-            for path, reason, row in segment.counts["reasons"]:
-                raise InputError(path, reason, row and row + segment.rows_before)
-        return findings_of(run)
+        @clock("writing")
+        def finish() -> Ended:
+            with replacing_together() as together:
+                if self.hits is not None:
+                    write_table(self.hits, _hits(findings(), grams(), self.items), together)
+                if targets is not None and self.folder is None:
+                    write_rows(targets, together)
+            found = _found(self, run, findings(), grams(), sample()[0])
+            tables = [] if self.hits is None else [self.hits]
+            return Ended(found, [*found["outputs"], *tables])
 
-    @clock("finding")
-    def find() -> None:
-        found = partial(found_in_block, grams(), params)
-        sign_units(run, BlockWork(found, FindingsWriter, "decontaminating"))
-
-    def write_rows(plan: OutputPlan, together: Replacements | None = None) -> None:
-        check_unchanged(run.work, run.sources[: _files_read(run)])
-        containments, added = findings().containments, None
-        if params.rule == "annotate":
-            share = containments.grams / grams().sizes[containments.item]
-            added = ContaminationColumns(containments, share, task.items.ids)
-        dropped = unique(findings().dropped)
-        left = WithoutSpans(dropped, findings().cuts, params.join, added)
-        write_outputs(run, plan, left, together)
-
-    @clock("writing")
-    def write() -> None:
-        if task.folder is not None:
-            write_rows(task.folder)
-
-    @clock("writing")
-    def finish() -> Ended:
-        with replacing_together() as together:
-            if task.hits is not None:
-                write_table(task.hits, _hits(findings(), grams(), task.items), together)
-            if targets is not None and task.folder is None:
-                write_rows(targets, together)
-        found = _found(task, run, findings(), grams(), sample()[0])
-        tables = [] if task.hits is None else [task.hits]
-        return Ended(found, [*found["outputs"], *tables])
-
-    makes: dict[str, Callable[[], Any]]
-    makes = {"sample": sample, "find": find, "write": write, "finish": finish}
-    units = {"find": units_signed(run)}
-    if task.folder is not None:
-        units["write"] = units_written(run, task.folder)
-    return table_of(CONTAMINATION_STAGES, makes, units)
+        makes: dict[str, Callable[[], Any]]
+        makes = {"sample": sample, "find": find, "write": write, "finish": finish}
+        units = {"find": units_signed(run)}
+        if self.folder is not None:
+            units["write"] = units_written(run, self.folder)
+        return table_of(CONTAMINATION_STAGES, makes, units)
 
 
 def _files_read(run: Run) -> int:

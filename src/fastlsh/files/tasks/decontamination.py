@@ -25,7 +25,7 @@ from fastlsh.files.results import FileDecontamination
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import OF_DECONTAMINATION, check_stage
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.files.tasks.contamination import Decontamination, run_decontamination
+from fastlsh.files.tasks.contamination import Decontamination
 from fastlsh.io import (
     Paths,
     ReadKeywords,
@@ -44,7 +44,7 @@ from fastlsh.io import (
     table_format,
 )
 from fastlsh.keywords import Prepared, checkable, made, shares
-from fastlsh.parallel import RunKeywords, RunOptions
+from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.search import (
     ContaminationKeywords,
@@ -187,12 +187,12 @@ def decontaminate_files(
             )  # fmt: skip
             yield Decontamination(
                 run, work is not None, items, None if fields is None else list(fields), item_id,
-                targets, None if hits is None else os.fspath(hits), params,
+                targets, None if hits is None else os.fspath(hits), params, Stopwatch(),
             )  # fmt: skip
 
     def run() -> FileDecontamination:
         with planned() as task, saying_memory(engine.memory, longest_row(engine.memory)):
-            return run_decontamination(task)
+            return task.result()
 
     def check() -> None:
         with planned() as task:

@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from fastlsh.arguments import check_choice
 from fastlsh.arrays import unique
-from fastlsh.files.annotations import RowAnnotations
 from fastlsh.files.answers import (
     Deduplicated,
     Proof,
@@ -33,9 +31,9 @@ from fastlsh.files.disk.gathered import GatheredTexts, gathered_texts
 from fastlsh.files.disk.grouped import rows_left
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.segments import saved_columns
-from fastlsh.files.disk.staged import Search, execute, search_stages
+from fastlsh.files.disk.staged import Search, search_stages
 from fastlsh.files.disk.write import reread_kept, writing_tables
-from fastlsh.files.held import grouped, read_both, summary_of, threads_and_progress
+from fastlsh.files.held import Held
 from fastlsh.files.plan import (
     EngineChoice,
     OutputPlan,
@@ -47,7 +45,6 @@ from fastlsh.files.plan import (
 from fastlsh.files.requests import (
     SHARED,
     Path,
-    ReadBudget,
     Request,
     search_params,
 )
@@ -80,14 +77,11 @@ from fastlsh.index import (
     refusal_of_id,
 )
 from fastlsh.io import (
-    Added,
     Collection,
     Ids,
     Paths,
-    Replacements,
     replacing_together,
     take,
-    write_rows,
     write_text,
 )
 from fastlsh.keywords import Prepared, checkable, shares
@@ -287,144 +281,174 @@ def _deduplicated(
     notes = notes_of(request, targets)
     if removal.note:
         notes["copies"] = removal.note
-    clock = Stopwatch()
-    if choice.run is None:
-        counts = run_in_memory(request, choice.read_budget, targets, removal, notes, clock)
-    else:
-        counts = _run_on_disk(choice.run, targets, removal, notes=notes, clock=clock)
-    return result_of(request, choice, targets, removal, counts, clock)
+    return Dedup(targets, removal, notes, Stopwatch()).result(request, choice)
 
 
-def result_of(
-    request: Request,
-    choice: EngineChoice,
-    targets: OutputPlan,
-    removal: RemovalRules,
-    counts: Deduplicated,
-    clock: Stopwatch,
-) -> FileDeduplication:
-    """Return what a run has found, with the counts, times and paths."""
-    summary = counts.summary
-    documents = summary.documents - summary.n_against
-    return FileDeduplication(
-        documents=documents, n_kept=documents - counts.removed, empty=summary.empty,
-        limited=counts.limited, further_copies=counts.further_copies,
-        missing_priorities=summary.missing_priorities, **counts_of(summary),
-        **shared_fields(request, choice, clock, **removal.description),
-        outputs=targets.outputs(summary.files),
-    )  # fmt: skip
+@dataclass(frozen=True)
+class Dedup(Search[Deduplicated]):
+    """A removal of near-duplicates."""
 
+    targets: OutputPlan
+    """What is written."""
+    removal: RemovalRules
+    """Which documents stay, and with which columns."""
+    notes: Mapping[str, str]
+    """For the page."""
+    clock: Stopwatch
+    index: tuple[Index, Counted] | None = None
+    """Its documents are those of `against`, and the kept documents are inserted into it, together
+    with the outputs; and what it counts. In memory only."""
 
-def run_in_memory(
-    request: Request,
-    budget: ReadBudget,
-    targets: OutputPlan,
-    removal: RemovalRules,
-    notes: Mapping[str, str],
-    clock: Stopwatch,
-    index: Index | None = None,
-) -> Deduplicated:
-    """Read the files, remove the near-duplicates, and write what is asked for.
+    kind = "dedup"
+    found = Deduplicated
 
-    Parameters
-    ----------
-    request
-        The files, and what is searched for.
-    budget
-        What reading may take.
-    targets
-        What is written.
-    removal
-        Which documents stay, and with which columns.
-    notes
-        For the page.
-    clock
-        Takes the time of each stage.
-    index
-        Its documents are those of `against`, and the kept documents are inserted into it, together
-        with the outputs.
-    """
-    how, n_against = threads_and_progress(request.run), None
-    if index is not None:
-        n_against = len(index)
-        has_table = removal.annotate or targets.clusters is not None
-        counted = check_counted(index, removal.counted, is_required=not has_table)
-    with clock("reading"):
-        collection, others = read_both(request, budget)
+    def result(self, request: Request, choice: EngineChoice) -> FileDeduplication:
+        """Search and write; return what was found, with the counts, times and paths."""
+        counts = self.find(request, choice)
+        summary = counts.summary
+        documents = summary.documents - summary.n_against
+        return FileDeduplication(
+            documents=documents, n_kept=documents - counts.removed, empty=summary.empty,
+            limited=counts.limited, further_copies=counts.further_copies,
+            missing_priorities=summary.missing_priorities, **counts_of(summary),
+            **shared_fields(request, choice, self.clock, **self.removal.description),
+            outputs=self.targets.outputs(summary.files),
+        )  # fmt: skip
+
+    def in_memory(self, held: Held) -> Deduplicated:
+        """Search in the documents in memory, and write."""
+        request, targets, removal = held.request, self.targets, self.removal
+        index, counted = (None, None) if self.index is None else self.index
+        collection, n_against = held.collection, None
         if request.saves_ids:
             collection.ids.check(refusal_of_id)
         if targets.index is not None:
             collection.ids.check_different(DIFFERENT)
         if index is not None:
+            n_against = len(index)
             collection.ids.check_different(DIFFERENT_ADDED)
-    rows, of_row = collection, np.arange(len(collection))
-    if request.group is not None:
-        collection, of_row = grouped(collection, request.group, request.read.join_with)
-        others, _ = grouped(others, request.group, request.read.join_with)
-    priority = collection.numbers.get(request.read.priority or "")
-    signatures: list[NDArray[np.uint32]] = []
-    result = deduplicate_texts(
-        collection.texts, request.search, request.run,
-        against=others.texts if index is None else index, keep=removal.keep, priority=priority,
-        max_candidates=removal.max_candidates, within=request.groups(collection.labels),
-        against_within=request.groups(others.labels) if request.against else None,
-        on_signed=None if targets.index is None else signatures.append,
-    )  # fmt: skip
-    if index is not None:
-        others = _of_index(index, result, with_texts=targets.report is not None)
-    before = len(others)
-    proofs = _proofs(result, before, with_copies=not removal.keeps_one)
-    inputs = range(before, before + len(collection))
-    removals = Removals(proofs, inputs, removal, collection.labels, collection.numbers)
-    stays = np.ones(len(collection), np.bool_)
-    stays[removals.left_out["left"] - before] = False
-    ids = others.ids + collection.ids
-    annotations = removals.annotations(request.search, ids)
-    change = None if index is None else _counted(index, removals, ids, collection, counted)
-    with _appearing(index, change) as together:
-        with clock("writing"):
-            removals.write_tables(
-                targets, request.search, ids, together,
-                has_against=bool(request.against) or index is not None,
-            )  # fmt: skip
-            kept = stays
-            added: Added | None = annotations
-            if annotations is not None:
-                kept = np.ones_like(stays)
-                if request.group is not None:
-                    added = RowAnnotations(annotations, of_row)
-            if targets.output is not None:
-                write_rows(
-                    rows, kept[of_row], targets.output, convert=targets.convert, added=added,
-                    together=together, **how,
+        signatures: list[NDArray[np.uint32]] = []
+        result = deduplicate_texts(
+            collection.texts, request.search, request.run,
+            against=held.others.texts if index is None else index, keep=removal.keep,
+            priority=collection.numbers.get(request.read.priority or ""),
+            max_candidates=removal.max_candidates, within=held.within,
+            against_within=held.against_within,
+            on_signed=None if targets.index is None else signatures.append,
+        )  # fmt: skip
+        if index is not None:
+            held.others = _of_index(index, result, with_texts=targets.report is not None)
+        inputs, ids = held.inputs, held.ids
+        proofs = _proofs(result, inputs.start, with_copies=not removal.keeps_one)
+        removals = Removals(proofs, inputs, removal, collection.labels, collection.numbers)
+        kept = np.ones(len(collection), np.bool_)
+        annotations = removals.annotations(request.search, ids)
+        if annotations is None:
+            kept[removals.left_out["left"] - inputs.start] = False
+        appearing = replacing_together()
+        if index is not None and counted is not None:
+            appearing = published(index, _counted(index, removals, ids, collection, counted))
+        with appearing as together:
+            with self.clock("writing"):
+                removals.write_tables(
+                    targets, request.search, ids, together,
+                    has_against=bool(request.against) or index is not None,
                 )  # fmt: skip
-        if targets.index is not None:
-            with clock("saving the index"):
-                documents = kept_of(collection, result.kept, *signatures)
-                save_index(
-                    targets.index, request.search, request.run.threads, documents, together,
-                    removals.count_in,
-                )  # fmt: skip
-        if targets.report is not None:
-            seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
-            page = _page(result, collection, others, notes, seconds)
-            write_text(targets.report, page, together)
-    clock.update(result.seconds)
-    summary = summary_of(
-        collection, others, n_against, empty=result.empty,
-        missing_priorities=result.missing_priorities,
-    )  # fmt: skip
-    removed = len(removals.left_out)
-    return Deduplicated(summary, removed, result.limited, len(proofs) - removed)
+                held.write_rows(targets, kept, together, added=annotations)
+            if targets.index is not None:
+                with self.clock("saving the index"):
+                    documents = kept_of(collection, result.kept, *signatures)
+                    save_index(
+                        targets.index, request.search, request.run.threads, documents, together,
+                        removals.count_in,
+                    )  # fmt: skip
+            if targets.report is not None:
+                seconds = {
+                    "reading": self.clock["reading"], **result.seconds,
+                    "writing": self.clock["writing"],
+                }  # fmt: skip
+                write_text(targets.report, self._page(held, result, seconds), together)
+        self.clock.update(result.seconds)
+        summary = held.summary(
+            n_against, empty=result.empty, missing_priorities=result.missing_priorities
+        )
+        removed = len(removals.left_out)
+        return Deduplicated(summary, removed, result.limited, len(proofs) - removed)
 
+    def _page(self, held: Held, result: Deduplication, seconds: Mapping[str, float]) -> str:
+        collection, others, lines = held.collection, held.others, self.notes
+        first = [name for name in ("input", "limit", "reference collection") if name in lines]
+        return report_page(
+            result, collection.texts, others.texts, collection.ids, others.ids,
+            f"Deduplication of {plural(len(collection), 'document')}",
+            {**{name: lines[name] for name in first}, **left_out(held.skipped), **lines}, seconds,
+        )  # fmt: skip
 
-def _appearing(
-    index: Index | None, change: Callable[[], None] | None
-) -> AbstractContextManager[Replacements]:
-    """Let outputs appear together, and with a change of the index if there is one."""
-    if index is None or change is None:
-        return replacing_together()
-    return published(index, change)
+    def decided(self, request: Request) -> dict[str, Any]:
+        """Return all that the answer depends on, besides the request."""
+        keep = "priority" if request.read.priority else self.removal.keep
+        return {**self.removal.description, "keep": keep}
+
+    @property
+    def outputs(self) -> dict[str, str | None]:
+        """Where everything is written, as it was given."""
+        return self.targets.all_paths
+
+    def stages(self, run: Run) -> list[Stage]:
+        """Return the table of the stages of a run on disk."""
+        targets, removal, clock = self.targets, self.removal, self.clock
+        keep = None if run.request.read.priority else removal.keep
+        texts = cache(lambda: gathered_texts(run))
+
+        @cache
+        def removals() -> Removals:
+            inputs = range(run.summary.n_against, run.summary.documents)
+            return Removals(answer_of_all_parts(run), inputs, removal, *saved_columns(run))
+
+        @cache
+        def left() -> WholeRows:
+            kept = kept_documents(run, removals().left_out)
+            added = removals().annotations(run.params, texts())
+            if added is not None:
+                kept = np.ones_like(kept)
+            left = WholeRows(kept, run.summary.n_against, added)
+            return left if run.rows is None else rows_left(run.rows, left)
+
+        @clock("decisions")
+        def decide() -> None:
+            decide_parts(run, texts(), keep, removal.max_candidates)
+
+        @clock("decisions")
+        def merge() -> None:
+            kept_documents(run, removals().left_out)
+
+        @clock("writing")
+        def finish() -> Ended:
+            summary, limited = run.summary, limited_documents(run)
+            with writing_tables(run, targets, left()) as together:
+                removals().write_tables(
+                    targets, run.params, texts(), together, has_against=run.first_input > 0
+                )
+                if targets.index is not None and not targets.index.is_in_record_of(run.work):
+                    documents = reread_kept(run, removals().proofs)
+                    with recording(together, run.work, *targets.index.record):
+                        save_index(
+                            targets.index, run.params, run.options.threads, documents, together,
+                            removals().count_in,
+                        )  # fmt: skip
+                if targets.report is not None:
+                    order: dict[str, Any] = {"max_candidates": removal.max_candidates}
+                    order |= {} if keep is None else {"keep": keep}
+                    page = largest_page(
+                        run, summary, removals().proofs, texts(), limited, order, self.notes, clock
+                    )
+                    write_text(targets.report, page, together)
+            removed = len(removals().left_out)
+            further_copies = len(removals().proofs) - removed
+            found = Deduplicated(summary, removed, limited, further_copies)
+            return Ended(found, targets.all_outputs(summary.files))
+
+        return search_stages(run, clock, decide, finish, targets, merge, left)
 
 
 def _counted(
@@ -476,114 +500,8 @@ def _proofs(result: Deduplication, before: int, *, with_copies: bool) -> NDArray
     return rows_of(Proof, before + gone, kept, result.similarity[gone], copy)
 
 
-def _page(
-    result: Deduplication,
-    collection: Collection,
-    against: Collection,
-    lines: Mapping[str, str],
-    seconds: Mapping[str, float],
-) -> str:
-    bad = left_out(collection.skipped + against.skipped)
-    before = {
-        name: lines[name] for name in ("input", "limit", "reference collection") if name in lines
-    }
-    return report_page(
-        result,
-        collection.texts,
-        against.texts,
-        collection.ids,
-        against.ids,
-        f"Deduplication of {plural(len(collection), 'document')}",
-        {**before, **bad, **lines},
-        seconds,
-    )
-
-
 MOST = 5_000
 """Documents that the page is about."""
-
-
-def _run_on_disk(
-    run: Run,
-    targets: OutputPlan,
-    removal: RemovalRules,
-    *,
-    notes: Mapping[str, str],
-    clock: Stopwatch,
-) -> Deduplicated:
-    """Remove the near-duplicates, or go on where a run before was ended.
-
-    Parameters
-    ----------
-    targets
-        What is written.
-    removal
-        Which documents stay, and with which columns.
-    notes
-        For the page.
-    clock
-        Takes the time of each stage.
-    """
-    keep = None if run.request.read.priority else removal.keep
-    decided = {
-        **removal.description, "keep": keep or "priority", "against_files": run.first_input,
-    }  # fmt: skip
-
-    def stages(run: Run) -> list[Stage]:
-        texts = cache(lambda: gathered_texts(run))
-
-        @cache
-        def removals() -> Removals:
-            inputs = range(run.summary.n_against, run.summary.documents)
-            return Removals(answer_of_all_parts(run), inputs, removal, *saved_columns(run))
-
-        @cache
-        def left() -> WholeRows:
-            kept = kept_documents(run, removals().left_out)
-            added = removals().annotations(run.params, texts())
-            if added is not None:
-                kept = np.ones_like(kept)
-            left = WholeRows(kept, run.summary.n_against, added)
-            return left if run.rows is None else rows_left(run.rows, left)
-
-        @clock("decisions")
-        def decide() -> None:
-            decide_parts(run, texts(), keep, removal.max_candidates)
-
-        @clock("decisions")
-        def merge() -> None:
-            kept_documents(run, removals().left_out)
-
-        @clock("writing")
-        def finish() -> Ended:
-            summary, limited = run.summary, limited_documents(run)
-            with writing_tables(run, targets, left()) as together:
-                removals().write_tables(
-                    targets, run.params, texts(), together, has_against=run.first_input > 0
-                )
-                if targets.index is not None and not targets.index.is_in_record_of(run.work):
-                    documents = reread_kept(run, removals().proofs)
-                    with recording(together, run.work, *targets.index.record):
-                        save_index(
-                            targets.index, run.params, run.options.threads, documents, together,
-                            removals().count_in,
-                        )  # fmt: skip
-                if targets.report is not None:
-                    order: dict[str, Any] = {"max_candidates": removal.max_candidates}
-                    order |= {} if keep is None else {"keep": keep}
-                    page = largest_page(
-                        run, summary, removals().proofs, texts(), limited, order, notes, clock
-                    )
-                    write_text(targets.report, page, together)
-            removed = len(removals().left_out)
-            further_copies = len(removals().proofs) - removed
-            found = Deduplicated(summary, removed, limited, further_copies)
-            return Ended(found, targets.all_outputs(summary.files))
-
-        return search_stages(run, clock, decide, finish, targets, merge, left)
-
-    search = Search("dedup", decided, targets.all_paths, stages)
-    return execute(run, search, clock, Deduplicated, 0, 0, 0)
 
 
 def largest_page(

@@ -1,6 +1,7 @@
 """Deduplication of the lines or paragraphs of files: the same answer in memory and on disk."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,11 @@ from fastlsh.files.disk.decide import (
 )
 from fastlsh.files.disk.gathered import GatheredTexts, gathered_texts
 from fastlsh.files.disk.link import PARTS, first_pieces
-from fastlsh.files.disk.staged import Search, execute, search_stages
+from fastlsh.files.disk.staged import Search, search_stages
 from fastlsh.files.disk.write import writing_tables
-from fastlsh.files.held import read_both, summary_of, threads_and_progress
+from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, OutputPlan, RequestedOutputs, plan_removal, prepared
-from fastlsh.files.requests import SHARED, Path, ReadBudget, Request
+from fastlsh.files.requests import SHARED, Path, Request
 from fastlsh.files.results import (
     FileLineDeduplication,
     counts_of,
@@ -37,7 +38,7 @@ from fastlsh.files.results import (
 from fastlsh.files.run.records import Segment, Summary
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Ended, Stage
-from fastlsh.io import Paths, replacing_together, write_rows, write_text
+from fastlsh.io import Paths, replacing_together, write_text
 from fastlsh.keywords import Prepared, checkable, shares, taken
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import SearchParams
@@ -124,123 +125,114 @@ def deduplicate_line_files(
     params = piece_params(threshold, **taken(SearchParams.of, keywords))
     request = Request.of(inputs, against, params, keywords, cutting=cutting)
     requested = RequestedOutputs(output, convert_to, removed, report=report)
+
+    def task(request: Request, targets: OutputPlan) -> Lines:
+        notes = notes_of(request, targets)
+        return Lines(targets, cutting, drop_empty, max_candidates, notes, Stopwatch())
+
     return prepared(
         request, output, lambda request: plan_removal(request, requested),
-        lambda request, planned: _deduplicated(
-            request, *planned, cutting, drop_empty, max_candidates
-        ),
+        lambda request, planned: task(request, planned[0]).result(request, planned[1]),
         ended=lambda result: warn_if_none_left(request, result.spans, result.n_kept, by),
     )  # fmt: skip
 
 
-def _deduplicated(
-    request: Request,
-    targets: OutputPlan,
-    choice: EngineChoice,
-    cutting: Cutting,
-    drop_empty: bool,
-    max_candidates: int,
-) -> FileLineDeduplication:
-    clock = Stopwatch()
-    more = {"min_length": cutting.min_length, "max_candidates": max_candidates}
-    shared = {"by": cutting.by, **shared_fields(request, choice, clock, **more)}
-    notes = notes_of(request, targets)
-    if choice.run is None:
-        counts = _run_in_memory(
-            request, choice.read_budget, targets, cutting, drop_empty, max_candidates, notes, clock
-        )
-    else:
-        counts = _run_on_disk(
-            choice.run, targets, drop_empty=drop_empty, max_candidates=max_candidates, notes=notes,
-            clock=clock,
-        )  # fmt: skip
-    return FileLineDeduplication(
-        documents=counts.documents, spans=counts.spans, n_removed=counts.removed,
-        written=counts.documents - (counts.emptied if drop_empty else 0), changed=counts.changed,
-        emptied=counts.emptied, characters=counts.characters, limited=counts.limited,
-        **{**counts_of(counts.summary), "against_documents": counts.against}, **shared,
-        outputs=targets.outputs(counts.summary.files),
-    )  # fmt: skip
+@dataclass(frozen=True)
+class Lines(Search[LinesFound]):
+    """A removal of repeated lines or paragraphs."""
 
+    targets: OutputPlan
+    """What is written."""
+    cutting: Cutting
+    drop_empty: bool
+    """Whether rows go of which nothing is left."""
+    max_candidates: int
+    notes: Mapping[str, str]
+    """For the page."""
+    clock: Stopwatch
 
-def _run_in_memory(
-    request: Request,
-    budget: ReadBudget,
-    targets: OutputPlan,
-    cutting: Cutting,
-    drop_empty: bool,
-    max_candidates: int,
-    notes: Mapping[str, str],
-    clock: Stopwatch,
-) -> LinesFound:
-    """Read the files, remove repeated pieces, and write the outputs; `notes` are for the page."""
-    with clock("reading"):
-        collection, others = read_both(request, budget)
-    with clock("search"):
-        texts = collection.texts
-        result = deduplicate_lines_of_texts(
-            CutCollections.of(texts, others.texts), cutting.by, request.search, request.run,
-            min_length=cutting.min_length, max_candidates=max_candidates,
+    kind = "lines"
+    found = LinesFound
+
+    def result(self, request: Request, choice: EngineChoice) -> FileLineDeduplication:
+        """Search and write; return what was found, with the counts, times and paths."""
+        cutting = self.cutting
+        more = {"min_length": cutting.min_length, "max_candidates": self.max_candidates}
+        shared = {"by": cutting.by, **shared_fields(request, choice, self.clock, **more)}
+        counts = self.find(request, choice)
+        return FileLineDeduplication(
+            documents=counts.documents, spans=counts.spans, n_removed=counts.removed,
+            written=counts.documents - (counts.emptied if self.drop_empty else 0),
+            changed=counts.changed, emptied=counts.emptied, characters=counts.characters,
+            limited=counts.limited,
+            **{**counts_of(counts.summary), "against_documents": counts.against}, **shared,
+            outputs=self.targets.outputs(counts.summary.files),
         )  # fmt: skip
-    before, outside = len(others), result.against_document
-    stays = np.where(outside < 0, before + result.kept_document, outside)
-    kept = np.ones(len(collection), np.bool_)
-    if drop_empty:
-        kept[result.emptied] = False
-    with replacing_together() as together:
-        with clock("writing"):
-            write_spans(
-                targets, others.ids + collection.ids,
-                (before + result.document, result.start, result.end, stays),
-                {"jaccard": result.similarity}, together,
-                n_against=before if request.against else None,
+
+    def in_memory(self, held: Held) -> LinesFound:
+        """Search in the documents in memory, and write."""
+        request, targets = held.request, self.targets
+        collection, others = held.collection, held.others
+        with self.clock("search"):
+            result = deduplicate_lines_of_texts(
+                CutCollections.of(collection.texts, others.texts), self.cutting.by,
+                request.search, request.run, min_length=self.cutting.min_length,
+                max_candidates=self.max_candidates,
             )  # fmt: skip
-            changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
-            if targets.output is not None:
-                write_rows(
-                    collection, kept, targets.output, convert=targets.convert, texts=changed,
-                    together=together, **threads_and_progress(request.run),
+        before, outside = len(others), result.against_document
+        stays = np.where(outside < 0, before + result.kept_document, outside)
+        kept = np.ones(len(collection), np.bool_)
+        if self.drop_empty:
+            kept[result.emptied] = False
+        changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
+        with replacing_together() as together:
+            with self.clock("writing"):
+                write_spans(
+                    targets, held.ids,
+                    (before + result.document, result.start, result.end, stays),
+                    {"jaccard": result.similarity}, together,
+                    n_against=before if request.against else None,
                 )  # fmt: skip
-        if targets.report is not None:
-            run = line_run(result, texts, others.texts, collection.ids, others.ids)
-            skipped = collection.skipped + others.skipped
-            write_text(targets.report, removal_page(run, skipped, notes, clock), together)
-    return LinesFound(
-        summary_of(collection, others), len(collection), result.spans, len(result),
-        result.characters, len(result.changed), len(result.emptied), result.limited, len(others),
-    )  # fmt: skip
+                held.write_rows(targets, kept, together, texts=changed)
+            if targets.report is not None:
+                run = line_run(result, collection.texts, others.texts, collection.ids, others.ids)
+                page = removal_page(run, held.skipped, self.notes, self.clock)
+                write_text(targets.report, page, together)
+        return LinesFound(
+            held.summary(), len(collection), result.spans, len(result), result.characters,
+            len(result.changed), len(result.emptied), result.limited, before,
+        )  # fmt: skip
 
+    def decided(self, _: Request) -> dict[str, Any]:
+        """Return all that the answer depends on, besides the request."""
+        return {
+            "by": self.cutting.by, "min_length": self.cutting.min_length,
+            "max_candidates": self.max_candidates, "drop_empty": self.drop_empty,
+        }  # fmt: skip
 
-def _run_on_disk(
-    run: Run,
-    targets: OutputPlan,
-    *,
-    drop_empty: bool,
-    max_candidates: int,
-    notes: Mapping[str, str],
-    clock: Stopwatch,
-) -> LinesFound:
-    """Remove what repeats, or go on where a run before was ended."""
-    cutting = run.cutting
-    assert cutting is not None
-    decided = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
-    decided |= {"drop_empty": drop_empty, "against_files": run.first_input}
+    @property
+    def outputs(self) -> dict[str, str | None]:
+        """Where everything is written, as it was given."""
+        return self.targets.all_paths
 
-    def stages(run: Run) -> list[Stage]:
+    def stages(self, run: Run) -> list[Stage]:
+        """Return the table of the stages of a run on disk."""
+        targets = self.targets
+
         @cache
         def left() -> WithoutPieces:
             kept = kept_documents(run, answer_of_all_parts(run))
             return WithoutPieces(
-                kept, first_pieces(run), run.summary.n_against, cutting, drop_empty
+                kept, first_pieces(run), run.summary.n_against, self.cutting, self.drop_empty
             )
 
-        @clock("decisions")
+        @self.clock("decisions")
         def decide() -> None:
-            decide_parts(run, gathered_texts(run), "first", max_candidates)
+            decide_parts(run, gathered_texts(run), "first", self.max_candidates)
 
-        merge = clock("decisions")(left)
+        merge = self.clock("decisions")(left)
 
-        @clock("writing")
+        @self.clock("writing")
         def finish() -> Ended:
             summary, texts, proofs = run.summary, gathered_texts(run), answer_of_all_parts(run)
             counts = counts_of_pieces(run, run.segments_of_inputs)
@@ -255,11 +247,11 @@ def _run_on_disk(
                     n_against=summary.n_against if run.first_input else None,
                 )  # fmt: skip
                 if targets.report is not None:
-                    outcome = {"limited": limited, "max_candidates": max_candidates}
+                    outcome = {"limited": limited, "max_candidates": self.max_candidates}
                     shown = _line_run(
                         run, summary, proofs, texts, all_counts, len(counts), lengths, outcome
                     )
-                    page = removal_page(shown, summary.skipped, notes, clock)
+                    page = removal_page(shown, summary.skipped, self.notes, self.clock)
                     write_text(targets.report, page, together)
                 del begin, end, lengths  # a single output, which is written next, needs the memory
             found = LinesFound(
@@ -269,10 +261,7 @@ def _run_on_disk(
             )  # fmt: skip
             return Ended(found, targets.all_outputs(summary.files))
 
-        return search_stages(run, clock, decide, finish, targets, merge, left)
-
-    search = Search("lines", decided, targets.all_paths, stages)
-    return execute(run, search, clock, LinesFound, *[0] * 8)
+        return search_stages(run, self.clock, decide, finish, targets, merge, left)
 
 
 def _line_run(

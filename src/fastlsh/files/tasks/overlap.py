@@ -15,26 +15,24 @@ from fastlsh.files.data_sets import DataSets, names_at
 from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prepared_texts
 from fastlsh.files.disk.gathered import gathered_texts
 from fastlsh.files.disk.segments import saved_columns
-from fastlsh.files.disk.staged import Search, execute, search_stages
-from fastlsh.files.held import summary_of, threads_and_progress
+from fastlsh.files.disk.staged import Search, search_stages
+from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, prepared, select_engine
 from fastlsh.files.requests import (
     SHARED,
     Engine,
     Path,
-    ReadBudget,
     Request,
     paths,
     search_params,
 )
 from fastlsh.files.results import FileOverlap, counts_of, shared_fields
 from fastlsh.files.run.manifest import OUTPUT_PATH
-from fastlsh.files.run.records import Summary
+from fastlsh.files.run.records import NOTHING, Summary
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Ended, Stage, check_pair_stage
 from fastlsh.io import (
     STANDARD,
-    Collection,
     Paths,
     Source,
     check_target,
@@ -48,6 +46,7 @@ from fastlsh.io import (
 )
 from fastlsh.keywords import Prepared, checkable, shares
 from fastlsh.parallel import Stopwatch, ordered_map
+from fastlsh.parameters import SearchParams
 from fastlsh.reporting import check_report, overlap_page
 from fastlsh.results import Overlap
 from fastlsh.search import check_countable, check_data_sets, overlap_of_texts
@@ -140,7 +139,9 @@ def overlap_files(
     search = OverlapSearch(request.inputs, source, target, page, max_pairs)
     return prepared(
         request, target or STANDARD, lambda request: _planned(request, search),
-        lambda request, planned: _overlap(request, search, *planned),
+        lambda request, planned: OverlapTask(search, planned[0], Stopwatch()).result(
+            request, planned[1]
+        ),
         twice=request.engine.engine is Engine.DISK or source is not None,
     )  # fmt: skip
 
@@ -186,29 +187,6 @@ def _planned(request: Request, search: OverlapSearch) -> tuple[DataSets | None, 
     return data_sets, select_engine(request, sources, 0, target, rows_written=False)
 
 
-def _overlap(
-    request: Request, search: OverlapSearch, data_sets: DataSets | None, choice: EngineChoice
-) -> FileOverlap:
-    clock = Stopwatch()
-    more = {"max_pairs": search.max_pairs, "source": search.source}
-    shared = shared_fields(request, choice, clock, **more)
-    if choice.run is None:
-        if data_sets is None:
-            data_sets = _sets_in_memory(request, search)
-        overlap, summary = _run_in_memory(request, choice.read_budget, search, data_sets, clock)
-        with clock("writing"):
-            search.write(overlap, request, summary.skipped, clock)
-    else:
-        overlap, summary = _run_on_disk(
-            choice.run, data_sets, search.max_pairs, search.output, search.page,
-            lambda overlap, skipped: search.write(overlap, request, skipped, clock), clock,
-        )  # fmt: skip
-    return FileOverlap(
-        documents=int(overlap.documents.sum()), empty=overlap.empty, overlap=overlap,
-        **counts_of(summary), **shared,
-    )  # fmt: skip
-
-
 def _sets_in_memory(request: Request, search: OverlapSearch) -> DataSets:
     """Return the values of the column as data sets."""
     assert search.source is not None
@@ -246,119 +224,116 @@ def _check_paths(request: Request, search: OverlapSearch, sources: list[Source])
         check_report(search.page)
 
 
-def _run_in_memory(
-    request: Request,
-    budget: ReadBudget,
-    search: OverlapSearch,
-    data_sets: DataSets,
-    clock: Stopwatch,
-) -> tuple[Overlap, Summary]:
-    with clock("reading"):
-        how = threads_and_progress(request.run)
-        collection = budget.read(request.inputs, request.read, mixed=True, **how)
-    with clock("search"):
-        params, texts = request.search, as_texts(collection.texts)
-        if data_sets.column is None:
-            documents = [part.documents for part in collection.parts]
-            data_set = np.repeat(data_sets.of_file, documents)
-        else:
-            data_set = data_sets.of_labels(collection.labels[data_sets.column])
-        characters = characters_of(texts, params.shingler, request.run)
-        overlap = overlap_of_texts(
-            params.shingler.prepared(texts), data_set, characters, data_sets.names, params,
-            request.run, max_pairs=search.max_pairs,
-        )  # fmt: skip
-    return overlap, summary_of(collection, Collection(), empty=overlap.empty)
-
-
 class CountsFound(NamedTuple):
     """What a run has counted, as JSON can have it."""
 
-    summary: Summary
-    names: list[str]
-    totals: Sequence[Sequence[int]]
+    summary: Summary = NOTHING
+    names: Sequence[str] = ()
+    totals: Sequence[Sequence[int]] = ()
     """Documents and characters of each data set."""
-    counts: Sequence[Sequence[int]]
+    counts: Sequence[Sequence[int]] = ()
     """Rows of `Shared`."""
 
-    def overlap(self, run: Run) -> Overlap:
+    def overlap(self, params: SearchParams) -> Overlap:
         """Return the overlap of the data sets."""
         documents, characters = np.array(self.totals, np.int64).reshape(2, -1)
         counts = np.array([tuple(row) for row in self.counts], Shared)
         return Overlap(
             self.names, documents, characters, counts, empty=self.summary.empty,
-            short=self.summary.short, params=run.params.lsh,
+            short=self.summary.short, params=params.lsh,
         )  # fmt: skip
 
 
-def _run_on_disk(
-    run: Run,
-    data_sets: DataSets | None,
-    max_pairs: int,
-    output: str | None,
-    page: str | None,
-    write: Callable[[Overlap, int], None],
-    clock: Stopwatch,
-) -> tuple[Overlap, Summary]:
-    """Count, or go on where a run before was ended, and write.
+@dataclass(frozen=True)
+class OverlapTask(Search[CountsFound]):
+    """A comparison of data sets."""
 
-    Parameters
-    ----------
-    data_sets
-        Which one each document is of; None: the values of the column that is read.
-    max_pairs
-        As for `overlap_files`.
-    output, page
-        Where the table and the page are written.
-    write
-        Writes what is asked for, given how many rows were skipped; then the work is removed.
-    clock
-        Takes the time of each stage.
+    search: OverlapSearch
+    data_sets: DataSets | None
+    """Which one each document is of; None: the values of the column that is read."""
+    clock: Stopwatch
 
-    Returns
-    -------
-    Overlap, Summary
-        Nothing is counted after a stage that does not end the run.
-    """
-    decided: dict[str, Any] = {"max_pairs": max_pairs, "source": None}
-    if data_sets is None:
-        (decided["source"],) = run.request.read.labels
-    else:
-        sizes = np.bincount(data_sets.of_file, minlength=len(data_sets.names)).tolist()
-        decided["files of each data set"] = sizes
+    kind = "overlap"
+    found = CountsFound
 
-    def stages(run: Run) -> list[Stage]:
+    def result(self, request: Request, choice: EngineChoice) -> FileOverlap:
+        """Count and write; return what was found, with the counts and times."""
+        more = {"max_pairs": self.search.max_pairs, "source": self.search.source}
+        shared = shared_fields(request, choice, self.clock, **more)
+        counts = self.find(request, choice)
+        overlap = counts.overlap(request.search)
+        return FileOverlap(
+            documents=int(overlap.documents.sum()), empty=overlap.empty, overlap=overlap,
+            **counts_of(counts.summary), **shared,
+        )  # fmt: skip
+
+    def in_memory(self, held: Held) -> CountsFound:
+        """Count in the documents in memory, and write."""
+        request, collection, search = held.request, held.collection, self.search
+        with self.clock("search"):
+            params, texts = request.search, as_texts(collection.texts)
+            if self.data_sets is None:
+                sets = _sets_in_memory(request, search)
+                data_set = sets.of_labels(collection.labels[sets.column or ""])
+            else:
+                sets, documents = self.data_sets, [part.documents for part in collection.parts]
+                data_set = np.repeat(sets.of_file, documents)
+            overlap = overlap_of_texts(
+                params.shingler.prepared(texts), data_set,
+                characters_of(texts, params.shingler, request.run), sets.names, params,
+                request.run, max_pairs=search.max_pairs,
+            )  # fmt: skip
+        with self.clock("writing"):
+            search.write(overlap, request, held.skipped, self.clock)
+        totals = overlap.documents.tolist(), overlap.characters.tolist()
+        summary = held.summary(empty=overlap.empty, short=overlap.short)
+        return CountsFound(summary, sets.names, totals, overlap.counts.tolist())
+
+    def decided(self, request: Request) -> dict[str, Any]:
+        """Return all that the answer depends on, besides the request."""
+        decided = {"max_pairs": self.search.max_pairs, "source": self.search.source}
+        if self.data_sets is None:
+            return decided
+        sizes = np.bincount(self.data_sets.of_file, minlength=len(self.data_sets.names))
+        return {**decided, "files of each data set": sizes.tolist()}
+
+    @property
+    def outputs(self) -> dict[str, str | None]:
+        """Where everything is written, as it was given."""
+        return {OUTPUT_PATH: self.search.output}
+
+    def stages(self, run: Run) -> list[Stage]:
+        """Return the table of the stages of a run on disk."""
+        search = self.search
+
         @cache
         def sets() -> DataSets:
             try:
-                return data_sets or _sets_on_disk(run, decided["source"])
+                return self.data_sets or _sets_on_disk(run, search.source or "")
             except ValueError:  # with this column, no run can go on
                 if run.stage is None:
                     run.work.empty()
                 raise
 
-        @clock("decisions")
+        @self.clock("decisions")
         def decide() -> None:
-            _count_parts(run, sets(), max_pairs)
+            _count_parts(run, sets(), search.max_pairs)
 
         def finish() -> Ended:
             names = sets().names
-            with clock("counting"):
+            with self.clock("counting"):
                 totals = _totals(run, len(names), _of_documents(run, sets()))
             tables = [run.work.load(answer_name(number)) for number in range(run.linked.parts)]
             counts = added_up(np.concatenate([np.empty(0, Shared), *tables]))
             found = CountsFound(run.summary, names, totals.tolist(), counts.tolist())
-            with clock("writing"):
-                write(found.overlap(run), run.summary.skipped)
-            return Ended(found, [path for path in (output, page) if path is not None])
+            with self.clock("writing"):
+                search.write(
+                    found.overlap(run.params), run.request, run.summary.skipped, self.clock
+                )
+            paths = (search.output, search.page)
+            return Ended(found, [path for path in paths if path is not None])
 
-        return search_stages(run, clock, decide, finish)
-
-    names = [] if data_sets is None else data_sets.names
-    nothing: tuple[Any, ...] = names, np.zeros((2, len(names)), np.int64), []
-    search = Search("overlap", decided, {OUTPUT_PATH: output}, stages)
-    counts = execute(run, search, clock, CountsFound, *nothing)
-    return counts.overlap(run), counts.summary
+        return search_stages(run, self.clock, decide, finish)
 
 
 def _count_parts(run: Run, data_sets: DataSets, max_pairs: int) -> None:

@@ -1,6 +1,7 @@
 """Pairs of near-duplicates in files: the same answer in memory and on disk."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from fastlsh.files.answers import (
     named_files,
     write_components,
 )
-from fastlsh.files.budget import longest_row
 from fastlsh.files.disk.decide import (
     answer_of_all_parts,
     answer_rows,
@@ -26,9 +26,9 @@ from fastlsh.files.disk.decide import (
     pairs_of_parts,
 )
 from fastlsh.files.disk.gathered import as_json, gathered_texts
-from fastlsh.files.disk.staged import Search, execute, search_stages
+from fastlsh.files.disk.staged import Search, search_stages
 from fastlsh.files.estimate import check_exact_fits
-from fastlsh.files.held import grouped, read_both, summary_of, threads_and_progress
+from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, prepared, select_engine
 from fastlsh.files.requests import (
     SHARED,
@@ -43,13 +43,14 @@ from fastlsh.files.requests import (
 )
 from fastlsh.files.results import FilePairs, counts_of, shared_fields
 from fastlsh.files.run.manifest import OUTPUT_PATH
+from fastlsh.files.run.records import Summary
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Ended, Stage, check_pair_stage
 from fastlsh.io import (
     SPLIT,
     STANDARD,
-    Collection,
     Paths,
+    Values,
     check_target,
     recover_outputs,
     replacing_together,
@@ -59,6 +60,7 @@ from fastlsh.io import (
 )
 from fastlsh.keywords import Prepared, checkable, shares
 from fastlsh.parallel import Stopwatch, plural
+from fastlsh.parameters import SearchParams
 from fastlsh.reporting import (
     PairFiles,
     ReportedDocuments,
@@ -184,7 +186,7 @@ def near_duplicate_files(
     _check_search(search, request)
     return prepared(
         request, search.output or STANDARD, lambda request: _planned(request, search),
-        lambda request, choice: _pairs(request, choice, search),
+        lambda request, choice: PairTask(search, Stopwatch()).result(request, choice),
         twice=request.engine.engine is Engine.DISK or bool(names),
     )  # fmt: skip
 
@@ -264,100 +266,140 @@ def _planned(request: Request, search: PairSearch) -> EngineChoice:
     )  # fmt: skip
 
 
-def _pairs(request: Request, choice: EngineChoice, search: PairSearch) -> FilePairs:
-    clock = Stopwatch()
-    more = {"max_pairs": search.max_pairs, "best": search.best, "one_to_one": search.one_to_one}
-    shared = shared_fields(request, choice, clock, **more)
-    if search.exact:
-        kept = {name: shared["parameters"][name] for name in ("threshold", "shingler", *more)}
-        shared |= {
-            "params": None,
-            "recall_at_threshold": 1.0,
-            "parameters": {**kept, "exact": True},
-        }
-    if choice.run is None:
-        counts = _run_in_memory(request, choice.read_budget, search, clock)
-    else:
-        counts = _run_on_disk(choice.run, search=search, clock=clock)
-    summary = counts.summary
-    return FilePairs(
-        documents=summary.documents - summary.n_against, n_pairs=counts.pairs,
-        documents_in_pairs=counts.documents_in_pairs, empty=summary.empty, **counts_of(summary),
-        **shared,
-    )  # fmt: skip
+@dataclass(frozen=True)
+class PairTask(Search[PairsFound]):
+    """A search for pairs."""
+
+    search: PairSearch
+    clock: Stopwatch
+
+    kind = "pairs"
+    found = PairsFound
+
+    def result(self, request: Request, choice: EngineChoice) -> FilePairs:
+        """Search and write; return what was found, with the counts and times."""
+        search = self.search
+        more = {"max_pairs": search.max_pairs, "best": search.best, "one_to_one": search.one_to_one}
+        shared = shared_fields(request, choice, self.clock, **more)
+        if search.exact:
+            kept = {name: shared["parameters"][name] for name in ("threshold", "shingler", *more)}
+            shared |= {
+                "params": None, "recall_at_threshold": 1.0, "parameters": {**kept, "exact": True},
+            }  # fmt: skip
+        counts = self.find(request, choice)
+        summary = counts.summary
+        return FilePairs(
+            documents=summary.documents - summary.n_against, n_pairs=counts.pairs,
+            documents_in_pairs=counts.documents_in_pairs, empty=summary.empty,
+            **counts_of(summary), **shared,
+        )  # fmt: skip
+
+    def in_memory(self, held: Held) -> PairsFound:
+        """Search in the documents in memory, and write."""
+        search = self.search
+        with self.clock("search"):
+            pairs = _found(held, search)
+        if isinstance(pairs, Pairs):
+            left, right = pairs.left, pairs.right
+        else:
+            left, right = held.inputs.start + pairs.document, pairs.against
+        tables = PairTables(
+            held.ids, left, right, pairs.similarity, pairs.estimate,
+            lambda _: blocks_of(held.others, held.collection),
+        )  # fmt: skip
+        return self._written(
+            tables, held.summary(empty=pairs.empty), held.request.search, held.max_row,
+            lambda: held.ids, lambda: _page(held, self.search, self.clock, pairs),
+        )  # fmt: skip
+
+    def _written(
+        self,
+        tables: PairTables,
+        summary: Summary,
+        params: SearchParams,
+        max_row: int,
+        ids: Callable[[], Values],
+        page: Callable[[], str] = str,
+    ) -> PairsFound:
+        """Write what is asked for; return what was found.
+
+        `ids` returns those of all documents, and `page` the page, which only a run in memory has.
+        """
+        search, left, right = self.search, tables.left, tables.right
+        with replacing_together() as together:
+            with self.clock("writing"):
+                if search.components is not None:
+                    component = components_of(left, right, summary.documents)
+                    write_components(search.components, ids(), component, together)
+                tables.write(search, params, max_row, together)
+            if search.page is not None:
+                write_text(search.page, page(), together)
+        inside = count_in_pairs(left, right, range(summary.n_against, summary.documents))
+        return PairsFound(summary, len(left), inside)
+
+    def decided(self, _: Request) -> dict[str, Any]:
+        """Return all that the answer depends on, besides the request."""
+        names = ("max_pairs", "estimates", "best", "one_to_one")
+        return {name: getattr(self.search, name) for name in names}
+
+    @property
+    def outputs(self) -> dict[str, str | None]:
+        """Where everything is written, as it was given."""
+        return {OUTPUT_PATH: self.search.output, "components": self.search.components}
+
+    def stages(self, run: Run) -> list[Stage]:
+        """Return the table of the stages of a run on disk."""
+        search = self.search
+
+        @self.clock("decisions")
+        def decide() -> None:
+            pairs_of_parts(run, gathered_texts(run), search)
+
+        def finish() -> Ended:
+            with self.clock("writing"):
+                check_pairs(answer_rows(run), search.max_pairs)
+                pairs = answer_of_all_parts(run, EstimatedPair if search.estimates else FoundPair)
+            tables = PairTables(
+                gathered_texts(run), pairs["left"], pairs["right"], pairs["similarity"],
+                pairs["estimate"] if search.estimates else None, partial(_reread, run),
+            )  # fmt: skip
+            found = self._written(
+                tables, run.summary, run.params, run.budget.row, partial(_ids, run)
+            )
+            return Ended(found, search.tables)
+
+        return search_stages(run, self.clock, decide, finish)
 
 
-def _run_in_memory(
-    request: Request, budget: ReadBudget, search: PairSearch, clock: Stopwatch
-) -> PairsFound:
-    """Read the files, find all pairs or those with a document of `against`, and write them."""
-    with clock("reading"):
-        collection, others = read_both(request, budget)
-        if request.group is not None:
-            collection, _ = grouped(collection, request.group, request.read.join_with)
-            others, _ = grouped(others, request.group, request.read.join_with)
-    with clock("search"):
-        pairs = _found(request, search, collection, others)
-    before = len(others)
-    if isinstance(pairs, Pairs):
-        left, right = pairs.left, pairs.right
-    else:
-        left, right = before + pairs.document, pairs.against
-    ids = others.ids + collection.ids
-    tables = PairTables(
-        ids, left, right, pairs.similarity, pairs.estimate, lambda _: blocks_of(others, collection)
-    )
-    with replacing_together() as together:
-        with clock("writing"):
-            if search.components is not None and isinstance(pairs, Pairs):
-                write_components(search.components, ids, pairs.components(), together)
-            tables.write(search, request.search, longest_row(budget.memory), together)
-        if search.page is not None:
-            page = _page(request, search, clock, pairs, collection, others)
-            write_text(search.page, page, together)
-    inside = count_in_pairs(left, right, range(before, before + len(collection)))
-    return PairsFound(summary_of(collection, others, empty=pairs.empty), len(pairs), inside)
-
-
-def _found(
-    request: Request, search: PairSearch, collection: Collection, others: Collection
-) -> Pairs | Matches:
-    params, within = request.search, request.groups(collection.labels)
+def _found(held: Held, search: PairSearch) -> Pairs | Matches:
+    request, params, texts = held.request, held.request.search, held.collection.texts
     if request.against:
         return matches_of_texts(
-            collection.texts, others.texts, params, request.run, best=search.best,
+            texts, held.others.texts, params, request.run, best=search.best,
             one_to_one=search.one_to_one, max_pairs=search.max_pairs, estimates=search.estimates,
-            within=within, against_within=request.groups(others.labels),
+            within=held.within, against_within=held.against_within,
         )  # fmt: skip
     if search.exact:
         return exact_pairs(
-            collection.texts, params.threshold, shingler=params.shingler,
-            max_pairs=search.max_pairs, **threads_and_progress(request.run),
+            texts, params.threshold, shingler=params.shingler, max_pairs=search.max_pairs,
+            **held.threads_and_progress,
         )  # fmt: skip
     return pairs_of_texts(
-        collection.texts, params, request.run, max_pairs=search.max_pairs,
-        estimates=search.estimates, within=within,
+        texts, params, request.run, max_pairs=search.max_pairs, estimates=search.estimates,
+        within=held.within,
     )  # fmt: skip
 
 
-def _page(
-    request: Request,
-    search: PairSearch,
-    clock: Stopwatch,
-    pairs: Pairs | Matches,
-    collection: Collection,
-    others: Collection,
-) -> str:
-    texts, ids = (others.texts, others.ids) if request.against else (None, None)
-    skipped = collection.skipped + others.skipped
-    params = request.search
+def _page(held: Held, search: PairSearch, clock: Stopwatch, pairs: Pairs | Matches) -> str:
+    request, params, collection = held.request, held.request.search, held.collection
+    both = [collection, held.others] if request.against else [collection]
+    texts, ids = (held.others.texts, held.others.ids) if request.against else (None, None)
     documents = ReportedDocuments(collection.texts, texts, collection.ids, ids, params.shingler)
     outputs = {} if search.output is None else {"pairs": search.output}
-    notes = {**left_out(skipped), **named_files(request, "other collection", outputs)}
+    notes = {**left_out(held.skipped), **named_files(request, "other collection", outputs)}
     title = f"Pairs of {plural(len(collection), 'document')}"
     files = None
     if request.group is None:
-        both = [collection, others] if request.against else [collection]
         parts = [part for side in both for part in side.parts]
         files = PairFiles(
             [part.source.path for part in parts],
@@ -372,49 +414,6 @@ def _page(
     )
 
 
-def _run_on_disk(run: Run, *, search: PairSearch, clock: Stopwatch) -> PairsFound:
-    """Find all pairs and write them, or go on where a run before was ended."""
-    estimates = search.estimates
-    decided: dict[str, Any] = {"max_pairs": search.max_pairs, "estimates": estimates}
-    if run.first_input:
-        decided |= {"against_files": run.first_input, "best": search.best}
-        decided |= {"one_to_one": search.one_to_one}
-    outputs = {OUTPUT_PATH: search.output, "components": search.components}
-
-    def stages(run: Run) -> list[Stage]:
-        @clock("decisions")
-        def decide() -> None:
-            pairs_of_parts(run, gathered_texts(run), search)
-
-        @clock("writing")
-        def finish() -> Ended:
-            check_pairs(answer_rows(run), search.max_pairs)
-            pairs = answer_of_all_parts(run, EstimatedPair if estimates else FoundPair)
-            return Ended(_written_pairs(run, search, pairs), search.tables)
-
-        return search_stages(run, clock, decide, finish)
-
-    return execute(run, Search("pairs", decided, outputs, stages), clock, PairsFound, 0, 0)
-
-
-def _written_pairs(run: Run, search: PairSearch, pairs: NDArray[Any]) -> PairsFound:
-    """Write the tables of pairs; return what was found."""
-    left, right, summary = pairs["left"], pairs["right"], run.summary
-    tables = PairTables(
-        gathered_texts(run), left, right, pairs["similarity"],
-        pairs["estimate"] if search.estimates else None, partial(_reread, run),
-    )  # fmt: skip
-    with replacing_together() as together:
-        if search.components is not None:
-            numbers = np.arange(summary.documents)
-            ids = Cells(numbers, _ids(run), integers=summary.integers)
-            component = components_of(left, right, summary.documents)
-            write_components(search.components, ids, component, together)
-        tables.write(search, run.params, run.budget.row, together)
-    inside = count_in_pairs(left, right, range(summary.n_against, summary.documents))
-    return PairsFound(summary, len(pairs), inside)
-
-
 def _reread(run: Run, numbers: NDArray[np.int64]) -> Iterator[Reread]:
     """Read the blocks again that have some documents."""
     records = [
@@ -425,8 +424,13 @@ def _reread(run: Run, numbers: NDArray[np.int64]) -> Iterator[Reread]:
         yield Reread(record.first, record.documents, run.sources[record.source], block)
 
 
-def _ids(run: Run) -> Iterator[list[bytes]]:
-    """Read the ids of all documents again, as JSON."""
+def _ids(run: Run) -> Cells:
+    """Read the ids of all documents again."""
+    numbers = np.arange(run.summary.documents)
+    return Cells(numbers, _ids_as_json(run), integers=run.summary.integers)
+
+
+def _ids_as_json(run: Run) -> Iterator[list[bytes]]:
     tell = run.byte_progress("writing")
     for record, block in run.reread(run.blocks):
         documents, source = block.documents(), run.sources[record.source]

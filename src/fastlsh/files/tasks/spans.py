@@ -1,7 +1,7 @@
 """Removal of repeated passages from files: the same answer in memory and on disk."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,12 +30,12 @@ from fastlsh.files.disk.decide import (
 )
 from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces, gathered_texts
 from fastlsh.files.disk.link import echoes_of, first_pieces
-from fastlsh.files.disk.staged import Search, check_memory, execute, search_stages
+from fastlsh.files.disk.staged import Search, check_memory, search_stages
 from fastlsh.files.disk.write import writing_tables
 from fastlsh.files.estimate import first_documents
-from fastlsh.files.held import read_both, summary_of, threads_and_progress
+from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, OutputPlan, RequestedOutputs, plan_removal, prepared
-from fastlsh.files.requests import SHARED, FileKeywords, Path, ReadBudget, Request
+from fastlsh.files.requests import SHARED, FileKeywords, Path, Request
 from fastlsh.files.results import (
     FileSpanDeduplication,
     counts_of,
@@ -45,7 +45,7 @@ from fastlsh.files.results import (
 from fastlsh.files.run.records import KEPT, BlockRecord
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Ended, Stage
-from fastlsh.io import Block, Paths, replacing_together, write_rows, write_text
+from fastlsh.io import Block, Paths, Replacements, replacing_together, write_text
 from fastlsh.keywords import Prepared, checkable, made, shares
 from fastlsh.parallel import Stopwatch, batches, mapped_in, ordered_map
 from fastlsh.parameters import SearchParams
@@ -174,10 +174,14 @@ def deduplicate_span_files(
     search = SearchParams.of(shingler=plain, rule="equal")
     request = Request.of(inputs, against, search, keywords, cutting=cutting)
     requested = RequestedOutputs(output, convert_to, removed, report=report)
+
+    def task(request: Request, targets: OutputPlan) -> Spans:
+        return Spans(targets, cutting, rules, annotate, notes_of(request, targets), Stopwatch())
+
     return prepared(
         request, output,
         lambda request: plan_removal(request, requested, annotate=annotate),
-        lambda request, planned: _deduplicated(request, *planned, cutting, rules, annotate),
+        lambda request, planned: task(request, planned[0]).result(request, planned[1]),
         ended=lambda result: warn_if_none_left(request, result.documents, result.written),
     )  # fmt: skip
 
@@ -194,112 +198,126 @@ def _check_tokenizer(run: Run, shingler: Shingler) -> None:
             return
 
 
-def _deduplicated(
-    request: Request,
-    targets: OutputPlan,
-    choice: EngineChoice,
-    cutting: SpanCutting,
-    rules: CutRules,
-    annotate: bool,
-) -> FileSpanDeduplication:
-    if choice.run is not None:  # in memory, nothing is written before all texts are compared
-        _check_tokenizer(choice.run, cutting.shingler)
-    clock, notes = Stopwatch(), notes_of(request, targets)
-    shared = shared_fields(request, choice, clock, min_length=cutting.min_length)
-    shared["parameters"] |= asdict(rules)
-    shared["min_length"] = cutting.min_length
-    for name in ("threshold", "params", "recall_at_threshold"):  # of a search for similar texts
-        del shared[name]
-    if choice.run is None:
-        counts = _run_in_memory(
-            request, choice.read_budget, targets, cutting, rules, annotate, notes, clock
-        )
-    else:
-        counts = _run_on_disk(
-            choice.run, targets, rules=rules, annotate=annotate, notes=notes, clock=clock
-        )
-    return FileSpanDeduplication(
-        documents=counts.documents, written=counts.documents - counts.dropped, common=counts.common,
-        changed=counts.changed, dropped=counts.dropped, n_removed=counts.removed,
-        characters=counts.characters, characters_read=counts.summary.characters,
-        **{**counts_of(counts.summary), "against_documents": counts.against}, **shared,
-        outputs=targets.outputs(counts.summary.files),
-    )  # fmt: skip
+@dataclass(frozen=True)
+class Spans(Search[SpansFound]):
+    """A removal of repeated passages."""
 
+    targets: OutputPlan
+    """What is written."""
+    cutting: SpanCutting
+    rules: CutRules
+    annotate: bool
+    """Whether rows get a column instead of losing passages."""
+    notes: Mapping[str, str]
+    """For the page."""
+    clock: Stopwatch
 
-def _run_in_memory(
-    request: Request,
-    budget: ReadBudget,
-    targets: OutputPlan,
-    cutting: SpanCutting,
-    rules: CutRules,
-    annotate: bool,
-    notes: Mapping[str, str],
-    clock: Stopwatch,
-) -> SpansFound:
-    """Read the files, remove repeated passages, and write the outputs; `notes` are for the page."""
-    with clock("reading"):
-        collection, others = read_both(request, budget)
-    with clock("search"):
-        cut = cut_passages(
-            CutCollections.of(collection.texts, others.texts), cutting.min_length,
-            cutting.shingler, rules, request.run,
+    kind = "spans"
+    found = SpansFound
+
+    def result(self, request: Request, choice: EngineChoice) -> FileSpanDeduplication:
+        """Search and write; return what was found, with the counts, times and paths."""
+        min_length = self.cutting.min_length
+        if choice.run is not None:  # in memory, nothing is written before all texts are compared
+            _check_tokenizer(choice.run, self.cutting.shingler)
+        shared = shared_fields(request, choice, self.clock, min_length=min_length)
+        shared["parameters"] |= asdict(self.rules)
+        shared["min_length"] = min_length
+        for name in ("threshold", "params", "recall_at_threshold"):  # of a search for similar texts
+            del shared[name]
+        counts = self.find(request, choice)
+        return FileSpanDeduplication(
+            documents=counts.documents, written=counts.documents - counts.dropped,
+            common=counts.common, changed=counts.changed, dropped=counts.dropped,
+            n_removed=counts.removed, characters=counts.characters,
+            characters_read=counts.summary.characters,
+            **{**counts_of(counts.summary), "against_documents": counts.against}, **shared,
+            outputs=self.targets.outputs(counts.summary.files),
         )  # fmt: skip
-    before = len(others)
-    passages = CutPassages(
-        np.column_stack([cut.removed, cut.kept]), before, len(cut.common), len(cut.dropped), rules,
-        others.ids + collection.ids,
-    )  # fmt: skip
-    kept = np.ones(len(collection), np.bool_)
-    kept[cut.dropped - before] = False
-    changed, added = None, None
-    if annotate:
-        added = SpanColumns(cut.removed, before)
-    else:
-        changed = {number - before: text for number, text in cut.texts.items()}
-    with clock("writing"), replacing_together() as together:
-        passages.write_table(targets, together, has_against=bool(request.against))
-        if targets.output is not None:
-            write_rows(
-                collection, kept, targets.output, convert=targets.convert, texts=changed,
-                added=added, together=together, **threads_and_progress(request.run),
+
+    def in_memory(self, held: Held) -> SpansFound:
+        """Search in the documents in memory, and write."""
+        request, collection, others = held.request, held.collection, held.others
+        cutting, before = self.cutting, len(others)
+        with self.clock("search"):
+            cut = cut_passages(
+                CutCollections.of(collection.texts, others.texts), cutting.min_length,
+                cutting.shingler, self.rules, request.run,
             )  # fmt: skip
+        passages = CutPassages(
+            np.column_stack([cut.removed, cut.kept]), before, len(cut.common), len(cut.dropped),
+            self.rules, held.ids,
+        )  # fmt: skip
+        kept = np.ones(len(collection), np.bool_)
+        kept[cut.dropped - before] = False
+        changed, added = None, None
+        if self.annotate:
+            added = SpanColumns(cut.removed, before)
+        else:
+            changed = {number - before: text for number, text in cut.texts.items()}
+        texts = joined_texts(as_texts(others.texts), as_texts(collection.texts))
+        files = [(part.source.path, part.documents) for part in collection.parts]
+        with self.clock("writing"), replacing_together() as together:
+            held.write_rows(self.targets, kept, together, texts=changed, added=added)
+            self._write(
+                passages, files, partial(_excerpts_of_texts, texts), held.skipped, together,
+                has_against=bool(request.against),
+            )  # fmt: skip
+        characters = characters_of(as_texts(collection.texts), cutting.shingler, request.run)
+        summary = held.summary(characters=int(characters.sum()))
+        return passages.counts(summary, len(collection))
+
+    def _write(
+        self,
+        passages: CutPassages,
+        files: Sequence[tuple[str, int]],
+        excerpts: Callable[[NDArray[np.int64]], list[Excerpt]],
+        skipped: int,
+        together: Replacements,
+        *,
+        has_against: bool,
+    ) -> None:
+        """Write the table and the page.
+
+        Parameters
+        ----------
+        passages
+            What is removed.
+        files
+            The name of each input, and how many documents it has.
+        excerpts
+            Returns stretches of documents, given the number, begin and end of each.
+        skipped
+            How many rows were left out.
+        together
+            What the files appear with.
+        has_against
+            Whether there is a reference collection.
+        """
+        targets, before = self.targets, (passages.n_against, 0, 0)
+        passages.write_table(targets, together, has_against=has_against)
         if targets.report is not None:
-            texts = joined_texts(as_texts(others.texts), as_texts(collection.texts))
             page = passages.page(
-                cutting, [(part.source.path, part.documents) for part in collection.parts],
-                lambda places: _excerpts_of_texts(texts, np.add(places, (before, 0, 0))),
-                {**notes, **left_out(collection.skipped + others.skipped)}, clock,
+                self.cutting, files, lambda places: excerpts(places + before),
+                {**self.notes, **left_out(skipped)}, self.clock,
             )  # fmt: skip
             write_text(targets.report, page, together)
-    characters = characters_of(as_texts(collection.texts), cutting.shingler, request.run)
-    summary = summary_of(collection, others, characters=int(characters.sum()))
-    return passages.counts(summary, len(collection))
 
+    def decided(self, _: Request) -> dict[str, Any]:
+        """Return all that the answer depends on, besides the request."""
+        return {
+            "min_length": self.cutting.min_length, **asdict(self.rules), "annotate": self.annotate,
+        }  # fmt: skip
 
-def _excerpts_of_texts(texts: Texts, places: NDArray[np.int64]) -> list[Excerpt]:
-    """Return stretches of documents, by the numbers of these."""
-    strings = (texts.take(row).strings()[0] for row in places[:, :1])
-    bounds = places[:, 1:].tolist()
-    return [Excerpt.of(text, *place) for text, place in zip(strings, bounds, strict=True)]
+    @property
+    def outputs(self) -> dict[str, str | None]:
+        """Where everything is written, as it was given."""
+        return self.targets.all_paths
 
+    def stages(self, run: Run) -> list[Stage]:
+        """Return the table of the stages of a run on disk."""
+        cutting, rules, annotate = self.cutting, self.rules, self.annotate
 
-def _run_on_disk(
-    run: Run,
-    targets: OutputPlan,
-    *,
-    rules: CutRules,
-    annotate: bool,
-    notes: Mapping[str, str],
-    clock: Stopwatch,
-) -> SpansFound:
-    """Remove repeated passages, or go on where a run before was ended; `notes` are for the page."""
-    cutting = run.cutting
-    assert isinstance(cutting, SpanCutting)
-    decided = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
-    decided["against_files"] = run.first_input
-
-    def stages(run: Run) -> list[Stage]:
         @cache
         def numbering() -> _Numbering:
             warn_of_short_passages(cutting.min_length, run.summary.text, cutting.shingler.unit)
@@ -321,34 +339,36 @@ def _run_on_disk(
             cut = rows[:0] if annotate else rows
             return WithoutSpans(np.flatnonzero(~kept), cut, rules.join, added)
 
-        @clock("decisions")
+        @self.clock("decisions")
         def decide() -> None:
             n_whole = rules.n_whole(numbering().n_against)
             _decide(run, gathered_texts(run), numbering(), n_whole)
 
-        @clock("tracing")
+        @self.clock("tracing")
         def merge() -> None:
             if not run.work.has(KEPT):
                 rows = _cut(run, numbering(), rules)
                 _trace(run, numbering(), rows, rules, cutting.min_length)
 
-        @clock("writing")
+        @self.clock("writing")
         def finish() -> Ended:
             summary, documents = run.summary, numbering().documents - numbering().n_against
-            with writing_tables(run, targets, left()) as together:
-                passages().write_table(targets, together, has_against=run.first_input > 0)
-                if targets.report is not None:
-                    page = passages().page(
-                        cutting, _documents_of_inputs(run), partial(_excerpts, run, numbering()),
-                        {**notes, **left_out(summary.skipped)}, clock,
-                    )  # fmt: skip
-                    write_text(targets.report, page, together)
-            return Ended(passages().counts(summary, documents), targets.all_outputs(summary.files))
+            with writing_tables(run, self.targets, left()) as together:
+                self._write(
+                    passages(), _documents_of_inputs(run), partial(_excerpts, run, numbering()),
+                    summary.skipped, together, has_against=run.first_input > 0,
+                )  # fmt: skip
+            outputs = self.targets.all_outputs(summary.files)
+            return Ended(passages().counts(summary, documents), outputs)
 
-        return search_stages(run, clock, decide, finish, targets, merge, left)
+        return search_stages(run, self.clock, decide, finish, self.targets, merge, left)
 
-    search = Search("spans", decided, targets.all_paths, stages)
-    return execute(run, search, clock, SpansFound, *[0] * 7)
+
+def _excerpts_of_texts(texts: Texts, places: NDArray[np.int64]) -> list[Excerpt]:
+    """Return stretches of documents, by the numbers of these."""
+    strings = (texts.take(row).strings()[0] for row in places[:, :1])
+    bounds = places[:, 1:].tolist()
+    return [Excerpt.of(text, *place) for text, place in zip(strings, bounds, strict=True)]
 
 
 class _Numbering(NamedTuple):
@@ -504,9 +524,9 @@ def _of_blocks(
 
 
 def _excerpts(run: Run, numbering: _Numbering, places: NDArray[np.int64]) -> list[Excerpt]:
-    """Read stretches of documents, as `PassageRun` numbers these."""
+    """Read stretches of documents, by the numbers of these."""
     order = np.argsort(places[:, 0], kind="stable")
-    chosen = places[order] + (numbering.n_against, 0, 0)
+    chosen = places[order]
     excerpts: list[Any] = [None] * len(places)
 
     def of_block(texts: Texts, start: int, chosen_rows: slice) -> NDArray[np.int64]:
