@@ -173,13 +173,13 @@ REPEATED = [
 def test_repeated_ids_are_refused_before_the_search(engine, found, monkeypatch):
     """Even of a document that is removed: whether one is removed is known too late."""
     ids, row = found
-    from fastlsh.files.disk import staged
+    from fastlsh.files import execution
     from fastlsh.files.tasks import dedup as memory
 
     def search(*_, **__):
         raise RuntimeError("searching")
 
-    monkeypatch.setattr(staged, "link_inputs", search)
+    monkeypatch.setattr(execution, "link_inputs", search)
     monkeypatch.setattr(memory, "deduplicate_texts", search)
     put_rows("old.jsonl", *[{"id": "a", "text": "some text"}] * 3)
     put_rows("a.jsonl", *[{"id": name, "text": "some text"} for name in ids])

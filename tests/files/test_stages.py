@@ -632,7 +632,7 @@ def test_a_plan_counts_lines_and_annotations(tmp_path, monkeypatch):
 def test_advice_on_memory_is_enough_and_speaks_of_lines(keywords, monkeypatch):
     del keywords["clusters"]
     in_parts(deduplicate_line_files, keywords, 2, stages=STAGES[:2])
-    monkeypatch.setattr("fastlsh.files.disk.staged.PER_UNITED", (5 << 20) + 1)
+    monkeypatch.setattr("fastlsh.files.execution.PER_UNITED", (5 << 20) + 1)
     with pytest.raises(
         ValueError, match=r"at least \d+M to unite [\d,]+ lines, got 300M"
     ) as caught:

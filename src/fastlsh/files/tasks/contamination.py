@@ -15,9 +15,9 @@ from fastlsh.errors import InputError
 from fastlsh.files.cutting import WithoutSpans
 from fastlsh.files.disk.segments import SegmentWriter
 from fastlsh.files.disk.sign import REASONS, BlockWork, cut_file, sign_units
-from fastlsh.files.disk.staged import Task, execute, table_of, units_signed
 from fastlsh.files.disk.write import units_written, write_outputs
 from fastlsh.files.evaluation_items import ItemFiles
+from fastlsh.files.execution import Task, execute, table_of, units_signed
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import Request
 from fastlsh.files.results import FileDecontamination

@@ -31,8 +31,8 @@ from fastlsh.files.disk.gathered import GatheredTexts, gathered_texts
 from fastlsh.files.disk.grouped import rows_left
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.segments import saved_columns
-from fastlsh.files.disk.staged import Search, search_stages
 from fastlsh.files.disk.write import reread_kept, writing_tables
+from fastlsh.files.execution import Search, search_stages
 from fastlsh.files.held import Held
 from fastlsh.files.plan import (
     EngineChoice,

@@ -24,8 +24,8 @@ from fastlsh.files.disk.decide import (
 )
 from fastlsh.files.disk.gathered import GatheredTexts, gathered_texts
 from fastlsh.files.disk.link import PARTS, first_pieces
-from fastlsh.files.disk.staged import Search, search_stages
 from fastlsh.files.disk.write import writing_tables
+from fastlsh.files.execution import Search, search_stages
 from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, OutputPlan, RequestedOutputs, plan_removal, prepared
 from fastlsh.files.requests import SHARED, Path, Request

@@ -15,7 +15,7 @@ from fastlsh.files.data_sets import DataSets, names_at
 from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prepared_texts
 from fastlsh.files.disk.gathered import gathered_texts
 from fastlsh.files.disk.segments import saved_columns
-from fastlsh.files.disk.staged import Search, search_stages
+from fastlsh.files.execution import Search, search_stages
 from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, prepared, select_engine
 from fastlsh.files.requests import (

@@ -26,8 +26,8 @@ from fastlsh.files.disk.decide import (
     pairs_of_parts,
 )
 from fastlsh.files.disk.gathered import as_json, gathered_texts
-from fastlsh.files.disk.staged import Search, search_stages
 from fastlsh.files.estimate import check_exact_fits
+from fastlsh.files.execution import Search, search_stages
 from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, prepared, select_engine
 from fastlsh.files.requests import (

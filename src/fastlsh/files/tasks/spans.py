@@ -30,9 +30,9 @@ from fastlsh.files.disk.decide import (
 )
 from fastlsh.files.disk.gathered import GatheredTexts, IdsOfPieces, gathered_texts
 from fastlsh.files.disk.link import echoes_of, first_pieces
-from fastlsh.files.disk.staged import Search, check_memory, search_stages
 from fastlsh.files.disk.write import writing_tables
 from fastlsh.files.estimate import first_documents
+from fastlsh.files.execution import Search, check_memory, search_stages
 from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, OutputPlan, RequestedOutputs, plan_removal, prepared
 from fastlsh.files.requests import SHARED, FileKeywords, Path, Request

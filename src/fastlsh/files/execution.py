@@ -1,4 +1,4 @@
-"""A run executes its stages: all of them in one process, or one in each of many processes."""
+"""A task, and how a run executes its stages: all in one process, or one in each of many."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
