@@ -160,12 +160,12 @@ def _run_line(line: str, engine: str) -> tuple[int, bytes, str]:
     words = shlex.split(line)
     options = ENGINES[engine]
     if options is None or words[0] not in STAGES_OF or "--plan" in words:
-        return _call(words, stdin)
+        return call(words, stdin)
     if words[0] == WITHOUT_ENGINE and options[0] == "--engine":
         options = options[2:]
     words += options
     if engine != "stages":
-        return _call(words, stdin)
+        return call(words, stdin)
     stages = STAGES_OF[words[0]]
     if "--group" in words:
         stages = (*OF_ROWS, *stages)
@@ -173,7 +173,7 @@ def _run_line(line: str, engine: str) -> tuple[int, bytes, str]:
 
     def of_stage(stage: str, part: tuple[int, int] | None) -> tuple[int, bytes]:
         more = [] if part is None else ["--part", "{}/{}".format(*part)]
-        status, out, err = _call([*words, "--stage", stage, *more], stdin)
+        status, out, err = call([*words, "--stage", stage, *more], stdin)
         lines.update(dict.fromkeys(err.splitlines(keepends=True)))
         return status, out
 
@@ -181,7 +181,8 @@ def _run_line(line: str, engine: str) -> tuple[int, bytes, str]:
     return status, out, "".join(lines)
 
 
-def _call(words: list[str], stdin: str) -> tuple[int, bytes, str]:
+def call(words: list[str], stdin: str = "") -> tuple[int, bytes, str]:
+    """Run a command; return its exit status, its standard output and its standard error."""
     with _streams(stdin or os.devnull) as (out, err):
         try:
             status = main(words)
