@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from files import put_rows as put
-from files import table_rows
+from files import put_table, table_rows
+from shards import rows_of, write_shards
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -23,22 +24,14 @@ def three(run):
     return put("a.jsonl", *({"id": i, "text": t} for i, t in enumerate([ONE, NEAR, OTHER])))
 
 
-def jaccard(a, b):
-    a, b = ({t[i : i + 9] for i in range(len(t) - 8)} for t in (a, b))
-    return f"{len(a & b) / len(a | b):.6f}"
-
-
 FOUND = "a pair at 0.8 is found with probability 0.9817"
 
 
 # --- pairs
 
 
-def test_pairs(run, three):
-    out, err = run.done("pairs", three)
-    assert table(out) == [["id_a", "id_b", "jaccard"], ["0", "1", jaccard(ONE, NEAR)]]
+def test_what_is_said_of_the_search_if_asked_for(run, three):
     line = f"fastlsh: 3 documents: 1 pair; {FOUND}"
-    assert err == [line]
     *lines, more = run("pairs", three, "--verbose", "--memory", "1.5G")[2]
     assert lines == [line]
     needs = "fastlsh: 17 bands x 7 rows; engine: memory (needs "
@@ -57,24 +50,6 @@ def test_pairs_of_the_examples(run, threshold):
     found = {(*sorted(row[:2]), row[2]) for row in table(out)[1:]}
     assert found <= expected
     assert len(found) >= 0.95 * len(expected)
-
-
-def test_columns_without_header(run):
-    Path("a.tsv").write_text(f"x\t{ONE}\ny\t{ONE}\n")
-    assert table(run("pairs", "a.tsv", "--no-header")[1])[1] == ["x", "y", "1.000000"]
-    Path("a.csv").write_bytes(f"k;body\n'1;{ONE} é\n\"2;{ONE} é\n".encode("latin-1"))
-    arguments = ["--delimiter", ";", "--encoding", "latin-1", "--text", "body", "--id", "k"]
-    assert table(run("pairs", "a.csv", *arguments, "--no-quotes")[1])[1][:2] == ["'1", '"2']
-    Path("b").write_text(f"id\ttext\n1\t{ONE}\n2\t{ONE}\n")
-    out = run("pairs", "b", "--format", "csv", "--delimiter", r"\t")[1]
-    assert table(out)[1][:2] == ["1", "2"]
-
-
-def test_help_says_that_accents_count_letters_of_hangul(run, capfd):
-    with pytest.raises(SystemExit):
-        run("pairs", "--help")
-    text = " ".join(capfd.readouterr().out.split())
-    assert "--strip-accents remove accents; texts stay decomposed, so that a syllable of" in text
 
 
 def test_repeated_ids_are_kept_with_a_warning(run):
@@ -103,22 +78,6 @@ def test_skipped_rows_are_told(run):
 # --- dedup
 
 
-def test_the_summary_counts_further_copies(run):
-    rows = [{"site": site, "text": ONE} for site in ("a", "a", "b", "b", "b")]
-    put("a.jsonl", *rows, {"site": "a", "text": OTHER})
-    for options, kept, said in (
-        (["--copies-per", "site", "1"], 3, ["1 near-duplicate kept by --copies-per"]),
-        (["--max-copies", "4"], 5, ["3 near-duplicates kept by --max-copies"]),
-        (["--copies-per", "site", "2", "--max-copies", "3"], 4,
-         ["2 near-duplicates kept by --max-copies and --copies-per"]),
-        (["--max-copies", "1"], 2, []),
-        ([], 2, []),
-    ):  # fmt: skip
-        _, err = run.done("dedup", "a.jsonl", "-o", "b.jsonl", *options)
-        assert f"6 documents: {kept} kept, {6 - kept} removed" in err[0]
-        assert [part for part in err[0].split("; ") if "near-dup" in part] == said
-
-
 def test_the_summary_counts_missing_priorities(run):
     dates = ({"day": day} for day in ("2024-01-31", None, "2024-03-02"))
     put("a.jsonl", *({"text": ONE, **date} for date in dates), {"text": OTHER})
@@ -141,3 +100,77 @@ def test_too_many_candidates_are_told(run):
     arguments = ["--threshold", 0.75, "--num-perm", 64, "--bands", 64, "--rows", 1]
     _, err = run.done("dedup", "a.jsonl", "-o", "b.jsonl", "--max-candidates", 1, *arguments)
     assert any("--max-candidates" in line for line in err)
+
+
+# --- decontaminate
+
+
+def texts_of(path):
+    return [row["text"] for row in table_rows(path)]
+
+
+def test_boilerplate_is_named(run):
+    notice = "this page may be copied by all who name the author and the year in which it was made"
+    rows = [{"text": f"{number} {notice if number % 2 else ''}"} for number in range(300)]
+    train = put_table("train.jsonl", rows)
+    evals = put_table("evals.jsonl", [{"q": f"{OTHER} {notice}"}])
+    given = ("decontaminate", train, "--evals", evals, "-o", "clean.jsonl")
+    _, _, err = run(*given)
+    assert "boilerplate, in 150 documents of the sample: this page may be copied by" in err[1]
+    assert err[-1] == "fastlsh: and 2 more n-grams that are boilerplate"
+    assert len(texts_of("clean.jsonl")) == 300
+    run(*given, "--no-boilerplate", "-q")
+    assert len(texts_of("clean.jsonl")) == 150
+
+
+def test_items_in_text_without_spaces(run):
+    letters = [chr(code) for code in range(0x4E00, 0x4E00 + 100)]
+    item = "".join(letters[:15]) + "，" + "".join(letters[15:40]) + "？"
+    documents = ["".join(letters[40:70]) + item + "".join(letters[70:]), "".join(letters[40:])]
+    put_table("train.jsonl", [{"text": text} for text in documents])
+    put_table("items.jsonl", [{"question": item}])
+    given = ("decontaminate", "train.jsonl", "--evals", "items.jsonl", "-o", "clean.jsonl")
+    for options in (
+        (), ("--unit", "char"), ("--unit", "char", "--size", "20"), ("--size", "40"),
+        ("--words", "unicode", "--size", "3"),
+    ):  # fmt: skip
+        assert run(*given, *options)[0] == 0, options
+        assert texts_of("clean.jsonl") == documents[1:], options
+    assert "each has too few words" in run.refused(*given, "--words", "alphanumeric")
+
+
+# --- memory and disk
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    return write_shards(tmp_path, rows_of(3, 200), 2)
+
+
+def test_options_that_the_engine_has_no_use_for(run, inputs):
+    words = ["dedup", *inputs, "-o", "kept.jsonl", "--engine", "memory"]
+    _, _, err = run(*words, "--memory", "1G", "--work", "w", "--keep-work", "--restart")
+    assert err[:4] == [
+        "fastlsh: --work has no effect with --engine=memory, which has no work directory",
+        "fastlsh: --keep-work has no effect with --engine=memory, which has no work directory",
+        "fastlsh: --restart has no effect with --engine=memory, which has no work directory",
+        "fastlsh: --memory limits only the size of a row with --engine=memory",
+    ]
+    assert not any("no effect" in line for line in run(*words)[2])
+
+
+def test_the_log_tells_stages_and_result(run, inputs):
+    pytest.importorskip("pyarrow")
+    run("dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--log", "run.log", "-q")
+    events = table_rows("run.log")
+    assert events[0]["event"] == "started"
+    assert events[-1]["event"] == "done"
+    assert events[-1]["documents"] == 200
+    ends = {e["stage"] for e in events if e["event"] == "progress" and e["done"] == e["total"]}
+    assert {"signing", "linking", "gathering", "decisions", "writing"} <= ends
+    assert all("time" in event for event in events)
+    assert events[-1]["slow_rows"] == 0
+    run("dedup", "nothing.jsonl", "-o", "k.jsonl", "--log", "run.log", "-q")
+    last = table_rows("run.log")[-1]
+    assert last["event"] == "failed"
+    assert "nothing.jsonl" in last["error"]

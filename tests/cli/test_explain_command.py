@@ -20,16 +20,6 @@ def three(run):
     return put("a.jsonl", *({"id": i, "text": t} for i, t in enumerate([ONE, NEAR, OTHER])))
 
 
-def test_explain(run, three):
-    status, out, err = run("explain", three, "0", "1")
-    assert (status, err) == (0, [])
-    assert out == explain(ONE, NEAR).to_terminal(colour=False, names=("0", "1")) + "\n"
-    assert out.startswith("Found: ")
-    out, _ = run.done("explain", three, "1", "2")
-    assert out.startswith("Not found, and below the threshold 0.8: none of 17 bands matches")
-    assert run("explain", three, "1", "1")[1].startswith("Found: 17 of 17")
-
-
 def test_all_options_of_pairs(run, three):
     _, out, err = run(
         "explain", three, "2", "0", "--unit", "word", "--size", 1, "--threshold", 0.7, "--seed", 5,
@@ -50,32 +40,6 @@ def test_a_preset(run, three):
     assert err == []
     assert out == expected.to_terminal(False, names=("0", "1")) + "\n"
     assert "5 words, lowercase, numbers as 0, punctuation as spaces" in out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["1"], "the following arguments are required: ID_A, ID_B"),
-        (["a.jsonl", "1"], "the following arguments are required: ID_B"),
-        (["a.jsonl", "0", "9"], "no document has the id 9: ids are like 0"),
-        (
-            ["a.jsonl", "a.jsonl", "0", "1"],
-            "2 documents have the id 0: give the column of other ids (--id), or fewer inputs",
-        ),
-        (["none.jsonl", "0", "1"], "no document has the id 0: there are no documents"),
-        (["a.jsonl", "0", "1\x1b[2J\n"], "no document has the id 1\\x1b[2J\\n: ids"),
-        (["a.jsonl", "0", "1", "--threshold", "2"], "--threshold must be"),
-        (["a.jsonl", "0", "1", "--html", "a.jsonl"], "a.jsonl: the output is one of the inputs"),
-        (["a.jsonl", "0", "1", "--json", "no/a.json"], "no/a.json: there is no directory"),
-    ],
-)
-def test_what_is_wrong(run, three, arguments, line):
-    put("none.jsonl")
-    before = sorted(os.listdir())
-    status, out, err = run("explain", *arguments)
-    assert (status, out) == (2, "")
-    assert err[-1].startswith(f"fastlsh: {line}")
-    assert sorted(os.listdir()) == before
 
 
 # ---- the terminal
@@ -119,16 +83,6 @@ def test_an_empty_no_color_says_nothing(run, three):
     assert ESCAPE in in_a_terminal("explain", three, "0", "1", NO_COLOR="")
 
 
-def test_no_text_reaches_the_terminal_raw(run):
-    put(
-        "a.jsonl", {"id": "\x1b[2J", "text": f"{ONE}\x1b]0;title\x07\x9b2J"}, {"id": 2, "text": ONE}
-    )
-    _, out, _ = run("explain", "a.jsonl", "\x1b[2J", "2")
-    assert ESCAPE not in out
-    assert "<U+001B>]0;title<U+0007><U+009B>2J" in out
-    assert "U+001B[2J (" in out
-
-
 def test_an_output_without_these_characters(run):
     put("a.jsonl", {"id": 1, "text": "naïve дом, 中文 and more"})
     code = "sys.stdout.reconfigure(encoding='ascii'); sys.exit(main(sys.argv[1:]))"
@@ -136,12 +90,3 @@ def test_an_output_without_these_characters(run):
     done = warm.run("-c", code, "explain", "a.jsonl", "1", "1")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"na\\xefve \\u0434" in done.stdout
-
-
-def test_a_closed_pipe_ends_quietly(run):
-    lines = [f"{n}\n" for n in range(4_000)]
-    put("a.jsonl", {"id": 1, "text": "".join(lines[::2])}, {"id": 2, "text": "".join(lines)})
-    code = "import os; read, write = os.pipe(); os.dup2(write, 1); os.close(read)"
-    code += "; import runpy; runpy.run_module('fastlsh', run_name='__main__', alter_sys=True)"
-    done = warm.run("-c", code, "explain", "a.jsonl", "1", "2")
-    assert (done.returncode, done.stderr) == (141, b"")

@@ -154,27 +154,6 @@ def test_with_an_index(run):
     assert (found["removed"], found["kept"], found["against_documents"]) == (2, 1, 5)
 
 
-@pytest.mark.parametrize("share", ["1", "-0.1", "1.5", "few", "nan"])
-def test_no_share(run, share):
-    rows("a.jsonl", TEXTS)
-    assert f"argument --fail-above: must be from 0 to below 1, got '{share}'" in run.refused(
-        "dedup", "a.jsonl", "-o", "out.jsonl", "--fail-above", share
-    )
-    assert not Path("out.jsonl").exists()
-
-
-def test_a_summary_is_whole_or_not_there(run):
-    rows("a.jsonl", TEXTS)
-    for words, reason in (
-        (["missing.jsonl", "-o", "out.jsonl"], "missing.jsonl"),
-        (["a.jsonl", "-o", "out.jsonl", "--summary", "absent/s.json"], "there is no directory"),
-        (["a.jsonl", "-o", "s.json", "--format", "jsonl"], "--summary names the same file as -o"),
-        (["a.jsonl", "--summary", "a.jsonl"], "the output is one of the inputs"),
-    ):
-        assert reason in run.refused("dedup", "--summary", "s.json", *words)
-        assert os.listdir() == ["a.jsonl"]
-
-
 @pytest.mark.parametrize("by", [None, "line", "span"])
 @pytest.mark.parametrize("engine", every(3, ["memory", "disk", "auto"], 1))
 def test_without_an_output_a_run_only_counts(run, tmp_path, by, engine):

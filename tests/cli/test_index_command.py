@@ -321,3 +321,39 @@ def test_a_kill_between_output_and_index(run, write, place, killed, output):
     assert not [each for path in folders for each in os.listdir(path) if each.startswith(".")]
     with Index.open(place) as index, index._backend.store.reading():
         assert index._backend.store.outputs() == []
+
+
+@pytest.fixture
+def six(run, write):
+    """An index of six documents, and their file."""
+    text = "the quick brown fox jumps over the lazy dog and runs away"
+    name = write("a.jsonl", jsonl([{"id": f"{i}", "text": f"{text} {i % 3}"} for i in range(6)]))
+    assert run("index", "build", "-q", "seen.ix", name)[0] == 0
+
+
+def test_an_index_behind_a_link_to_nothing(run, six):
+    os.symlink("nothing.ix", "dangling.ix")
+    assert run("index", "build", "-q", "dangling.ix", "a.jsonl")[0] == 0
+    assert os.path.islink("dangling.ix")
+    for name in ("dangling.ix", "nothing.ix"):
+        assert json.loads(run("index", "info", name)[1])["documents"] == 6
+
+
+def test_the_recall_of_an_index_that_exists(run, six):
+    assert run("index", "query", "seen.ix", "a.jsonl", "--recall", "0.98")[0] == 0
+    for recall in (0.98, 0.5):  # in Python, it is for an index that does not exist yet
+        with Index.open("seen.ix", recall=recall) as index:
+            assert len(index) == 6
+    build = ["--rule", "contained", "--search", "containment", "--num-perm", "64", "-q"]
+    assert run("index", "build", "contained.ix", "a.jsonl", *build)[0] == 0
+    assert run("index", "query", "contained.ix", "a.jsonl", "--recall", "0.98")[0] == 0
+    assert run.refused("index", "query", "contained.ix", "a.jsonl", "--recall", "0.5").endswith(
+        "which --recall=0.5 chooses"
+    )
+    with Index.open("seen.ix", bands=17, rows=7) as index:
+        assert len(index) == 6
+
+
+def test_an_id_given_twice_is_removed_once(run, six):
+    status, _, err = run("index", "remove", "seen.ix", "0", "1", "0")
+    assert (status, err) == (0, ["fastlsh: 2 documents removed; seen.ix has 4"])

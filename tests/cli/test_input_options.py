@@ -122,20 +122,3 @@ def test_formats_that_a_name_does_not_tell(run, name):
     found = gzip.decompress(found) if name.endswith(".gz") else found
     assert found == data.splitlines(True)[0]
     assert run("dedup", name, "--format", "jsonl", "-o", "kept.xyz", "-q")[0] == 2
-
-
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [
-        (["dedup", "--by", "span", "-o", "o.jsonl"], "--join"),
-        (["decontaminate", "--evals", "a.jsonl", "-o", "o.jsonl"], "--join"),
-        (["pairs"], "--join-with"),
-        (["pairs"], "--delimiter"),
-        (["pairs", "--punctuation", "space"], "--punctuation-characters"),
-    ],
-)
-def test_options_that_are_no_text(run, write, command, option):
-    name = write("a.jsonl", '{"text": "a text"}\n')
-    assert f"argument {option}: '\\udcff' has a byte that is no UTF-8" in run.refused(
-        command[0], name, *command[1:], option, "\udcff"
-    )

@@ -76,6 +76,16 @@ def test_other_formats_through_a_pipe(here, command, kind):
         assert done.stdout.splitlines()[1] == b"0\t1\t1.000000"
 
 
+def test_paragraphs_through_a_pipe(here):
+    texts = ["Menu\nOne story.\n\nShare this  page", "Menu\nAnother one.\n\nShare this page"]
+    rows = "".join(json.dumps({"text": text}) + "\n" for text in texts).encode()
+    how = ["--threshold", "0.7", "--size", "3", "--drop-empty", "--min-length", "8", "-q"]
+    done = piped(rows, "dedup", "-", "-o", "-", "--by", "paragraph", *how)
+    assert (done.returncode, done.stderr) == (0, b"")
+    found = [json.loads(line)["text"] for line in done.stdout.splitlines()]
+    assert found == [texts[0], "Menu\nAnother one."]
+
+
 def test_standard_input_has_no_place_in_a_directory(here):
     done = piped(LINES, "dedup", "-", "-o", "out/", "-q")
     assert (done.returncode, b"has no name for a file" in done.stderr) == (2, True)

@@ -1,9 +1,9 @@
-"""fastlsh dedup --report: the page that comes with a run."""
+"""Pages that come with a run."""
 
 from pathlib import Path
 
 from files import put_rows as put
-from report_page import Page, family, words
+from report_page import NASTY, Page, family, words
 
 TEXTS = [*family("alpha", 4), "something else of some length"]
 
@@ -75,14 +75,9 @@ def test_a_page_about_equal_texts(run):
         assert "the same set of shingles" in text
 
 
-def test_no_pairs_and_refusals(run):
+def test_no_pairs(run):
     assert run("pairs", rows(texts=["one", "two"]), "--report", "r.html")[0] == 0
     assert "No pair has" in page().sections["How similar the pairs are"]
-    for more in (["--engine", "disk"], ["--stage", "sign", "--work", "w", "--memory", "300M"]):
-        assert "--report works in memory" in run.refused(
-            "pairs", rows(), "-o", "p.tsv", "--report", "r.html", *more
-        )
-    assert "must be an .html file" in run.refused("pairs", rows(), "--report", "r.txt")
 
 
 def test_a_page_about_an_evaluation(run):
@@ -92,5 +87,35 @@ def test_a_page_about_an_evaluation(run):
     first = words(seen.sections["Evaluation of 4 documents"])
     assert "input a.jsonl limit the first 4 documents" in first
     assert "id-0 and id-1" in words(seen.sections["How similar pairs look"])
-    arguments = ("evaluate", rows(), "--bandings", "16x8", "--report", "r.html")
-    assert "--bandings cannot be combined with --report" in run.refused(*arguments)
+
+
+def test_a_page_about_an_overlap(run):
+    shared = family("alpha", 3)
+    rows("a.jsonl", [*shared, "something else of some length"])
+    rows("b.jsonl", shared[:1])
+    rows("c.jsonl", ["nothing that occurs in any other data set"])
+    names = ["a.jsonl", "b.jsonl", "c.jsonl", rows("<b>&.jsonl", [NASTY, ""])]
+    arguments = ("overlap", *names, "--threshold", "0.7")
+    assert run(*arguments, "--report", "r.html", "-q")[0] == 0
+    seen = page()
+    first = words(seen.sections["Overlap of 4 data sets"])
+    assert "4 data sets 8 documents" in first
+    matrix = seen.tables["Shared documents"]
+    assert matrix[0] == ["", "1", "2", "3", "4", "all"]
+    assert matrix[1] == ["1.a.jsonl", "75.0%3", "75.0%3", "", "", "4"]
+    assert matrix[4][0] == "4.<b>&.jsonl"
+    assert [row[0] for row in seen.tables["Time"][1:]] == ["reading", "search"]
+
+
+def test_a_page_to_judge_removals(run):
+    rows("a.jsonl", family("alpha", 6))
+    given = ("a.jsonl", "--threshold", "0.5", "--removed", "r.tsv")
+    assert run("dedup", *given, "-q")[0] == 0
+    arguments = ("audit", "a.jsonl", "--removed", "r.tsv")
+    status, out, err = run(*arguments, "--page", "audit.html", "--sample", "3")
+    assert (status, out) == (0, "")
+    assert err == ["fastlsh: 3 pairs: open audit.html in a browser"]
+    assert Path("audit.html").read_text("utf-8").count("<h2") == 4  # with the end
+    status, out, err = run(*arguments, "--answers", "absent.jsonl", "--results")
+    assert (status, out.split("\n")[1].split("\t")[3]) == (0, "0")
+    assert err[0] == "fastlsh: warning: absent.jsonl does not exist: no pair is judged"

@@ -74,15 +74,6 @@ def same():
         return contents(Path("two")) == contents(Path("one")) and one.read() == two.read()
 
 
-def refusal(capfd, *words):
-    """Run a command that is refused; return its only line."""
-    capfd.readouterr()
-    assert main([*words]) == 2
-    out, err = capfd.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    return err
-
-
 def plan_of(capfd, command, kind, parts=2):
     capfd.readouterr()
     assert main([*command, "--plan", kind, f"--parts={parts}"]) == 0
@@ -174,8 +165,13 @@ def test_a_plan_with_options_that_end(command, capfd):
 def test_a_plan_of_a_run_that_only_counts(command, capfd):
     words = ["dedup", "in*.jsonl", "--work", "w", "--memory", "1G", "--threads", "1"]
     assert "--stage finish" in plan_of(capfd, words, "sh", 2)
-    assert main(["pairs", *words[1:], "--plan", "sh", "--parts", "2"]) == 2
-    assert "--plan needs -o" in capfd.readouterr().err
+
+
+def test_the_plan_of_an_overlap_merges_nothing(command, capfd):
+    words = ["overlap", "in0.jsonl", "in1.jsonl", "-o", "t.tsv", "--work", "w"]
+    script = plan_of(capfd, [*words, "--memory", "300M", "--threads", "2"], "sh", 3)
+    assert "--stage decide --part $part/3" in script
+    assert "--stage merge" not in script
 
 
 def test_memory_of_stages_that_have_all_documents(command, capfd, monkeypatch):
@@ -189,60 +185,3 @@ def test_memory_of_stages_that_have_all_documents(command, capfd, monkeypatch):
             given[words[words.index("--stage") + 1]] = int(words[words.index("--stage") - 1][:-1])
     assert given["sign"] == given["write"] == 300
     assert 300 < given["unite"] < given["finish"]
-
-
-@pytest.mark.parametrize(
-    ("more", "line"),
-    [
-        (["--stage", "sort"], "--stage must be one of sign, link, unite"),
-        (["--stage", "sign", "--part", "3"], "argument --part: must be like 3/64, got '3'"),
-        (["--stage", "sign", "--part", "9/3"], "--part must be from 1/3 to 3/3, got 9/3"),
-        (["--part", "1/3"], "part has no effect without a stage: give --stage, too"),
-        (["--stage", "link"], "no run has begun here: the first stage is --stage=sign"),
-        (["--stage", "sign", "--limit", "3"], "is for a run in one process"),
-        (["--stage", "sign", "-o", "-"], "not a stream"),
-        (["--stage", "sign", "--index", "i"], "--index and --stage cannot be given together"),
-        (["--plan", "slurm"], "--plan needs --parts N"),
-        (["--plan", "slurm", "--parts", "2", "-o", "-"], "--plan needs -o, a file or a directory"),
-        (["--plan", "sh", "--parts", "2", "--index", "i"], "leave out --index"),
-        (["--plan", "sh", "--parts", "2", "--stage", "sign"], "leave out --stage"),
-        (["--plan", "sh", "--parts", "2", "--part", "1/2"], "leave out --part"),
-        (["--parts", "3"], "--parts is for --plan, and --part I/N for a stage"),
-        (["--index", "i", "--part", "1/2"], "--index and --part cannot be given together"),
-    ],
-)
-def test_refused(command, capfd, more, line):
-    assert line in refusal(capfd, *command, *more)
-    assert not os.path.exists("two")
-
-
-@pytest.mark.parametrize(
-    ("more", "line"),
-    [
-        (["--engine", "memory"], "stages are those of a run on disk"),
-        (["--restart"], "are for a run in one process"),
-        (["--keep-work"], "are for a run in one process"),
-        (["--rule", "contained", "--search", "containment"], "no effect with --search containment"),
-        (["--threshold", "2"], "--threshold must be"),
-        (["--memory", "100M"], "the memory must be at least 256M"),
-        (["--work", "."], "in0.jsonl"),
-        (["-o", "/dev/stdout"], "not a stream"),
-        (["--by", "line", "--annotate"], "--by and --annotate cannot be given together"),
-        (["--annotate", "--max-copies", "2"], "--max-copies has no effect with --annotate"),
-        (["--key-file", "nothing"], "nothing: "),
-    ],
-    ids=str,
-)
-def test_a_plan_whose_jobs_would_fail(command, capfd, more, line):
-    """Options that the first job would refuse; nothing is written."""
-    before = sorted(os.listdir())
-    assert line in refusal(capfd, *command, "--plan", "sh", "--parts", "2", *more)
-    assert main([*command, "--plan", "sh", "--parts", "2"]) == 0
-    assert sorted(os.listdir()) == before
-
-
-def test_a_plan_for_a_pipe_or_for_no_other_collection(command, capfd):
-    plan = ["--plan", "sh", "--parts", "2", "--memory", "300M", "--threads", "1", "--work", "w"]
-    assert "need files, not a pipe" in refusal(capfd, "dedup", "-", "-o", "two/", *plan)
-    pairs = ["pairs", "in0.jsonl", "--best", "-o", "p.tsv"]
-    assert "give --against" in refusal(capfd, *pairs, *plan)

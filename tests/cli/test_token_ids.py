@@ -128,23 +128,6 @@ def test_who_forgets_the_unit_is_told(run):
     assert told.endswith("not text (lists of token ids need --unit=token)")
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        (["--lowercase"], "lowercase changes texts: --unit=token takes ids as they are"),
-        (
-            ["--keep", "longest"],
-            "--keep=longest counts characters, which token ids do not have: give a column of"
-            " numbers as the priority",
-        ),
-    ],
-)
-def test_options_that_do_not_go_with_it(run, options, reason):
-    put("a.jsonl", {"text": [1]})
-    line = run.refused("dedup", "a.jsonl", "-o", "kept.jsonl", "--unit", "token", *options)
-    assert line == f"fastlsh: {reason}"
-
-
 def test_many_ids_in_pieces(monkeypatch, pa):
     from fastlsh.io import record_texts
 

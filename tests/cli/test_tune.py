@@ -39,16 +39,6 @@ def test_the_table(run):
         assert bool(row[4]) == (row[1] == "0.8")
 
 
-def test_a_threshold_between_the_lines(run):
-    _, out, _ = run("tune", "--threshold", "0.17", "--bands", "50", "--rows", "4", "--num-perm=200")
-    assert " 0.17      0.041 |##" in out
-    assert "A pair at 0.17 is found with probability 0.041" in out
-    _, out, _ = run("tune", "--threshold", "1", "--bands", "1", "--rows", "2")
-    assert "A pair at 1.00 is found with probability 1;\nof the pairs at 0.40, 16.0 % are" in out
-    _, out, _ = run("tune", "--threshold", "0.05", "--weights", "0.5", "0.5")
-    assert "of the pairs at 0.019, " in out
-
-
 @pytest.mark.parametrize(
     ("threshold", "shown", "label"),
     [
@@ -77,28 +67,6 @@ def test_what_is_said_holds_for_the_similarities_as_shown(run, threshold, shown,
         assert above[2] == probability_text(params, float(above[1]))
     low, share = re.search(r"pairs at (\S+), (\S+) % are", sentence).groups()
     assert float(share) == pytest.approx(100 * params.probability(float(low)), rel=0.1, abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        (["--bands", "3"], "--bands and --rows must be given together"),
-        (["--recall", "0.9", "--bands", "3", "--rows", "2"], "--recall and --bands are different"),
-        (["--weights", "1", "1", "--steepest", "up"], "--weights and --steepest are different"),
-        (["--bands", "30", "--rows", "9"], "30 bands of 9 rows need --num-perm=270, got 128"),
-        (["--num-perm", "0"], "--num-perm must be between 1 and 65,535"),
-        (["--num-perm", "65536"], "--num-perm must be between 1 and 65,535, got 65536"),
-        (["--weights", "nan", "1"], "weights must be finite, not negative and not both 0"),
-        (["--recall", "1"], "recall must lie between"),
-        (["--num-perm", "1", "--recall", "0.99"], "use --num-perm=3 or more"),
-        (["--threshold", "0"], "threshold must be above 0"),
-        (["--threshold", "0", "--bands", "3", "--rows", "2"], "threshold must be above 0"),
-        (["--plot", "a.gif"], "a.gif: plots are written as .svg .png .pdf"),
-        (["--plot", "no/a.svg"], "no/a.svg: there is no directory"),
-    ],
-)
-def test_bad_options(run, options, line):
-    assert line in run.refused("tune", "--threshold", "0.8", *options)
 
 
 @pytest.mark.parametrize(
