@@ -12,7 +12,7 @@ import threading
 import pytest
 
 import warm
-from combinations import covering, every
+from combinations import covering, every, first
 from fastlsh.cli import main
 from files import get, put, put_rows, put_table
 
@@ -31,13 +31,13 @@ def three(here):
 RUN = "import sys; from fastlsh.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
-@pytest.fixture(params=["fork", pytest.param("shell", marks=pytest.mark.exhaustive)])
-def shell(request):
-    """A function that runs ``fastlsh ARGUMENTS`` with the redirections of a shell in `line`."""
-    run = warm.run if request.param == "fork" else warm.started
-    return lambda line, *arguments, text=True, data=b"": run(
-        "-m", "fastlsh", *arguments, text=text, data=data, line=line
-    )
+def shell(line, *arguments, run=warm.run, text=True):
+    """Run ``fastlsh ARGUMENTS`` with the redirections of a shell in `line`."""
+    return run("-m", "fastlsh", *arguments, text=text, line=line)
+
+
+each_start = pytest.mark.parametrize("run", first(warm.run, warm.started))
+"""A fork of a process that waits, and a new process, as it is for users."""
 
 
 def limited(code, *arguments):
@@ -92,19 +92,21 @@ def test_the_largest_numbers(run, three):
 
 
 @posix
+@each_start
 @pytest.mark.parametrize("arguments", every(3, [["pairs"], ["explain"], ["evaluate"]]))
-def test_a_closed_standard_output(shell, three, arguments):
+def test_a_closed_standard_output(three, arguments, run):
     ids = ["0", "1"] if arguments == ["explain"] else []
-    found = shell(">&-", *arguments, three, *ids)
+    found = shell(">&-", *arguments, three, *ids, run=run)
     assert (found.returncode, found.stdout) == (1, "")
     lines = [line for line in found.stderr.splitlines() if "warning" not in line]
     assert lines == ["fastlsh: standard output: Bad file descriptor"]
 
 
 @posix
+@each_start
 @pytest.mark.parametrize("arguments", every(2, [["--help"], ["--version"]]))
-def test_help_where_the_standard_output_is_closed(shell, here, arguments):
-    found = shell(">&-", *arguments)
+def test_help_where_the_standard_output_is_closed(here, arguments, run):
+    found = shell(">&-", *arguments, run=run)
     assert found.returncode in (0, 1)  # Python before 3.11 writes the help elsewhere
     assert "Traceback" not in found.stderr
     assert "Exception ignored" not in found.stderr
@@ -112,7 +114,7 @@ def test_help_where_the_standard_output_is_closed(shell, here, arguments):
 
 @posix
 @pytest.mark.parametrize("line", every(3, ["<&- >&- 2>&-", ">&-", "<&- >&-"]))
-def test_a_closed_standard_output_that_is_not_needed(shell, three, line):
+def test_a_closed_standard_output_that_is_not_needed(three, line):
     assert shell(line, "dedup", three, "-o", "b.jsonl").returncode == 0
     assert len(get("b.jsonl").splitlines()) == 2
 
@@ -121,7 +123,7 @@ def test_a_closed_standard_output_that_is_not_needed(shell, three, line):
 @pytest.mark.parametrize(
     "arguments", [["pairs", "-"], ["dedup", "-", "-o", "b.jsonl"], ["pairs", "/dev/stdin"]]
 )
-def test_a_closed_standard_input_is_no_empty_one(shell, here, arguments):
+def test_a_closed_standard_input_is_no_empty_one(here, arguments):
     found = shell("<&-", *arguments, "--format", "jsonl", "-q")
     reason = f"fastlsh: {arguments[1]}: the standard input is closed\n"
     assert (found.returncode, found.stdout, found.stderr) == (2, "", reason)
@@ -148,12 +150,13 @@ def test_too_many_open_files(three, monkeypatch, capfd):
 
 
 @posix
+@each_start
 @pytest.mark.parametrize("line", every(2, ["2>/dev/full", "2>&-", "<&- 2>&-"]))
-def test_messages_that_nobody_can_read(shell, three, line):
+def test_messages_that_nobody_can_read(three, line, run):
     put_rows("a.jsonl", {"id": 1, "text": ONE}, {"id": 1, "text": ONE})  # a warning, too
-    found = shell(line, "pairs", "a.jsonl")
+    found = shell(line, "pairs", "a.jsonl", run=run)
     assert (found.returncode, found.stdout) == (0, "id_a\tid_b\tjaccard\n1\t1\t1.000000\n")
-    found = shell(line, "pairs", "no.jsonl")
+    found = shell(line, "pairs", "no.jsonl", run=run)
     assert (found.returncode, found.stdout) == (2, "")
 
 
@@ -164,7 +167,7 @@ def test_messages_that_nobody_can_read(shell, three, line):
     every(3, [["pairs", "a.jsonl", "-q"], ["tune", "--threshold", "0.8"], ["--version"],
               ["dedup", "--help"]]),
 )  # fmt: skip
-def test_a_full_standard_output(shell, three, arguments, buffered, monkeypatch):
+def test_a_full_standard_output(three, arguments, buffered, monkeypatch):
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full")
     monkeypatch.setenv("PYTHONUNBUFFERED", "" if buffered else "1")
@@ -352,7 +355,7 @@ def mode(name):
 
 @posix
 @pytest.mark.parametrize("before", [0o600, 0o444, 0o666])
-def test_the_mode_of_an_output_stays(shell, three, before):
+def test_the_mode_of_an_output_stays(three, before):
     put("b.jsonl", "")
     os.chmod("b.jsonl", before)
     command = ["dedup", three, "-o", "b.jsonl", "--removed", "c.tsv"]
@@ -386,7 +389,7 @@ def rows_of(request, here):
     covering(INPUTS, ["> {}", ">> {}", ""]),
     indirect=["rows_of"],
 )  # fmt: skip
-def test_rows_to_the_standard_output(shell, rows_of, line):
+def test_rows_to_the_standard_output(rows_of, line):
     if not os.path.exists("/dev/stdout"):
         pytest.skip("no /dev/stdout")
     out = f"out.{rows_of.partition('.')[2]}"
@@ -400,10 +403,11 @@ def test_rows_to_the_standard_output(shell, rows_of, line):
 
 
 @posix
-def test_the_standard_output_is_appended_to(shell, three):
+@each_start
+def test_the_standard_output_is_appended_to(three, run):
     put("out", "before\n")
-    assert shell(">> out", "dedup", three, "-o", "/dev/stdout", "-q").returncode == 0
-    assert shell(">> out", "pairs", three, "-o", "/dev/fd/1", "-q").returncode == 0
+    assert shell(">> out", "dedup", three, "-o", "/dev/stdout", "-q", run=run).returncode == 0
+    assert shell(">> out", "pairs", three, "-o", "/dev/fd/1", "-q", run=run).returncode == 0
     assert shell("> both", "explain", three, "0", "1", "--json", "/dev/stdout").returncode == 0
     lines = get("out").decode().splitlines()
     assert lines[0] == "before"
@@ -416,7 +420,7 @@ def test_the_standard_output_is_appended_to(shell, three):
 
 
 @posix
-def test_rows_to_a_named_pipe(shell, rows_of):
+def test_rows_to_a_named_pipe(rows_of):
     out = f"out.{rows_of.partition('.')[2]}"
     os.mkfifo(out)
     found = []
@@ -431,7 +435,7 @@ def test_rows_to_a_named_pipe(shell, rows_of):
 
 
 @posix
-def test_rows_to_a_device(shell, rows_of):
+def test_rows_to_a_device(rows_of):
     assert shell("", "dedup", rows_of, "-o", "/dev/null", "-q").stderr == ""
     closed = shell(">&-", "dedup", rows_of, "-o", "/dev/fd/77", "-q")
     assert closed.returncode == 2

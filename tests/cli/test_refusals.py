@@ -37,6 +37,7 @@ REFUSED = {
         ("dedup in/a.jsonl -o dir/ --removed in/deep/r.jsonl --against in/deep",
          "in/deep/r.jsonl: the output would lie among the inputs of the directory in/deep"),
         ("dedup in/a.jsonl -o o/", "o/a.jsonl: the output is a directory"),
+        ("dedup in --recursive -o nested/", "nested/deep is a file"),
         ("dedup in/a.jsonl thesis.txt -o out/ --format jsonl", "thesis.txt: row 1: not JSON"),
         ("explain 1", "the following arguments are required: ID_A, ID_B"),
         ("explain a.jsonl 1", "the following arguments are required: ID_B"),
@@ -57,6 +58,7 @@ REFUSED = {
         ("--threshold x", "--threshold"),
         ("--format x", "unknown format 'x'"),
         ("--recall 1.5", "recall must lie between"),
+        ("--preset gopher", "invalid choice: 'gopher' "),
         ("--size 0", "--size must be"),
         ("--num-perm 0", "--num-perm must be between 1 and"),
         ("--threads 0", "--threads must be"),
@@ -286,8 +288,9 @@ def folder(tmp_path_factory):
         put_rows("none.jsonl")
         put_rows("tokens.jsonl", {"text": [1, 2, 3]})
         put_rows("evals.jsonl", {"question": ONE})
-        for name in ("in/deep", "o/a.jsonl", "dir"):
+        for name in ("in/deep", "o/a.jsonl", "dir", "nested"):
             os.makedirs(name)
+        put_rows("nested/deep")
         put_rows("in/a.jsonl", {"text": ONE})
         put_rows("in/deep/b.jsonl", {"text": ONE})
         (folder / "thesis.txt").write_text("years of work")

@@ -43,12 +43,6 @@ echo $number
 """
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.exhaustive)])
-def processes(request):
-    """Whether the commands of a plan are processes, as they are for users."""
-    return request.param
-
-
 @pytest.fixture
 def command(tmp_path, monkeypatch):
     """A command; the current directory has an odd name."""
@@ -80,7 +74,7 @@ def plan_of(capfd, command, kind, parts=2):
     return capfd.readouterr().out
 
 
-def run(script, folder, processes, **files):
+def run(script, folder, *, processes=False, **files):
     """Run a script with some programs on the path before all others, and then its commands."""
     if not processes:
         files["fastlsh"] = FASTLSH
@@ -107,13 +101,14 @@ def run(script, folder, processes, **files):
 
 
 @on_posix
-def test_the_plan_for_sh_runs_as_printed(answered, tmp_path, capfd, processes):
-    run(plan_of(capfd, answered, "sh"), tmp_path, processes)
+def test_the_plan_for_sh_runs_as_printed(answered, tmp_path, capfd):
+    run(plan_of(capfd, answered, "sh"), tmp_path)
     assert same()
     assert os.listdir("work $x") == ["finished.json"]
 
 
 @on_posix
+@pytest.mark.parametrize("processes", first(False, True))  # as they are for users
 @pytest.mark.parametrize("kind", first("sh", "slurm"))
 @pytest.mark.usefixtures("command")
 def test_the_plan_of_a_decontamination_runs_as_printed(tmp_path, capfd, kind, processes):
@@ -126,7 +121,8 @@ def test_the_plan_of_a_decontamination_runs_as_printed(tmp_path, capfd, kind, pr
     before = sorted(os.listdir())
     script = plan_of(capfd, words, kind)
     assert sorted(os.listdir()) == before
-    run(script, tmp_path, processes, **({"sbatch": SBATCH} if kind == "slurm" else {}))
+    programs = {"sbatch": SBATCH} if kind == "slurm" else {}
+    run(script, tmp_path, processes=processes, **programs)
     assert same()
     assert os.listdir("work $x") == ["finished.json"]
     assert main([*words, "--stage", "write", "--part", "1/2"]) == 0
@@ -134,9 +130,9 @@ def test_the_plan_of_a_decontamination_runs_as_printed(tmp_path, capfd, kind, pr
 
 
 @on_posix
-def test_the_plan_for_slurm(answered, tmp_path, capfd, processes):
+def test_the_plan_for_slurm(answered, tmp_path, capfd):
     """Each job is an array, has its memory, and waits until the one before has succeeded."""
-    out, jobs = run(plan_of(capfd, answered, "slurm"), tmp_path, processes, sbatch=SBATCH)
+    out, jobs = run(plan_of(capfd, answered, "slurm"), tmp_path, sbatch=SBATCH)
     assert out == "the last job is 8\n"
     assert same()
     options = (jobs / "options").read_text("utf-8").splitlines()

@@ -20,6 +20,7 @@ import fastlsh
 from fastlsh.cli import main
 from fastlsh.cli.command import parser
 from pages import ROOT, run_here, run_page
+from recall_of_scripts import SCRIPTS, line, table
 
 DOCS, README = ROOT / "docs", ROOT / "README.md"
 PAGES = [
@@ -216,10 +217,7 @@ def test_the_truth_of_the_examples_is_what_their_page_computes(examples, monkeyp
 
 def test_every_page_with_code_runs():
     ran = {DOCS / f"{name}.md" for name in (*PAGES, *WITH_LIBRARIES)}
-    ran |= {
-        DOCS / "systems" / f"{path.stem[13:]}.md" for path in ROOT.glob("tests/docs/test_systems_*")
-    }
-    for path in DOCS.rglob("*.md"):
+    for path in (*DOCS.glob("*.md"), *DOCS.glob("tasks/*.md")):
         if "```python\n" in path.read_text(encoding="utf-8") and path.stem not in ELSEWHERE:
             assert path in ran, path
 
@@ -365,3 +363,19 @@ def test_every_figure_is_shown():
         for figure in re.findall(r"images/[\w-]+\.svg", path.read_text(encoding="utf-8"))
     }
     assert shown == {path.name for path in DOCS.glob("images/*.svg")}
+
+
+# --- the table of docs/parameters.md that `recall_of_scripts` measures
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+def test_recall_for_short_texts(script):
+    assert line(script, 40) in (DOCS / "parameters.md").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+def test_the_table_of_recall():
+    lines, found = (DOCS / "parameters.md").read_text(encoding="utf-8").splitlines(), table()
+    assert lines[lines.index(found[0]) :][: len(found)] == found

@@ -12,6 +12,7 @@ from fastlsh.io import arrays
 from fastlsh.io.arrays import row_sizes
 from fastlsh.io.arrow_files import arrow_writer
 from fastlsh.io.outputs import PER_VALUE_OF_LISTS, parquet_writer
+from strategies import share
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -149,6 +150,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("small")
+@share(3)
 @given(tables(), st.integers(0, 1000))
 def test_row_groups_depend_on_the_rows_alone(folder, table, seed):
     first = written(folder / "a.parquet", parquet_writer, [table], table.schema)

@@ -240,18 +240,6 @@ def test_what_is_written_can_be_read(here, to, kept):
     assert list(map(str, found.texts)) == ["b"] * 4 * kept[1]
 
 
-def test_the_same_format_is_not_touched(here):
-    put("a.jsonl", '{"text" :"a"}\n')
-    convert("a.jsonl", "b.jsonl", "jsonl")
-    assert get("b.jsonl") == get("a.jsonl")
-
-
-def test_the_name_must_agree(here):
-    put("a.jsonl", "")
-    with pytest.raises(InputError, match=r"rows are converted to \.parquet, so the output must"):
-        check_rows_output("a.jsonl", "b.jsonl", convert="parquet")
-
-
 def test_columns_of_one_name(here):
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")

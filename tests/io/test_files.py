@@ -4,7 +4,6 @@ import importlib
 import os
 import pickle
 import random
-import sys
 from functools import partial
 
 import pytest
@@ -31,16 +30,6 @@ def compress(suffix):
         missing(COMPRESS[suffix], str(error))
     quick = {"gz": {"compresslevel": 1}, "bz2": {"compresslevel": 1}, "xz": {"preset": 0}}
     return partial(whole, **quick[suffix])
-
-
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "txt"])
-def test_compressed(write, suffix, compress, kind):
-    data = {"jsonl": b'{"text": "a"}\n', "csv": b"text\na\n", "txt": b"a"}[kind]
-    name = write(f"a.{kind}.{suffix}", compress(data))
-    assert read(name).texts == ["a"]
-    twice = write(f"b.{kind}.{suffix}", compress(data[:1]) + compress(data[1:]))
-    assert read(twice).texts == ["a"]
-    assert read(write("unnamed", compress(data)), format=f"{kind}.{suffix}").texts == ["a"]
 
 
 def test_progress_of_a_compressed_file_is_what_was_read_of_it(write, suffix, compress, monkeypatch):
@@ -106,11 +95,6 @@ def test_encodings(write, encoding):
     assert read(write("a.txt", "é\r".encode(encoding)), encoding=encoding).texts == ["é\r"]
 
 
-def test_big_endian_with_mark(write):
-    data = "\ufefftext\né\n".encode("utf-16-be")
-    assert read(write("a.csv", data), encoding="utf-16").texts == ["é"]
-
-
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
 def test_what_is_no_text_is_bad_in_its_row_alone(write, encoding):
     codec = "utf-16-be" if encoding == "utf-16-be" else f"{encoding}-le"
@@ -126,12 +110,6 @@ def test_what_is_no_text_is_bad_in_its_row_alone(write, encoding):
     assert read(half, encoding=encoding, on_error="skip").texts == ["a"]
 
 
-def test_a_mark_is_no_text(write):
-    assert read(write("a.jsonl", b'\xef\xbb\xbf{"text": "a"}\n')).texts == ["a"]
-    assert read(write("a.csv", b"\xef\xbb\xbftext\na\n")).texts == ["a"]
-    assert len(read(write("b.jsonl", b"\xef\xbb\xbf"))) == 0
-
-
 def test_files_that_cannot_be_read(write, tmp_path):
     assert refusal("no.jsonl") == "no.jsonl: No such file or directory"
     assert "unknown format" in refusal(write("a.bin", "x"))
@@ -142,21 +120,6 @@ def test_files_that_cannot_be_read(write, tmp_path):
     if hasattr(os, "geteuid") and os.geteuid() != 0:
         (tmp_path / "a.bin").chmod(0)
         assert refusal("a.bin", format="txt") == "a.bin: Permission denied"
-
-
-def test_names_that_are_not_utf8(write):
-    if sys.platform != "linux":
-        pytest.skip("names are text here")
-    name = write(os.fsdecode(b"\xff.jsonl"), '{"text": 1}\n')
-    assert "\\udcff.jsonl: row 1" in refusal(name)
-
-
-def test_several_inputs(write):
-    names = [write("a.jsonl", '{"text": "a"}\n'), write("b.csv", "text\nb\n"), write("c.txt", "c")]
-    found = read(names)
-    assert found.texts == ["a", "b", "c"]
-    assert found.ids == ["a.jsonl:1", "b.csv:2", "c.txt"]
-    assert read(names[:1] * 2).repeated_ids == 1
 
 
 def test_columns_in_another_order(write):

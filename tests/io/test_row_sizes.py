@@ -25,7 +25,7 @@ def rows_of_json(size):
 
 @pytest.mark.exhaustive
 def test_objects_of_json_take_no_more_than_reckoned():
-    for row in rows_of_json(30_000):
+    for row in rows_of_json(10_000):
         data = row.encode()
         taken = peak_memory(lambda data=data: json.loads(str(data, "utf-8")))
         reckoned = memory_as_objects(np.frombuffer(data, np.uint8), None)

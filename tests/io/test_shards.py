@@ -131,58 +131,15 @@ def test_two_inputs_with_one_output(here):
         plan_outputs(expand("e", mixed=True), "o/", "parquet")
 
 
-def test_outputs_that_are_inputs(here):
-    fill(d__a_jsonl="", d__b_jsonl="")
-    for output in ("d/", "d", str(here / "d"), "x/../d/"):
-        assert "the output is one of the inputs" in refused("d/*.jsonl", output)
-    os.symlink("d", "link")
-    assert "d/a.jsonl" in refused(["d/a.jsonl", "d/b.jsonl"], "link/")
-
-
-@pytest.mark.parametrize(
-    ("output", "reason"),
-    [
-        ("d/kept.jsonl", "would lie among the inputs of the directory d"),
-        ("d/out/", "would lie among the inputs of the directory d"),
-        ("d/b/../out/", "would lie among the inputs of the directory d"),
-        ("d/_out/", None),
-        ("d/.kept.jsonl", None),
-        ("elsewhere/", None),
-    ],
-)
-def test_outputs_among_the_inputs(here, output, reason):
-    fill(d__a_jsonl="", d__b__c_jsonl="")
-    if reason is None:
-        check_rows_output("d", output, recursive=True)
-    else:
-        assert reason in refused("d", output, recursive=True)
-
-
 def test_a_directory_that_is_not_entered_may_take_outputs(here):
     fill(d__a_jsonl="", d__out__x_md="")
     with pytest.warns(UserWarning, match="out"):
         check_rows_output("d", "d/out/")
 
 
-def test_a_file_where_a_folder_must_be(here):
-    fill(d__b__c_jsonl="", o="", p__b="")
-    assert "o is a file, but must be a directory" in refused("d", "o/", recursive=True)
-    assert "p/b is a file" in refused("d", "p/", recursive=True).replace(os.sep, "/")
-    os.makedirs("q/b/c.jsonl")
-    assert "the output is a directory" in refused("d", "q/", recursive=True)
-
-
 def test_an_output_that_is_a_folder_of_another(here):
     files = [source("d/x.csv", "csv", "d"), source("d/x.csv/y.csv", "csv", "d")]
     refuses(InputError, r"x\.csv is a file, too", plan_outputs, files, "o/")
-
-
-def test_several_formats_need_a_directory(here):
-    fill(d__a_jsonl="", d__b_csv="")
-    assert "a directory (-o DIR/) gets" in refused("d", "/dev/stdout")
-    (plan,) = check_rows_output("d", "/dev/stdout", convert="jsonl.gz")
-    assert plan[2:] == ("jsonl", "gz", False)
-    assert len(check_rows_output("d", "o/")) == 2
 
 
 def test_a_folder_that_cannot_be_written_to(here, monkeypatch):
@@ -196,12 +153,6 @@ def test_a_folder_that_cannot_be_written_to(here, monkeypatch):
 
 
 # --- contents
-
-
-def test_columns_may_differ_between_inputs(here):
-    fill(d__a_csv="id,text\n1,a\n", d__b_csv="text,x\nb,2\n")
-    write("d", [1, 1], "o/")
-    assert get("o/b.csv") == b"text,x\nb,2\n"
 
 
 def test_nothing_kept_is_an_empty_file(here):

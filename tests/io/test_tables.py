@@ -1,7 +1,9 @@
 """Tables of results, and files that appear whole or not at all."""
 
+import csv
 import gzip
 import importlib.util
+import io
 import json
 import os
 import stat
@@ -9,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from fastlsh._kernels.text._texts import column_of
 from fastlsh.io import (
@@ -20,6 +24,7 @@ from fastlsh.io import (
     table_format,
     write_table,
 )
+from fastlsh.io.table_columns import csv_row, csv_text
 from fastlsh.texts import as_texts
 from files import get, put
 from refusals import refuses
@@ -169,3 +174,21 @@ def test_links_are_followed_and_rights_are_usual(here):
 def test_lookup_is_a_sequence():
     found = Lookup("abc", np.array([2, 0]))
     assert (len(found), found[0], found[:], list(found)) == (2, "c", ["c", "a"], ["c", "a"])
+
+
+# --- CSV: the same bytes on every Python
+
+CELLS = st.text(st.sampled_from("a, \"'\r\n\t;é"), max_size=4)
+ROWS = st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n)))
+
+
+@given(ROWS, st.sampled_from(",;\t"))
+@example([["a\rb", "c"], ["d", "e"]], ",")
+def test_it_is_read_as_it_was(rows, delimiter):
+    text = csv_text(rows, delimiter)
+    assert text == "".join(csv_row(cells, delimiter) for cells in rows)
+    assert [*csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)] == rows
+
+
+def test_a_carriage_return_is_quoted():
+    assert csv_text([["a\rb", "c"], ["d", "e f"], ['g"', ""]]) == '"a\rb","c"\nd,e f\n"g""",\n'

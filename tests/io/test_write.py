@@ -100,12 +100,6 @@ def test_a_paragraph_ends_as_those_of_its_file(here, end):
     assert rows == f"a{end}{end}b{end}{end}c{end}{end}".encode()
 
 
-def test_bad_rows_and_blank_lines_stay_out(here):
-    put("a.jsonl", b'{"text": "a"}\nbad\n\n{"text": "\xff"}\n{"text": "b"}\n{"text": "c"}\n')
-    rows = chosen("a.jsonl", [1, 0, 1], "b.jsonl", on_error="skip")
-    assert rows == b'{"text": "a"}\n{"text": "c"}\n'
-
-
 @pytest.mark.parametrize("codec", ["gzip", "bz2", "lzma"])
 def test_compressed_rows(here, codec):
     try:
@@ -118,24 +112,6 @@ def test_compressed_rows(here, codec):
     assert read(f"b.jsonl{suffix}").texts == ["a"]
     assert chosen(f"b.jsonl{suffix}", [1], f"c.jsonl{suffix}") == first
     assert chosen(f"b.jsonl{suffix}", [1], "d.jsonl") == get("a.jsonl")
-
-
-@pytest.mark.parametrize(
-    "later", ['{"text": "a"}\n{"text": "x"}\n', '{"text": "a"}\n', '{"text": "a"}\n' * 3, ""]
-)
-def test_a_changed_file_is_noticed(here, later):
-    put("a.jsonl", '{"text": "a"}\n{"text": "b"}\n')
-    found = read("a.jsonl")
-    put("a.jsonl", later)
-    refuses(InputError, r"a\.jsonl: changed", write_rows, found, np.ones(2, bool), "b.jsonl")
-    assert os.listdir() == ["a.jsonl"]
-
-
-def test_a_changed_header_is_noticed(here):
-    put("a.csv", "id,text\n1,a\n")
-    found = read("a.csv")
-    put("a.csv", "ID,text\n1,a\n")
-    refuses(InputError, r"a\.csv: changed", write_rows, found, np.ones(1, bool), "b.csv")
 
 
 def test_flags_must_fit(here):

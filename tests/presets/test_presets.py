@@ -1,11 +1,9 @@
 """Presets: the numbers of their sources, what they do with a text, and what they hash it to."""
 
 import hashlib
-import json
 import re
 import unicodedata
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -142,13 +140,6 @@ def test_the_words_are_those_of_the_pipelines_own_code(text):
         assert shingler.shingles(text) == (words if text else [])
 
 
-def test_code_words_keep_empty_words():
-    stack = replace(fastlsh.preset("stack").shingler, size=1)
-    assert stack.shingles("a::b_2") == ["a", "", "b_2"]
-    assert stack.shingles("Grüße") == ["Gr", "", "e"]
-    assert stack.shingles("") == []
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_each_names_its_source(name):
     assert re.search(r"^Source: ", presets.about(name), re.MULTILINE)
@@ -198,13 +189,6 @@ def words(run):
     return put("a.jsonl", *({"id": i, "text": text} for i, text in enumerate(texts)))
 
 
-def test_pairs_with_a_preset(run, words):
-    status, out, err = run("pairs", words, "--preset", "questions", "-v")
-    assert (status, out.splitlines()[1:]) == (0, ["0\t1\t0.600000"])
-    assert err[0].endswith("; a pair at 0.17 is found with probability 0.9467")
-    assert err[1].startswith("fastlsh: 100 bands x 2 rows; ")
-
-
 def test_options_change_a_preset(run, words):
     given = ["--preset", "questions"]
     assert run("pairs", words, *given, "--threshold", 0.61)[1].splitlines()[1:] == []
@@ -219,32 +203,9 @@ def test_options_change_a_preset(run, words):
     assert (status, err) == (2, ["fastlsh: --size must be between 1 and 2,147,483,647, got 0"])
 
 
-def test_dedup_and_evaluate_with_a_preset(run, words):
-    assert run("dedup", words, "-o", "kept.jsonl", "--preset", "questions")[0] == 0
-    lines = Path("kept.jsonl").read_text(encoding="utf-8").splitlines()
-    kept = [json.loads(line)["id"] for line in lines]
-    assert kept == [0, 2]
-    status, out, _ = run("evaluate", words, "--preset", "questions", "-q")
-    assert status == 0
-    assert "100 bands x 2 rows of 200 values" in out
-
-
-def test_an_unknown_preset(run, words):
-    status, _, err = run("pairs", words, "--preset", "gopher")
-    assert status == 2
-    assert re.search(r"invalid choice: 'gopher' .*fineweb", err[0])
-
-
 def test_tune_with_a_preset(run):
-    status, out, err = run("tune", "--preset", "fineweb")
-    assert (status, err) == (0, [])
-    assert out.startswith("14 bands x 8 rows (112 of 112 values), steepest near 0.719\n")
-    assert "A pair at 0.72 is found with probability 0.650" in out
     _, out, _ = run("tune", "--preset", "fineweb", "--threshold", 0.8)
     assert "A pair at 0.80 is found with probability 0.924" in out
     assert run("tune", "--preset", "fineweb", "--recall", 0.98)[1].startswith("19 bands x 5 rows")
     assert run("tune", "--preset", "nemo", "--rows", 3)[0] == 2
     assert run("tune", "--preset", "nemo", "--recall", 0)[0] == 2
-    assert run("tune")[2] == [
-        "fastlsh: --threshold or --preset must be given (see fastlsh tune --help)"
-    ]

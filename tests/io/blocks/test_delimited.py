@@ -1,4 +1,6 @@
-"""CSV in blocks: exactly the rows of a reader line by line, wherever it is cut."""
+"""CSV and plain text in blocks: what Python takes apart line by line, wherever it is cut."""
+
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -124,3 +126,41 @@ def test_a_limit_of_the_csv_module_is_lifted_and_put_back(path):
     (block,) = read_blocks(of(path, data))
     assert len(block.documents().texts[0]) == 200_000
     assert csv.field_size_limit() == 131_072
+
+
+# --- lines and paragraphs of plain text
+
+BLANKS = " \t\r\v\f"
+
+
+def split_documents(data, split, path, size):
+    """Return the row and the text of each document, and the rows that are bad."""
+    source = of(path.with_suffix(".txt"), data, split=split)
+    found = [block.documents() for block in read_blocks(source, size)]
+    good = [pair for each in found for pair in zip(each.rows.tolist(), each.texts, strict=True)]
+    return good, [error.row for each in found for error in each.bad]
+
+
+@given(st.text(st.sampled_from("ab\xe9 \t\r\v\n"), max_size=30), st.sampled_from([1, 7, 1 << 20]))
+def test_lines(path, text, size):
+    *lines, last = text.split("\n")  # a return that no line feed follows is text
+    lines = [*(line.removesuffix("\r") for line in lines), last]
+    expected = [(row, line) for row, line in enumerate(lines, 1) if line.strip(BLANKS)]
+    assert split_documents(text.encode(), "lines", path, size) == (expected, [])
+
+
+@given(st.text(st.sampled_from("ab\xe9 \t\r\v\n"), max_size=30), st.sampled_from([1, 7, 1 << 20]))
+def test_paragraphs(path, text, size):
+    lines = text.split("\n")
+    filled = groupby(lines, lambda line: bool(line.strip(BLANKS)))
+    expected = ["\n".join(group).removesuffix("\r") for has_ink, group in filled if has_ink]
+    if lines[-1].strip(BLANKS) and text.endswith("\r"):  # which no line feed follows
+        expected[-1] += "\r"
+    good, bad = split_documents(text.encode(), "paragraphs", path, size)
+    assert ([text for _, text in good], bad) == (expected, [])
+
+
+def test_a_line_that_is_no_text_is_bad(path):
+    good, bad = split_documents(b"one\nt\xffo\nthr\xc3\xa9e\n", "lines", path, 1 << 20)
+    assert good == [(1, "one"), (3, "thr\xe9e")]
+    assert bad == [2]
