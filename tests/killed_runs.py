@@ -1,4 +1,4 @@
-"""Runs on files that are killed at a certain event, in processes of their own."""
+"""Runs on files that are stopped in a function, or killed at an event in a process of their own."""
 
 import json
 import os
@@ -7,14 +7,18 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 import warm
+from shards import contents
 
 HERE = Path(__file__).resolve().parent
 
 
-def run(event, keywords, kill_after=None):
-    """Run in a process of its own; return what it printed, None if it was killed."""
-    arguments = [HERE / "files" / "crash.py", event, json.dumps(keywords)]
+def run(function, event, keywords, kill_after=None):
+    """Run a job in a process of its own; return its events, None if it was killed."""
+    given = json.dumps(keywords, default=str)
+    arguments = [HERE / "files" / "crash.py", function.__name__, event, given]
     if kill_after is None:
         done = warm.run(*arguments)
     else:
@@ -52,6 +56,14 @@ def after(calls, original):
     return call
 
 
+def stopped_in(monkeypatch, room, name, calls, function, *arguments, **keywords):
+    """Run a job, which is stopped when it calls a function of a room once more than so often."""
+    with monkeypatch.context() as patch:
+        patch.setattr(room, name, after(calls, getattr(room, name)))
+        with pytest.raises(StoppedError):
+            function(*arguments, **keywords)
+
+
 def prepared(function, folder, **keywords):
     """Write the outputs of one process; return the keywords of a run on disk, and these outputs."""
     outputs = []
@@ -60,30 +72,30 @@ def prepared(function, folder, **keywords):
         removed = str(folder / name / "removed.tsv")
         outputs.append({"output": f"{folder}/{name}/", "removed": removed})
     function(**keywords, **outputs[0], engine="memory")
-    expected = {path.name: path.read_bytes() for path in (folder / "expected").iterdir()}
-    return {**keywords, **outputs[1], "engine": "disk", "work": str(folder / "work")}, expected
+    work = {"engine": "disk", "work": str(folder / "work")}
+    return {**keywords, **outputs[1], **work}, contents(folder / "expected")
 
 
 def written(folder):
-    return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+    return contents(folder / "out")
 
 
-def finish(folder, keywords, expected):
+def finish(function, folder, keywords, expected):
     """Run to the end; compare what there is then."""
-    assert run(0, keywords) is not None
+    assert run(function, 0, keywords) is not None
     assert written(folder) == expected
     assert not (folder / "work").exists()
 
 
-def ended_again_and_again(folder, keywords, expected, fewest, times):
+def ended_again_and_again(function, folder, keywords, expected, fewest, times):
     """Kill one run so often, further on each time; what is written is whole, and so is the end."""
-    events = run(0, keywords)[0]
+    events = run(function, 0, keywords)
     assert events > fewest
-    for path in (folder / "out").iterdir():
+    for path in (folder / "out").rglob("*.*"):
         path.unlink()
     for event in range(10, events, events // times):
-        if run(event, keywords) is not None:  # the rest was shorter than that
+        if run(function, event, keywords) is not None:  # the rest was shorter than that
             break
-        whole = {k: v for k, v in written(folder).items() if not k.startswith(".")}
+        whole = {k: v for k, v in written(folder).items() if not Path(k).name.startswith(".")}
         assert whole.items() <= expected.items()
-    finish(folder, keywords, expected)
+    finish(function, folder, keywords, expected)

@@ -1,4 +1,4 @@
-"""A run that is killed at a certain event: python crash.py EVENT KEYWORDS_AS_JSON.
+"""A run that is killed at a certain event: python crash.py FUNCTION EVENT KEYWORDS_AS_JSON.
 
 Or a command in a process of its own, with small budgets: `small`.
 """
@@ -56,17 +56,7 @@ def small():
 
 
 if __name__ == "__main__":
-    keywords = json.loads(sys.argv[2])
-    events = count_events(int(sys.argv[1]), OF_PASSAGES if "join" in keywords else {})
-    if "shingler" in keywords:
-        keywords["shingler"] = fastlsh.Shingler(**keywords["shingler"])
-    run = fastlsh.deduplicate_files
-    if "by" in keywords:
-        run = fastlsh.deduplicate_line_files
-    elif "evals" in keywords:
-        run = fastlsh.decontaminate_files
-    elif "join" in keywords:
-        run = fastlsh.deduplicate_span_files
-    result = run(**keywords)
-    removed = result.dropped if run is fastlsh.decontaminate_files else result.n_removed
-    print(json.dumps([events(), removed]))
+    name, event, keywords = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
+    events = count_events(event, OF_PASSAGES if name == "deduplicate_span_files" else {})
+    getattr(fastlsh, name)(**keywords)
+    print(events())

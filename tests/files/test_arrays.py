@@ -16,9 +16,8 @@ from fastlsh import (
     overlap_files,
 )
 from fastlsh.files.disk import sign
-from fastlsh.files.run.stages import OF_DECONTAMINATION, OF_PAIRS, STAGES
 from files import lines_of as lines
-from in_stages import run_with
+from in_stages import ENGINES, run_with
 from killed_runs import StoppedError, after
 from shards import OF_PASSAGES, contents, rows_of, small_budget
 
@@ -31,15 +30,15 @@ INPUTS = ["0.json", "1.json.gz", "2.jsonl"]
 TABLE = {"removed": "removed.json"}
 TABLES = {"removed.json", "clusters.tsv", "hits.tsv"}
 JOBS = {
-    "documents": (deduplicate_files, STAGES, {**TABLE, "clusters": "clusters.tsv"}),
-    "annotated": (deduplicate_files, STAGES, {"annotate": True}),
-    "against": (deduplicate_files, STAGES, {"against": "old.json", **TABLE}),
-    "lines": (deduplicate_line_files, STAGES, {"threshold": 1.0, **TABLE}),
-    "spans": (deduplicate_span_files, STAGES, {"min_length": 40, **TABLE}),
-    "pairs": (near_duplicate_files, OF_PAIRS, {"threshold": 0.6}),
-    "overlap": (overlap_files, OF_PAIRS, {"threshold": 0.6}),
-    "items": (decontaminate_files, OF_DECONTAMINATION, {"evals": "old.json", "hits": "hits.tsv"}),
-    "cut items": (decontaminate_files, OF_DECONTAMINATION, {"evals": "old.json", "rule": "span"}),
+    "documents": (deduplicate_files, {**TABLE, "clusters": "clusters.tsv"}),
+    "annotated": (deduplicate_files, {"annotate": True}),
+    "against": (deduplicate_files, {"against": "old.json", **TABLE}),
+    "lines": (deduplicate_line_files, {"threshold": 1.0, **TABLE}),
+    "spans": (deduplicate_span_files, {"min_length": 40, **TABLE}),
+    "pairs": (near_duplicate_files, {"threshold": 0.6}),
+    "overlap": (overlap_files, {"threshold": 0.6}),
+    "items": (decontaminate_files, {"evals": "old.json", "hits": "hits.tsv"}),
+    "cut items": (decontaminate_files, {"evals": "old.json", "rule": "span"}),
 }
 
 
@@ -64,17 +63,12 @@ def folders(tmp_path):
 
 def run(name, engine, output):
     """Run a job here; return the tables that it has written."""
-    function, stages, more = JOBS[name]
-    if function is decontaminate_files and engine != "stages":
-        work = "work" if engine == "disk" else None
-        function(INPUTS, output=output, memory="300M", threads=1, work=work, **more)
-    else:
-        more = {**more, "output": output, "work": "work", "stages": stages}
-        run_with(engine, function, INPUTS, **more)
-    return [Path(path).read_text() for path in sorted(TABLES & {*JOBS[name][2].values()})]
+    function, more = JOBS[name]
+    run_with(engine, function, INPUTS, output=output, work="work", **more)
+    return [Path(path).read_text() for path in sorted(TABLES & {*more.values()})]
 
 
-@pytest.mark.parametrize(("name", "engine"), covering(JOBS, ["memory", "disk", "stages"]))
+@pytest.mark.parametrize(("name", "engine"), covering(JOBS, ENGINES))
 def test_every_job_takes_arrays(folders, monkeypatch, name, engine):
     small_budget(monkeypatch, **(OF_PASSAGES if name == "spans" else {}))
     of_lines, of_arrays = folders

@@ -1,12 +1,14 @@
 """Evaluation items in training files: the answer of the function in memory, for any file."""
 
+import datetime
+import json
 import random
 from pathlib import Path
 
 import pytest
 
 import fastlsh
-from combinations import covering
+from combinations import covering, every
 from contaminated_files import WORDS, collection, sentence
 from fastlsh import InputError, decontaminate, decontaminate_files
 from fastlsh.files.tasks import contamination, decontamination
@@ -247,3 +249,25 @@ def test_bad_arguments(files, tmp_path):
             put_table(tmp_path / "x.txt", []), evals, f"{tmp_path}/o/", rule="annotate"
         )
     assert fastlsh.FileDecontamination.__doc__
+
+
+IDS = {
+    "dates": [datetime.date(2020, 1, 2)] * 2, "integers": [1, 2], "numbers": [0.5, 1e30],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", every(3, IDS))
+def test_ids_of_any_kind_are_kept(tmp_path, kind):
+    question = " ".join(f"word{n}" for n in range(15))
+    evals = put_table(tmp_path / "evals.jsonl", [{"question": question}])
+    rows = [{"id": name, "text": question} for name in IDS[kind]]
+    train = put_table(tmp_path / f"{kind}.parquet", rows)
+    found = []
+    for work in (None, tmp_path / "work"):
+        hits = tmp_path / f"{kind}.{work is None}.jsonl"
+        decontaminate_files(train, evals, None, hits=hits, work=work)
+        table = hits.with_suffix(".parquet")
+        decontaminate_files(train, evals, None, hits=table, work=work)
+        found.append((hits.read_bytes(), pytest.importorskip("pyarrow.parquet").read_table(table)))
+    assert found[0] == found[1]
+    assert json.loads(found[0][0].splitlines()[0])["id"] in (1, "2020-01-02", 0.5)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import in_stages
 from combinations import covering, every
 from fastlsh import InputError, deduplicate_files
 from files import put_rows, put_table, table_rows
+from in_stages import ENGINES
+from in_stages import run_with as run_job
 from shards import small_budget
 
-ENGINES = ["memory", "disk", "stages"]
 TEXTS = [f"a text about {word} that is written down twice or more" for word in ("one", "two")]
 CASES = {  # (lower, higher)
     "dates": ("2024-01-31", "2024-03-02"),
@@ -39,7 +39,7 @@ def run_with(engine, folder, *arguments, **keywords):
     """Deduplicate with an engine, or in stages."""
     shutil.rmtree(folder / "work", ignore_errors=True)
     keywords = {"priority": "rank", "work": folder / "work", **keywords}
-    return in_stages.run_with(engine, deduplicate_files, *arguments, **keywords)
+    return run_job(engine, deduplicate_files, *arguments, **keywords)
 
 
 def write(path, pairs):

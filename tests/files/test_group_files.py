@@ -13,9 +13,8 @@ from combinations import every
 from fastlsh import InputError, Shingler, deduplicate_files, near_duplicate_files
 from fastlsh.cli import main
 from fastlsh.files import estimate
-from fastlsh.files.run.stages import OF_PAIRS, OF_ROWS, STAGES
 from files import put_table, table_rows
-from in_stages import each_stage_at_once, killed_until_done, run_with
+from in_stages import ENGINES, both_engines, each_stage_at_once, killed_until_done, run_with
 from killed_runs import ended_again_and_again
 from shards import contents, rows_of, small_budget
 
@@ -49,15 +48,6 @@ def joined(rows, join_with):
     ]
 
 
-ENGINES = ["memory", "disk", "stages"]
-
-
-def run(engine, folder, function, *arguments, stages=STAGES, **keywords):
-    """Run a job with an engine, or in stages."""
-    keywords |= {"work": folder / "work", "stages": (*OF_ROWS, *stages)}
-    return run_with(engine, function, *arguments, **keywords)
-
-
 @pytest.mark.parametrize("join_with", every(3, ["\n", "", " -- "], 2))
 @pytest.mark.parametrize("suffix", every(2, ["jsonl", "parquet"]))
 @pytest.mark.parametrize("engine", every(3, ENGINES, 2))
@@ -74,9 +64,10 @@ def test_the_answer_for_the_joined_texts(tmp_path, monkeypatch, suffix, join_wit
     expected = {name: tmp_path / f"plain-{name}.tsv" for name in ("removed", "clusters")}
     how = {"threshold": 0.7, "keep": "longest"}
     alone = deduplicate_files(plain, tmp_path / "k.jsonl", against=plain_against, **expected, **how)
-    result = run(
-        engine, tmp_path, deduplicate_files, inputs, f"{tmp_path}/kept/", against=against,
-        group="repo", join_with=join_with, report=tmp_path / "page.html", **tables, **how,
+    result = run_with(
+        engine, deduplicate_files, inputs, f"{tmp_path}/kept/", work=tmp_path / "work",
+        against=against, group="repo", join_with=join_with, report=tmp_path / "page.html",
+        **tables, **how,
     )  # fmt: skip
     assert (result.documents, result.n_kept) == (alone.documents, alone.n_kept)
     assert result.n_removed > 3
@@ -91,7 +82,7 @@ def test_the_answer_for_the_joined_texts(tmp_path, monkeypatch, suffix, join_wit
 @pytest.mark.parametrize("engine", every(3, ENGINES))
 def test_pairs_of_repositories(tmp_path, monkeypatch, engine):
     small_budget(monkeypatch)
-    search = partial(run, engine, tmp_path, near_duplicate_files, stages=OF_PAIRS)
+    search = partial(run_with, engine, near_duplicate_files, work=tmp_path / "work")
     rows = files_of_repositories(3)
     path, plain = put_table(tmp_path / "in.jsonl", rows), tmp_path / "plain.jsonl"
     put_table(plain, joined(rows, "\n"))
@@ -176,19 +167,12 @@ def test_awkward_rows_give_the_same_bytes(tmp_path, monkeypatch, seed, more):
     if "against" in more:
         others = [*awkward_rows(seed + 9, 20), *rows[::3]]
         more = {"against": [put_table(tmp_path / "other.jsonl", others)]}
-    found = []
-    for engine in ENGINES[: 2 if "limit" in more else 3]:
-        out = tmp_path / engine
-        out.mkdir()
-        result = run(
-            engine, tmp_path, deduplicate_files, inputs, out / "kept.jsonl", group="repo",
-            on_error="skip", threshold=0.6, shingler=Shingler(size=15),
-            removed=out / "removed.jsonl", clusters=out / "clusters.tsv", **more,
-        )  # fmt: skip
-        counts = result.documents, result.n_kept, result.empty, result.skipped, result.repeated_ids
-        found.append((counts, contents(out)))
-    assert all(each == found[0] for each in found)
-    assert found[0][0][3] > 2
+    result, _ = both_engines(
+        deduplicate_files, tmp_path, inputs, "kept.jsonl", "removed.jsonl", "clusters.tsv",
+        engines=ENGINES[: 2 if "limit" in more else 3], group="repo", on_error="skip",
+        threshold=0.6, shingler=Shingler(size=15), **more,
+    )  # fmt: skip
+    assert result.skipped > 2
 
 
 @pytest.mark.parametrize("lines", every(2, [["[1]"], []]))
@@ -197,9 +181,10 @@ def test_no_row_at_all(tmp_path, lines):
     for each in (path, known):
         each.write_text("".join(line + "\n" for line in lines))
     for engine in ENGINES:
-        result = run(
-            engine, tmp_path, deduplicate_files, path, tmp_path / f"{engine}.jsonl", against=known,
+        result = run_with(
+            engine, deduplicate_files, path, tmp_path / f"{engine}.jsonl", against=known,
             group="repo", on_error="skip", removed=tmp_path / f"{engine}.tsv",
+            work=tmp_path / "work",
         )  # fmt: skip
         assert (result.documents, result.skipped) == (0, 2 * len(lines))
         assert (tmp_path / f"{engine}.jsonl").read_bytes() == b""
@@ -225,7 +210,7 @@ def prepared(folder):
     """Write a collection; return the keywords of a run on disk, and what it must write."""
     rows = files_of_repositories(5)
     inputs = [str(put_table(folder / f"in{n}.jsonl", rows[n::3])) for n in range(3)]
-    how = {"inputs": inputs, "threshold": 0.7, "threads": 1, "group": "repo"}
+    how = {"inputs": inputs, "threshold": 0.7, "threads": 1, "group": "repo", "memory": "300M"}
     keywords, expected = killed_runs.prepared(deduplicate_files, folder, **how)
     del keywords["engine"]
     return keywords, expected
@@ -233,11 +218,11 @@ def prepared(folder):
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("times", [3, 40])
+@pytest.mark.parametrize("times", [3, pytest.param(40, marks=pytest.mark.slow)])
 def test_kills_change_nothing(tmp_path, times):
     keywords, expected = prepared(tmp_path)
     keywords["engine"] = "disk"
-    ended_again_and_again(tmp_path, keywords, expected, fewest=100, times=times)
+    ended_again_and_again(deduplicate_files, tmp_path, keywords, expected, fewest=100, times=times)
 
 
 @pytest.mark.slow
@@ -245,17 +230,14 @@ def test_kills_change_nothing(tmp_path, times):
 def test_killed_parts_change_nothing(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     keywords, expected = prepared(tmp_path)
-    stages = (*OF_ROWS, *STAGES)
-    killed_until_done(
-        deduplicate_files, {**keywords, "memory": "300M"}, stages, 20, tmp_path / "out", expected
-    )
+    killed_until_done(deduplicate_files, keywords, 20, tmp_path / "out", expected)
 
 
 @pytest.mark.exhaustive
 def test_each_stage_by_several_processes_at_once(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     keywords, expected = prepared(tmp_path)
-    each_stage_at_once(deduplicate_files, {**keywords, "memory": "300M"}, (*OF_ROWS, *STAGES))
+    each_stage_at_once(deduplicate_files, keywords)
     assert contents(tmp_path / "out") == expected
     assert os.listdir(tmp_path / "work") == ["finished.json"]
 

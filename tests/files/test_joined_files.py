@@ -9,13 +9,12 @@ import pytest
 from combinations import every
 from fastlsh import InputError, deduplicate_files
 from files import put_table, table_rows
-from in_stages import run_with
+from in_stages import ENGINES, run_with
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 SUFFIXES = ("json", "jsonl", "csv", "tsv", "parquet", "arrow")
-ENGINES = ("memory", "disk", "stages")
 NULL = "__HIVE_DEFAULT_PARTITION__"
 ROWS = [
     {"id": 1, "text": "the first of the rows, with\na line break", "n": 1.5, "more": {"a": [1]}},

@@ -2,7 +2,6 @@
 
 import json
 import random
-import sys
 
 import pytest
 
@@ -13,7 +12,6 @@ from fastlsh import Shingler, deduplicate_line_files
 from fastlsh.files import cutting, estimate
 from files import load_table, put_table
 from in_stages import both_engines
-from killed_runs import ended_again_and_again, prepared
 from shards import SIZES, WORDS, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -211,16 +209,6 @@ def test_an_estimate_counts_lines(tmp_path, monkeypatch):
     assert result.engine == "memory"
     result = deduplicate_line_files(inputs, tmp_path / "b.jsonl", threshold=0.99, **how)
     assert result.engine == "disk"
-
-
-@pytest.mark.exhaustive
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("times", [3, 10])
-def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
-    inputs = write_shards(tmp_path, rows_of(5, 60), 3)
-    how = {"by": "paragraph", "drop_empty": True, "threads": 2}
-    keywords, expected = prepared(deduplicate_line_files, tmp_path, inputs=inputs, **how)
-    ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
 
 
 def test_lines_without_a_word_stay(tmp_path):

@@ -4,24 +4,21 @@ import pytest
 
 from combinations import covering
 from fastlsh import InputError, matches, near_duplicate_files, near_duplicates
-from fastlsh.files.run.stages import OF_PAIRS
 from files import put_table, table_rows
-from in_stages import run_with
+from in_stages import ENGINES, run_with
 from shards import rows_of, small_budget, write_shards
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
-HOW = ["memory", "disk", "stages"]
-
 
 def run(folder, how, inputs, **keywords):
     """Write pairs.jsonl in one of three ways; return the result and its rows."""
-    keywords |= {"work": folder / "work", "stages": OF_PAIRS, "threshold": 0.6}
+    keywords |= {"work": folder / "work", "threshold": 0.6}
     result = run_with(how, near_duplicate_files, inputs, folder / "pairs.jsonl", **keywords)
     return result, table_rows(folder / "pairs.jsonl")
 
 
-@pytest.mark.parametrize(("how", "estimates"), covering(HOW, [False, True]))
+@pytest.mark.parametrize(("how", "estimates"), covering(ENGINES, [False, True]))
 def test_one_to_one_takes_the_most_similar_pair_first(tmp_path, monkeypatch, how, estimates):
     small_budget(monkeypatch)
     rows = rows_of(31, 150)
@@ -56,7 +53,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize(
-    ("how", "suffix", "group"), covering(HOW, ["jsonl", "csv", "parquet"], [False, True])
+    ("how", "suffix", "group"), covering(ENGINES, ["jsonl", "csv", "parquet"], [False, True])
 )
 def test_columns_of_both_rows(tmp_path, monkeypatch, how, suffix, group):
     small_budget(monkeypatch)
@@ -102,14 +99,14 @@ def test_values_in_tables(tmp_path, name, types):
         assert found == [3, None, 1.5, 2.0, '["a", null]', "[]", "ä\n", None]
 
 
-@pytest.mark.parametrize(("how", "group"), covering(HOW, [False, True]))
+@pytest.mark.parametrize(("how", "group"), covering(ENGINES, [False, True]))
 def test_the_table_of_components(tmp_path, monkeypatch, how, group):
     small_budget(monkeypatch)
     rows = rows_of(33, 140)
     paths = write_shards(tmp_path, rows, 3)
     target = tmp_path / "components.jsonl"
     keywords = {"components": target}
-    if group and how != "stages":  # which has other stages before
+    if group:
         keywords["group"] = "id"
     result, found = run(tmp_path, how, paths, **keywords)
     pairs = near_duplicates([row["text"] for row in rows], 0.6)

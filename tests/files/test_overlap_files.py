@@ -8,7 +8,6 @@ import pytest
 
 from combinations import every
 from fastlsh import InputError, Shingler, overlap, overlap_files
-from fastlsh.files.run.stages import OF_PAIRS
 from files import put_table
 from in_stages import in_parts
 from shards import SIZES, rows_of, small_budget, write_shards
@@ -189,7 +188,7 @@ def test_sources_in_stages(tmp_path, monkeypatch, kind, of):
     keywords = {
         **how, "output": tmp_path / "two.jsonl", "work": tmp_path / "work", "memory": "300M",
     }  # fmt: skip
-    result = in_parts(overlap_files, keywords, of, stages=OF_PAIRS)
+    result = in_parts(overlap_files, keywords, of)
     assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
     again = overlap_files(**keywords, stage="finish")
     assert again.overlap.names == result.overlap.names == one.overlap.names

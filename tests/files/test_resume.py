@@ -17,10 +17,12 @@ from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import decide, gather, link, sign
 from fastlsh.files.run import manifest
 from fastlsh.files.run.workdir import WorkDirectory
+from jobs import JOBS, staged_job
 from killed_runs import StoppedError, after, ended_again_and_again, finish, run, written
 from shards import OF_PASSAGES, content_of, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+no_kills = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 
 
 def prepared(folder, seed=1, n=45, **more):
@@ -30,11 +32,23 @@ def prepared(folder, seed=1, n=45, **more):
     return killed_runs.prepared(deduplicate_files, folder, inputs=inputs, **rows)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.exhaustive)])
-def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
-    keywords, expected = prepared(tmp_path)
-    ended_again_and_again(tmp_path, keywords, expected, fewest=100, times=times)
+KILLED = {"documents": 100, "lines": 50, "passages": 50, "items": 25}
+"""Jobs, and the fewest events of each at which it can be killed."""
+
+
+@no_kills
+@pytest.mark.parametrize(
+    ("name", "times"),
+    [
+        ("documents", 2),
+        *(pytest.param(name, 6, marks=pytest.mark.exhaustive) for name in KILLED),
+        *(pytest.param(name, 50, marks=pytest.mark.slow) for name in KILLED),
+    ],
+)
+def test_a_kill_in_every_stage_changes_nothing(tmp_path, name, times):
+    run = staged_job(tmp_path, JOBS[name])
+    keywords = {**run.keywords, **run.engine, "threads": 2}
+    ended_again_and_again(run.function, tmp_path, keywords, run.expected, KILLED[name], times)
 
 
 @pytest.mark.parametrize("sealed", [False, True])
@@ -54,29 +68,29 @@ def test_a_kill_while_the_manifest_is_written(tmp_path, monkeypatch, sealed):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@no_kills
 def test_a_kill_at_each_event(tmp_path):
     keywords, expected = prepared(tmp_path)
-    for event in range(1, run(0, keywords)[0] + 1, 3):
+    for event in range(1, run(deduplicate_files, 0, keywords) + 1, 3):
         for path in (tmp_path / "out").iterdir():
             path.unlink()
-        assert run(event, keywords) is None
-        finish(tmp_path, keywords, expected)
+        assert run(deduplicate_files, event, keywords) is None
+        finish(deduplicate_files, tmp_path, keywords, expected)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@no_kills
 def test_a_hundred_kills_at_random_instants(tmp_path):
     keywords, expected = prepared(tmp_path, n=2000)
     start = time.monotonic()
-    run(0, keywords)
+    run(deduplicate_files, 0, keywords)
     whole = time.monotonic() - start
     draw = random.Random(0)
     for _ in range(100):
-        run(0, keywords, draw.uniform(0.2 * whole, whole))
+        run(deduplicate_files, 0, keywords, draw.uniform(0.2 * whole, whole))
         if draw.random() < 0.3:
-            finish(tmp_path, keywords, expected)
-    finish(tmp_path, keywords, expected)
+            finish(deduplicate_files, tmp_path, keywords, expected)
+    finish(deduplicate_files, tmp_path, keywords, expected)
 
 
 @pytest.fixture

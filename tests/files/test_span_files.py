@@ -4,7 +4,6 @@ import json
 import random
 import re
 import string
-import sys
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from fastlsh.stages import anchors_of
 from fastlsh.texts import as_texts, word_units
 from hostile_texts import SPLITTING, alike_in_part, hostile_text
 from in_stages import both_engines
-from killed_runs import ended_again_and_again, prepared
 from report_page import Page, words
 from shards import OF_PASSAGES, SIZES, small_budget, write_shards
 
@@ -269,20 +267,6 @@ def test_overlapping_contexts_are_gathered_once(tmp_path, monkeypatch):
 
 def interrupted(*_, **__):
     raise KeyboardInterrupt
-
-
-@pytest.mark.exhaustive
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("times", [3, 10, pytest.param(50, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    ("unit", "length"), [("char", 40), pytest.param("word", 3, marks=pytest.mark.slow)]
-)
-def test_a_kill_in_every_stage_changes_nothing(tmp_path, times, unit, length):
-    how = {"keep_least": 20, "join": " ", "threads": 2, "min_length": length}
-    how |= {"inputs": write_shards(tmp_path, rows_of(5, 36), 3), "shingler": Shingler(unit)}
-    keywords, expected = prepared(deduplicate_span_files, tmp_path, **how)
-    keywords["shingler"] = {"unit": unit}
-    ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
 
 
 def test_bad_arguments(tmp_path):

@@ -1,24 +1,26 @@
-"""Stages in parts, as many processes work on them: the bytes of one process."""
+"""Stages in parts, as many processes work on them: the bytes of one process, in every job."""
 
 import errno
 import json
 import os
-import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from combinations import covering, every
+from contaminated_files import collection
 from fastlsh import (
     InputError,
     Shingler,
+    decontaminate_files,
     deduplicate_files,
     deduplicate_line_files,
     deduplicate_span_files,
-    near_duplicate_files,
 )
+from fastlsh.files import execution
 from fastlsh.files.disk import link, sign
 from fastlsh.files.run import manifest
 from fastlsh.files.run.records import LINKED, BlockRecord, Segment
@@ -30,16 +32,21 @@ from fastlsh.io import BlockExtent, Replacements, expand
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import CutRules
 from files import put_table
-from in_stages import any_order, done_before, each_stage_at_once, in_parts, killed_until_done
+from in_stages import (
+    ENGINES,
+    any_order,
+    both_engines,
+    done_before,
+    each_stage_at_once,
+    in_parts,
+    killed_until_done,
+    run_with,
+)
+from jobs import CLEAN, COUNT, FILES, ITEMS, JOBS, PLAIN, TABLES, divided, staged_job
 from killed_runs import StoppedError, after
-from shards import OF_PASSAGES, content_of, contents, rows_of, small_budget, write_shards
+from shards import OF_PASSAGES, contents, rows_of, small_budget
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
-
-PAIR_STAGES = [stage for stage in STAGES if stage not in ("merge", "write")]
-PARTS = [1, 2, 4, 7]
-COUNT = 36
-"""The documents of a collection, in six files: three units, and many blocks."""
 
 
 @pytest.fixture(autouse=True)
@@ -50,155 +57,97 @@ def small(monkeypatch):
 
 def small_units(monkeypatch, **sizes):
     small_budget(monkeypatch, **sizes)
-    monkeypatch.setattr(manifest, "UNIT", 2200)
+    monkeypatch.setattr(manifest, "UNIT", 2000)
 
 
-def parquet_shards(folder, rows, shards):
-    parts = [rows[len(rows) * n // shards : len(rows) * (n + 1) // shards] for n in range(shards)]
-    return [
-        str(put_table(folder / f"in{n}.parquet", part, row_group_size=4))
-        for n, part in enumerate(parts)
-    ]
+def found_by(result):
+    """Return how much a job has found, whichever it is."""
+    return getattr(result, "n_pairs", None) or getattr(result, "n_hits", None) or result.n_removed
 
 
-def job(folder, kind="jsonl", *, count=COUNT, **more):
-    """Write a collection; return the keywords of its deduplication, without paths of outputs."""
-    (folder / "data").mkdir()
-    write = {"jsonl": write_shards, "parquet": parquet_shards}[kind]
-    inputs = write(folder / "data", rows_of(3, count), more.pop("shards", 6))
-    if more.pop("against", False):
-        more["against"] = write_shards(folder, rows_of(4, 20) + rows_of(3, 10), 2, "reference")
-    return {"inputs": inputs, "threshold": 0.7, "threads": 1, "memory": "300M", **more}
-
-
-def outputs(folder, name="kept/"):
-    """Return the paths of all outputs, in a folder that is made."""
-    folder.mkdir()
-    return {
-        "output": f"{folder}/{name}", "removed": folder / "removed.tsv",
-        "clusters": folder / "clusters.jsonl",
-    }  # fmt: skip
-
-
-IN_PARTS = {
-    "documents": (deduplicate_files, "jsonl", {"against": True, "keep": "longest"}),
-    "tables": (deduplicate_files, "parquet", {"against": True, "priority": "score", "count": 24}),
-    "pairs": (near_duplicate_files, "jsonl", {}),
-    "lines": (deduplicate_line_files, "jsonl", {"against": True, "drop_empty": True}),
-    "passages": (deduplicate_span_files, "jsonl", {"against": True, "min_length": 40}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("case", "of"), covering(IN_PARTS, PARTS))
-def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, monkeypatch, case, of):
-    function, kind, more = IN_PARTS[case]
-    keywords = job(tmp_path, kind, **more)
-    one, two = outputs(tmp_path / "one"), outputs(tmp_path / "two")
-    if case == "pairs":
-        one, two = ({"output": each["removed"]} for each in (one, two))
-    elif case in ("lines", "passages"):
-        del one["clusters"], two["clusters"]
-    if case == "passages":
-        small_budget(monkeypatch, **OF_PASSAGES)
-        del keywords["threshold"]
-    whole = function(**keywords, **one, engine="disk")
-    two["work"] = tmp_path / "work"
-    stages = PAIR_STAGES if case == "pairs" else STAGES
-    result = in_parts(function, {**keywords, **two}, of, stages=stages)
-    again = function(**keywords, **two, stage="finish")
-    assert contents(tmp_path / "two") == contents(tmp_path / "one")
+@pytest.mark.parametrize(("name", "of"), covering(JOBS, [1, 2, 7]))
+def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, monkeypatch, name, of):
+    job, work = JOBS[name], tmp_path / "work"
+    small_units(monkeypatch, **job.sizes)
+    keywords = job.prepared(tmp_path)
+    one, two = job.named(tmp_path / "one"), job.named(tmp_path / "out")
+    whole = run_with("disk", job.function, work=tmp_path / "alone", **keywords, **one)
+    assert not (tmp_path / "alone").exists()
+    keywords |= {**two, "work": work}
+    results = in_parts(job.function, keywords, of), job.function(**keywords, stage="finish")
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
     of_both = {"seconds": 0, "outputs": 0, "reason": 0}
-    for each in (result, again):
+    for each in results:
         assert {**vars(each), **of_both} == {**vars(whole), **of_both}
-    assert (whole.n_pairs if case == "pairs" else whole.n_removed) > 5
-    assert os.listdir(tmp_path / "work") == ["finished.json"]
+        assert [Path(path).name for path in getattr(each, "outputs", ())] == [
+            Path(path).name for path in getattr(whole, "outputs", ())
+        ]
+    assert found_by(whole) > 5
+    assert os.listdir(work) == ["finished.json"]
 
 
-def one_file(folder, kind):
-    """Write a collection into one file, with a bad row behind each 8; return it, and how many."""
-    rows = rows_of(3, 40)
-    for row in rows:
-        row["text"] = (row["text"] or "nothing").replace("\0", "").replace("\t", " ")
-    path = folder / f"in.{kind}"
+def one_file(folder, kind, rows):
+    """Write rows into one file, with a bad row behind each 8; return it, and how many."""
     if kind == "parquet":
-        return parquet_shards(folder, rows, 1), 0
-    if kind == "jsonl":  # without ids: they are FILE:ROW
-        lines, bad = [json.dumps({"text": row["text"]}) for row in rows], "[1]"
-    elif kind == "txt":
-        lines, bad = [row["text"] for row in rows], None
-    else:
-        lines = ["text\tscore", *(f"{row['text']}\t{row['score']}" for row in rows)]
-        bad = "one field"
+        return divided(folder, rows, 1, kind), 0
+    texts = [(row["text"] or "nothing").replace("\0", "") for row in rows]
+    flat = [" ".join(text.split()) or "nothing" for text in texts]
+    lines, bad = {
+        "jsonl": ([json.dumps({"text": text}) for text in texts], "[1]"),  # ids are FILE:ROW
+        "txt": (flat, None),
+        "tsv": (["text\tscore", *(f"{text}\t7" for text in flat)], "one field"),
+    }[kind]
     for at in range(len(lines) - 1, 0, -8) if bad else ():
         lines.insert(at, f"\n{bad}")
+    path = folder / f"in.{kind}"
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return [str(path)], sum(line == f"\n{bad}" for line in lines)
 
 
+SPLIT = {"split": "lines"}
 ONE_FILE = [
-    ("jsonl", {}), ("parquet", {}), ("tsv", {"quotes": False}), ("tsv", {}),
-    ("txt", {"split": "lines"}),
+    ("documents", "tsv", {"quotes": False}), ("items", "jsonl", {}), ("documents", "tsv", {}),
+    ("documents", "jsonl", {}), ("documents", "parquet", {}), ("documents", "txt", SPLIT),
+    ("pairs", "jsonl", {}), ("lines", "parquet", {}), ("passages", "jsonl", {}),
+    ("cut items", "jsonl", {}), ("items of tables", "parquet", {}), ("items", "txt", SPLIT),
+    ("hits alone", "jsonl", {}),
 ]  # fmt: skip
+"""A job, the format of its only file, and how this is read; fields with quotes are not divided."""
 
 
 @pytest.mark.parametrize(
-    ("function", "given", "kind", "more"),
+    ("name", "kind", "more"),
     [
-        (deduplicate_files, {"threshold": 0.7}, *ONE_FILE[2]),
-        *(
-            pytest.param(function, given, *each, marks=pytest.mark.exhaustive)
-            for function, given, each in (
-                *((deduplicate_files, {"threshold": 0.7}, each) for each in ONE_FILE[:2]),
-                *((deduplicate_files, {"threshold": 0.7}, each) for each in ONE_FILE[3:]),
-                (deduplicate_line_files, {}, ONE_FILE[1]),
-                (near_duplicate_files, {"threshold": 0.7}, ONE_FILE[0]),
-                (near_duplicate_files, {"threshold": 0.7}, ONE_FILE[1]),
-                (deduplicate_line_files, {}, ONE_FILE[0]),
-                (deduplicate_span_files, {"min_length": 40}, ONE_FILE[0]),
-                (deduplicate_span_files, {"min_length": 40}, ONE_FILE[1]),
-            )
-        ),
+        pytest.param(*case, marks=[pytest.mark.exhaustive] * (number > 1))
+        for number, case in enumerate(ONE_FILE)
     ],
-)  # fmt: skip
-def test_one_large_file_is_divided(tmp_path, monkeypatch, function, given, kind, more):
-    if function is deduplicate_span_files:
-        small_budget(monkeypatch, **OF_PASSAGES)
+)
+def test_one_large_file_is_divided(tmp_path, monkeypatch, name, kind, more):
+    job, units, plan_units = JOBS[name], [], execution.plan_units
+    small_budget(monkeypatch, **job.sizes)
     monkeypatch.setattr(manifest, "UNIT", 1000)
-    inputs, bad = one_file(tmp_path, kind)
-    keywords = {"inputs": inputs, "threads": 1, "memory": "300M", **more, **given}
-    if bad:
-        keywords["on_error"] = "skip"
-    names = {"output": "kept/", "removed": "removed.tsv"}
-    if function is near_duplicate_files:
-        names = {"output": "pairs.tsv"}
-    results = []
-    engines = "memory", "disk", "work"
-    for name in engines:
-        (tmp_path / name).mkdir()
-        each = {**keywords, **{key: f"{tmp_path}/{name}/{value}" for key, value in names.items()}}
-        if name != "work":
-            results.append(function(**each, engine=name))
-            continue
-        each["work"] = tmp_path / "shared"
-        stages = PAIR_STAGES if function is near_duplicate_files else STAGES
-        results.append(in_parts(function, each, 2, stages=stages[:1]))
-        found = content_of(tmp_path / "shared" / MANIFEST)["units"]
-        assert (len(found) > 5) == (more != {} or kind != "tsv")
-        results.append(in_parts(function, each, 2, lambda parts: reversed(parts), stages))
-    memory, disk, _, staged = results
-    assert (
-        contents(tmp_path / "memory") == contents(tmp_path / "disk") == contents(tmp_path / "work")
+
+    def noted(*arguments):
+        units[:] = plan_units(*arguments)
+        return units
+
+    monkeypatch.setattr(execution, "plan_units", noted)
+    rows = collection(5, ITEMS)[0] if job.function is decontaminate_files else rows_of(3, 40)
+    inputs, bad = one_file(tmp_path, kind, rows)
+    keywords = {**job.prepared(tmp_path, inputs), **more, "on_error": "skip"}
+    keywords.pop("against", None)
+    output, *tables = job.outputs.values()
+    result, _ = both_engines(
+        job.function, tmp_path, keywords.pop("inputs"), output, *tables, engines=ENGINES, **keywords
     )
-    for each in (disk, staged):
-        assert (each.documents, each.skipped, each.skipped_reasons) == (
-            memory.documents, memory.skipped, memory.skipped_reasons,
-        )  # fmt: skip
-    assert memory.skipped == bad
+    assert (len(units) > 5) == (kind != "tsv" or bool(more))
+    assert result.skipped == bad
+    assert found_by(result) > 5
 
 
 def test_too_little_memory_for_ranges_is_refused_before_a_part_begins(tmp_path, monkeypatch):
     monkeypatch.setattr(manifest, "UNIT", 1000)
-    inputs, _ = one_file(tmp_path, "parquet")
+    inputs = divided(tmp_path, rows_of(3, 40), 1, "parquet")
     work = tmp_path / "work"
     keywords = {"inputs": inputs, "output": f"{tmp_path}/kept/", "memory": "300M", "work": work}
     deduplicate_files(**keywords, stage="sign", part=(1, 3))
@@ -209,124 +158,109 @@ def test_too_little_memory_for_ranges_is_refused_before_a_part_begins(tmp_path, 
     assert sorted(os.listdir(work)) == before
 
 
-@pytest.mark.parametrize(("kind", "more"), ONE_FILE[:3:2])
-def test_the_row_of_an_error_is_counted_in_the_file(tmp_path, monkeypatch, kind, more):
+def row_of_error(function, **keywords):
+    """Return the row that the error of a run names, None if there is no error."""
+    try:
+        function(**keywords)
+    except InputError as error:
+        return error.row
+    return None
+
+
+@pytest.mark.parametrize(("name", "kind", "more"), [*ONE_FILE[:2], ONE_FILE[3]])
+def test_the_row_of_an_error_is_counted_in_the_file(tmp_path, monkeypatch, name, kind, more):
     monkeypatch.setattr(manifest, "UNIT", 1000)
-    inputs, _ = one_file(tmp_path, kind)
-    keywords = {"inputs": inputs, "output": f"{tmp_path}/kept/", "memory": "300M", **more}
+    job = replace(JOBS[name], keywords={})
+    inputs, _ = one_file(tmp_path, kind, rows_of(3, 40))
+    keywords = {**job.prepared(tmp_path, inputs), **job.named(tmp_path / "out"), **more}
     lines = Path(inputs[0]).read_text("utf-8").split("\n")
     bad = {n for n, line in enumerate(lines, 1) if line in ("[1]", "one field")}
-
-    def row_of_error(part):
-        try:
-            deduplicate_files(**keywords, work=tmp_path / "work", stage="sign", part=(part, 9))
-        except InputError as error:
-            return error.row
-        return None
-
-    found = {row_of_error(part) for part in range(1, 10)} - {None}
+    *before, stage = ["sample", "find"] if "evals" in keywords else ["sign"]
+    keywords["work"] = tmp_path / "work"
+    in_parts(job.function, {**keywords, "on_error": "skip"}, 1, stages=before)
+    parts = [{"stage": stage, "part": (number, 9)} for number in range(1, 10)]
+    found = {row_of_error(job.function, **keywords, **part) for part in parts} - {None}
     assert found <= bad
     assert len(found) > 4
+    if "evals" in keywords:  # and where rows are read to be written
+        in_parts(job.function, {**keywords, "on_error": "skip"}, 9, stages=[stage])
+        assert row_of_error(job.function, **keywords, stage="write") == min(bad)
+        return
     longest = max(range(len(lines)), key=lambda n: len(lines[n]))
     small_budget(monkeypatch, row=len(lines[longest]) - 1)
     monkeypatch.setattr(manifest, "UNIT", 1000)
     with pytest.raises(InputError, match="the row has") as caught:
-        in_parts(deduplicate_files, {**keywords, "work": tmp_path / "long", "on_error": "skip"}, 9)
+        in_parts(job.function, {**keywords, "work": tmp_path / "long", "on_error": "skip"}, 9)
     assert caught.value.row == longest + 1
 
 
-@pytest.mark.exhaustive
-def test_the_end_misses_an_output_that_is_gone(keywords):
-    result = in_parts(deduplicate_files, keywords, 2)
-    kept = Path(result.outputs[2])
-    kept.rename(kept.with_suffix(".away"))
-    assert deduplicate_files(**keywords, stage="write").documents == 0
-    with pytest.raises(InputError, match=r"in2\.jsonl: is missing.* remove that directory"):
-        deduplicate_files(**keywords, stage="finish")
+@pytest.fixture
+def run(tmp_path):
+    """A deduplication in stages."""
+    return staged_job(tmp_path, PLAIN)
+
+
+@pytest.fixture(params=[PLAIN, pytest.param(JOBS["items"], marks=pytest.mark.exhaustive)])
+def each_run(request, tmp_path):
+    """A deduplication in stages, and a decontamination."""
+    return staged_job(tmp_path, request.param)
 
 
 @pytest.fixture
 def keywords(tmp_path):
-    """The keywords of a run in stages."""
-    return {**job(tmp_path), **outputs(tmp_path / "two"), "work": tmp_path / "work"}
+    """The keywords of a deduplication in stages, of which nothing else is needed."""
+    return {**PLAIN.prepared(tmp_path), **PLAIN.named(tmp_path / "out"), "work": tmp_path / "work"}
 
 
-@pytest.fixture(scope="module")
-def of_one_process(tmp_path_factory):
-    """What one process writes of the collection of `job`."""
-    folder = tmp_path_factory.mktemp("alone")
-    deduplicate_files(**job(folder), **outputs(folder / "one"), engine="memory")
-    return contents(folder / "one")
-
-
-@pytest.fixture
-def staged(keywords, of_one_process):
-    """The keywords of a run in stages, and what one process writes."""
-    return keywords, of_one_process
+@pytest.mark.exhaustive
+def test_the_end_misses_an_output_that_is_gone(run):
+    kept = Path(run.parts(2).outputs[2])
+    kept.rename(kept.with_suffix(".away"))
+    assert run.call(stage="write").documents == 0
+    with pytest.raises(InputError, match=r"in2\.jsonl: is missing.* remove that directory"):
+        run.call(stage="finish")
 
 
 @pytest.mark.parametrize("seed", every(3, range(3)))
-def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
-    keywords, expected = staged
-    in_parts(deduplicate_files, keywords, 3, any_order(seed))
-    assert contents(tmp_path / "two") == expected
-    for stage in STAGES[:-1]:  # a part that starts after all has ended has nothing to do
-        assert deduplicate_files(**keywords, stage=stage).documents == 0
-    assert contents(tmp_path / "two") == expected
-    assert os.listdir(tmp_path / "work") == ["finished.json"]
+def test_parts_in_any_order_again_and_late(each_run, seed):
+    """With a file of the user in the work directory, which stays."""
+    work = each_run.keywords["work"]
+    each_run.parts(3, any_order(seed), stages=each_run.stages[:2])
+    (work / "thesis.tmp").write_text("years", "utf-8")
+    each_run.parts(3, any_order(seed))
+    assert each_run.written() == each_run.expected
+    for stage in each_run.stages[:-1]:  # a part that starts after all has ended has nothing to do
+        assert each_run.call(stage=stage).documents == 0
+    assert each_run.written() == each_run.expected
+    assert sorted(os.listdir(work)) == ["finished.json", "thesis.tmp"]
+    each_run.alone()
+    assert os.listdir(work) == ["thesis.tmp"]
 
 
 @pytest.mark.exhaustive
-def test_the_same_part_twice_at_once(staged, tmp_path):
-    keywords, expected = staged
-    each_stage_at_once(deduplicate_files, keywords, STAGES)
-    assert contents(tmp_path / "two") == expected
+def test_the_same_part_twice_at_once(each_run):
+    each_stage_at_once(each_run.function, each_run.keywords)
+    assert each_run.written() == each_run.expected
 
 
-def test_a_manifest_that_gets_its_name_while_another_process_looks(tmp_path, monkeypatch):
-    original, seen = os.listdir, []
-
-    def listed(path):
-        names = original(path)
-        if not seen:  # as the other process writes; from then on, the file has its own name
-            seen.append(path)
-            WorkDirectory(tmp_path / "work").begin({"a": 1})
-            return [f"{MANIFEST}.0123456789abcdef.tmp", *names]
-        return names
-
-    (tmp_path / "work").mkdir()
-    monkeypatch.setattr(os, "listdir", listed)
-    WorkDirectory(tmp_path / "work", shared=True).begin({"a": 1})
-    assert seen
-
-
-def test_a_directory_that_is_removed_goes_at_last(tmp_path, monkeypatch):
-    """However often the process that removes it is killed."""
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    work = WorkDirectory(tmp_path, shared=True)
-    work.begin({})
-    with work.replacing("found-000000") as folder:
-        folder.mkdir()
-        (folder / "a.json").write_text("1", "utf-8")
-    monkeypatch.setattr(shutil, "rmtree", killed)
-    for _ in range(3):
-        with pytest.raises(KeyboardInterrupt):
-            WorkDirectory(tmp_path, shared=True).empty()
-        left, over = sorted(os.listdir(tmp_path))
-        assert left.startswith("found-000000.")
-        assert (left.endswith(".tmp"), over) == (True, "over.json")
-    monkeypatch.undo()
-    WorkDirectory(tmp_path, shared=True).empty()
-    assert not os.listdir(tmp_path)
+@pytest.mark.parametrize("done", every(3, [4, 1, 6]))
+def test_one_process_goes_on_where_parts_have_ended(each_run, done):
+    each_run.parts(2, stages=each_run.stages[: min(done, len(each_run.stages) - 1)])
+    each_run.alone()
+    assert each_run.written() == each_run.expected
 
 
 @pytest.mark.exhaustive
-def test_a_folder_whose_listings_are_old(staged, tmp_path, monkeypatch):
+def test_parts_go_on_where_one_process_has_ended(run):
+    run.alone(keep_work=True)
+    run.parts(2)
+    assert run.written() == run.expected
+
+
+@pytest.mark.exhaustive
+def test_a_folder_whose_listings_are_old(run, tmp_path, monkeypatch):
     """What another machine has made is found by its name, and never by a listing."""
-    keywords, expected = staged
+    keywords, expected = run.keywords, run.expected
     work = str(tmp_path / "work")
 
     def stale(original):
@@ -343,7 +277,7 @@ def test_a_folder_whose_listings_are_old(staged, tmp_path, monkeypatch):
     monkeypatch.undo()
     small_budget(monkeypatch)
     deduplicate_files(**keywords, stage="finish")
-    assert contents(tmp_path / "two") == expected
+    assert contents(tmp_path / "out") == expected
 
 
 def test_a_client_that_remembers_what_was_missing(keywords, monkeypatch):
@@ -377,43 +311,41 @@ def test_a_client_that_remembers_what_was_missing(keywords, monkeypatch):
     assert (work / LINKED).exists()
 
 
-@pytest.mark.parametrize("done", every(3, [4, 1, 6]))
-def test_one_process_goes_on_where_parts_have_ended(staged, tmp_path, done):
-    keywords, expected = staged
-    in_parts(deduplicate_files, keywords, 2, stages=STAGES[:done])
-    deduplicate_files(**keywords, engine="disk")
-    assert contents(tmp_path / "two") == expected
-
-
-@pytest.mark.exhaustive
-def test_parts_go_on_where_one_process_has_ended(staged, tmp_path):
-    keywords, expected = staged
-    deduplicate_files(**keywords, engine="disk", keep_work=True)
-    in_parts(deduplicate_files, keywords, 2)
-    assert contents(tmp_path / "two") == expected
-
-
 TOO_EARLY = [
-    ([], "link", "no run has begun here: the first stage is stage='sign'"),
-    ([("sign", 2)], "link", "of the stage sign, part 1/3, 3/3 has not finished"),
-    ([], "link", "has not finished (counted in 3 parts, as the process that began"),
-    ([("sign", 1, 3), ("link", 1, 2)], "unite", "of the stage link, part 3/3 has not finished"),
-    ([("link", 3)], "gather", "the stage gather cannot begin: the stage unite has not"),
-    ([], "merge", "the stage merge cannot begin: the stage unite has not"),
-    ([("unite", None), ("gather", 1)], "decide", "of the stage gather, part 2/3, 3/3 has"),
-    ([("gather", 2, 3)], "merge", "of the stage decide, part 1/3, 2/3, 3/3 has not finished"),
-    ([("decide", 1, 2, 3)], "write", "the stage merge has not"),
-    ([("merge", None), ("write", 3)], "finish", "of the stage write, part 1/3, 2/3 has"),
-]
+    (PLAIN, [
+        ([], "link", "no run has begun here: the first stage is stage='sign'"),
+        ([("sign", 2)], "link", "of the stage sign, part 1/3, 3/3 has not finished"),
+        ([], "link", "has not finished (counted in 3 parts, as the process that began"),
+        ([("sign", 1, 3), ("link", 1, 2)], "unite", "of the stage link, part 3/3 has not finished"),
+        ([("link", 3)], "gather", "the stage gather cannot begin: the stage unite has not"),
+        ([], "merge", "the stage merge cannot begin: the stage unite has not"),
+        ([("unite", None), ("gather", 1)], "decide", "of the stage gather, part 2/3, 3/3 has"),
+        ([("gather", 2, 3)], "merge", "of the stage decide, part 1/3, 2/3, 3/3 has not finished"),
+        ([("decide", 1, 2, 3)], "write", "the stage merge has not"),
+        ([("merge", None), ("write", 3)], "finish", "of the stage write, part 1/3, 2/3 has"),
+    ]),
+    (JOBS["items"], [
+        ([], "find", "no run has begun here: the first stage is stage='sample'"),
+        ([], "finish", "no run has begun here"),
+        ([("sample", None)], "finish", "of the stage write, part 1/1 has not"),
+        ([("find", 2)], "write", "of the stage find, part 1/1 has not finished (counted in 1 part"),
+        ([("find", 1, 3), ("write", 3)], "finish", "of the stage write, part 1/1 has not"),
+    ]),
+]  # fmt: skip
 """What is done of a run, which stage is tried then, and what its error says."""
 
 
-def test_a_stage_whose_forerunner_is_incomplete(keywords, monkeypatch):
+@pytest.mark.parametrize(("job", "cases"), TOO_EARLY)
+def test_a_stage_whose_forerunner_is_incomplete(tmp_path, monkeypatch, job, cases):
     small_units(monkeypatch, part=3)
-    for done, stage, line in TOO_EARLY:
-        done_before(deduplicate_files, keywords, done)
+    work = tmp_path / "work"
+    keywords = {**job.prepared(tmp_path), **job.named(tmp_path / "out"), "work": work}
+    for done, stage, line in cases:
+        done_before(job.function, keywords, done)
+        assert (work / MANIFEST).exists() == ("no run" not in line)
+        part = (1, 3) if "evals" in keywords and stage not in WHOLE else None
         with pytest.raises(InputError) as caught:
-            deduplicate_files(**keywords, stage=stage)
+            job.function(**keywords, stage=stage, part=part)
         assert line in str(caught.value)
 
 
@@ -431,54 +363,82 @@ def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
 
 
 OTHERS = [
-    ({"threshold": 0.8}, "threshold was 0.7, and is 0.8"),
-    ({"seed": 2}, "seed was 1, and is 2"),
-    ({"part": (4, 3)}, "part must be from 1/3 to 3/3, got 4/3"),
-    ({"stage": "unite", "part": (1, 3)}, "the stage unite is not divided"),
-    ({"stage": "sort"}, "stage must be one of sign, link"),
-    ({"stage": None}, "part has no effect without a stage"),
-    ({"engine": "memory"}, "leave out engine='memory'"),
-    ({"work": None}, "give work="),
-    ({"memory": None}, "give memory="),
-    ({"restart": True}, "restart=True and keep_work=True are for a run in one process"),
-    ({"output": "kept2/"}, "/kept/, and is kept2/"),
-    ({"removed": None}, "removed.tsv, and is None"),
-    ({"convert_to": "csv"}, "convert_to was None, and is csv"),
-    ({"report": "r.html"}, "report was None, and is r.html"),
-    ({"limit": 5}, "limit is for a run in one process"),
-    ({"output": "/dev/stdout"}, "not a stream"),
-]
+    (PLAIN, [
+        ({"threshold": 0.8}, "threshold was 0.7, and is 0.8"),
+        ({"seed": 2}, "seed was 1, and is 2"),
+        ({"part": (4, 3)}, "part must be from 1/3 to 3/3, got 4/3"),
+        ({"stage": "unite", "part": (1, 3)}, "the stage unite is not divided"),
+        ({"stage": "sort"}, "stage must be one of sign, link"),
+        ({"stage": None}, "part has no effect without a stage"),
+        ({"engine": "memory"}, "leave out engine='memory'"),
+        ({"work": None}, "give work="),
+        ({"memory": None}, "give memory="),
+        ({"restart": True}, "restart=True and keep_work=True are for a run in one process"),
+        ({"output": "kept2/"}, "/kept/, and is kept2/"),
+        ({"removed": None}, "removed.tsv, and is None"),
+        ({"convert_to": "csv"}, "convert_to was None, and is csv"),
+        ({"report": "r.html"}, "report was None, and is r.html"),
+        ({"limit": 5}, "limit is for a run in one process"),
+        ({"output": "/dev/stdout"}, "not a stream"),
+    ]),
+    (JOBS["items"], [
+        ({"min_share": 0.5}, "min_share was 0.0, and is 0.5"),
+        ({"rule": "annotate"}, "rule was document, and is annotate"),
+        ({"fields": ["question"]}, "fields was None, and is ['question']"),
+        ({"output": "clean2/"}, "and is clean2/"),
+        ({"hits": None}, "hits.jsonl, and is None"),
+        ({"stage": "sign"}, "stage must be one of sample, find, write, finish, got 'sign'"),
+        ({"stage": "sample", "part": (1, 3)}, "the stage sample is not divided"),
+        ({"work": None}, "give work="),
+        ({"restart": True}, "restart=True is for a run in one process"),
+        ({"limit": 3}, "limit is for a run in one process"),
+        ({"output": "/dev/stdout"}, "not a stream"),
+        ({"memory": "100M"}, "memory must be at least 256M"),
+    ]),
+]  # fmt: skip
 
 
-def test_other_parameters_are_refused(keywords):
-    deduplicate_files(**keywords, stage="sign", part=(1, 3))
-    for change, line in OTHERS:
+@pytest.mark.parametrize(("job", "changes"), OTHERS)
+def test_other_parameters_are_refused(tmp_path, job, changes):
+    keywords = {**job.prepared(tmp_path), **job.named(tmp_path / "out"), "work": tmp_path / "work"}
+    if "evals" in keywords:
+        job.function(**keywords, stage="sample")
+        keywords |= {"stage": "find"}
+    else:
+        job.function(**keywords, stage="sign", part=(1, 3))
+        keywords |= {"stage": "sign", "part": (2, 3)}
+    for change, line in changes:
         with pytest.raises((InputError, ValueError)) as caught:
-            deduplicate_files(**{**keywords, "stage": "sign", "part": (2, 3), **change})
+            job.function(**{**keywords, **change})
         assert line in str(caught.value), change
 
 
-def test_changed_inputs_are_refused_and_the_work_of_another_run_is_kept(staged, tmp_path):
-    keywords, expected = staged
-    in_parts(deduplicate_files, keywords, 2, stages=STAGES[:4])
-    path = Path(keywords["inputs"][1])
-    before, times = path.read_bytes(), path.stat()
-    path.write_bytes(before + b"\n")
-    for stage in ("sign", "decide", "finish"):
-        with pytest.raises(InputError, match=r"in1\.jsonl has changed since"):
-            deduplicate_files(**keywords, stage=stage)
-    path.write_bytes(before)
-    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    in_parts(deduplicate_files, keywords, 2)
-    assert contents(tmp_path / "two") == expected
-    with pytest.raises(InputError, match=r"threshold was 0\.7, and is 0\.9"):
-        deduplicate_files(**{**keywords, "threshold": 0.9}, stage="sign")
+@pytest.mark.parametrize(
+    ("job", "done", "stages"),
+    [(PLAIN, 4, ["sign", "decide", "finish"]), (JOBS["items"], 2, ["write", None])],
+)
+def test_changed_files_are_refused_and_the_work_of_another_run_is_kept(tmp_path, job, done, stages):
+    run = staged_job(tmp_path, job)
+    run.parts(2, stages=run.stages[:done])
+    for path in filter(None, (run.keywords["inputs"][1], run.keywords.get("evals"))):
+        before, times = Path(path).read_bytes(), os.stat(path)
+        Path(path).write_bytes(before + b"\n")
+        for stage in stages:
+            with pytest.raises(InputError, match=rf"{Path(path).stem}\.jsonl has changed since"):
+                run.call(stage=stage)
+        Path(path).write_bytes(before)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    run.parts(2)
+    assert run.written() == run.expected
+    if job is PLAIN:
+        with pytest.raises(InputError, match=r"threshold was 0\.7, and is 0\.9"):
+            run.call(threshold=0.9, stage="sign")
 
 
 @pytest.mark.exhaustive
-def test_units_are_fixed_when_the_run_begins(staged, tmp_path, monkeypatch):
+def test_units_are_fixed_when_the_run_begins(run, tmp_path, monkeypatch):
     """A process with more memory has the same units, and one with less refuses to start."""
-    keywords, expected = staged
+    keywords, expected = run.keywords, run.expected
     other = tmp_path / "other"
     for work in (keywords["work"], other):
         deduplicate_files(**{**keywords, "work": work}, stage="sign", part=(1, 2))
@@ -498,38 +458,7 @@ def test_units_are_fixed_when_the_run_begins(staged, tmp_path, monkeypatch):
     assert one == two
     assert len(one) > 20
     deduplicate_files(**keywords, stage="finish")
-    assert contents(tmp_path / "two") == expected
-
-
-@pytest.mark.parametrize("links", [True, False])
-def test_of_two_processes_that_begin_at_once_the_first_decides(tmp_path, monkeypatch, links):
-    """They may have other memory, and so fix other units."""
-    if not links:
-
-        def refused(*_):
-            raise OSError(errno.EPERM, os.strerror(errno.EPERM))
-
-        monkeypatch.setattr(os, "link", refused)
-    first, second = (WorkDirectory(tmp_path, shared=True) for _ in range(2))
-    write, begun = second.write, []
-
-    def late(*arguments):
-        begun.append(first.begin({"memory": 1}))
-        write(*arguments)
-
-    monkeypatch.setattr(second, "write", late)
-    second.begin({"memory": 2})
-    assert begun
-    for each in (first, second):
-        assert each.read(MANIFEST)["memory"] == 1
-    with second.replacing("folder") as late:
-        with first.replacing("folder") as early:
-            early.mkdir()
-            (early / "a").write_text("1", encoding="utf-8")
-        late.mkdir()
-        (late / "a").write_text("2", encoding="utf-8")
-    assert (tmp_path / "folder" / "a").read_text("utf-8").startswith("1")
-    assert sorted(os.listdir(tmp_path)) == ["folder", MANIFEST]
+    assert contents(tmp_path / "out") == expected
 
 
 def segments_of(*segments):
@@ -556,9 +485,9 @@ def test_segments_of_a_unit_that_do_not_fit_together():
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("broken", every(2, [1, 4]))
-def test_a_file_that_one_machine_cannot_read(staged, tmp_path, monkeypatch, broken):
+def test_a_file_that_one_machine_cannot_read(run, tmp_path, monkeypatch, broken):
     """What its process leaves does not disturb another one with the same part."""
-    keywords, expected = staged
+    keywords, expected = run.keywords, run.expected
     cut, name = sign.cut_file, keywords["inputs"][broken]
 
     def fails(of_job, number, *more):
@@ -572,21 +501,34 @@ def test_a_file_that_one_machine_cannot_read(staged, tmp_path, monkeypatch, brok
             deduplicate_files(**keywords, stage="sign")
     assert not (tmp_path / "work" / "broken.json").exists()
     in_parts(deduplicate_files, keywords, 2)
-    assert contents(tmp_path / "two") == expected
+    assert contents(tmp_path / "out") == expected
 
 
 @pytest.mark.exhaustive
-def test_bad_rows_may_be_skipped_later(keywords, tmp_path):
-    """What is signed stays valid; the rows are skipped in all stages."""
-    path = Path(keywords["inputs"][3])
+def test_bad_rows_may_be_skipped_later(each_run, tmp_path):
+    """What is signed or sampled stays valid; the rows are skipped in all stages."""
+    path = Path(each_run.keywords["inputs"][3])
     path.write_text(path.read_text("utf-8").replace("\n", "\n[1]\n", 1), "utf-8")
     with pytest.raises(InputError, match=r"in3\.jsonl: row 2: an array, not an object"):
-        deduplicate_files(**keywords, stage="sign")
-    result = in_parts(deduplicate_files, {**keywords, "on_error": "skip"}, 2)
-    assert result.skipped == 1
-    one = outputs(tmp_path / "three")
-    deduplicate_files(**{**keywords, **one, "work": None}, on_error="skip", engine="disk")
-    assert contents(tmp_path / "two") == contents(tmp_path / "three")
+        each_run.parts(2)
+    result = each_run.parts(2, on_error="skip")
+    assert (result.skipped, len(result.skipped_reasons)) == (1, 1)
+    three = {
+        name: file.replace("/out/", "/three/")
+        for name, file in each_run.keywords.items()
+        if name in TABLES | CLEAN
+    }
+    each_run.call(**three, work=None, on_error="skip")
+    assert each_run.written() == contents(tmp_path / "three")
+
+
+def test_columns_that_cannot_be_joined_are_refused_by_the_first_stage(tmp_path):
+    run = staged_job(tmp_path, JOBS["one clean table"])
+    put_table(run.keywords["inputs"][4], [{"id": 1.5, "text": "y"}])
+    with pytest.raises(
+        InputError, match=r"in4\.parquet: the column 'id' is double, but .* in .*in0\.parquet"
+    ):
+        run.parts(FILES)
 
 
 def test_passages_need_memory_in_the_stages_that_have_all(keywords, monkeypatch):
@@ -641,20 +583,6 @@ def test_advice_on_memory_is_enough_and_speaks_of_lines(keywords, monkeypatch):
     deduplicate_line_files(**{**keywords, "memory": f"{least}M"}, stage="unite")
 
 
-@pytest.mark.exhaustive
-def test_files_of_the_user_in_the_work_directory_stay(keywords):
-    work = keywords["work"]
-    in_parts(deduplicate_files, keywords, 2, stages=STAGES[:3])
-    (work / "thesis.tmp").write_text("years", "utf-8")
-    in_parts(deduplicate_files, keywords, 2)
-    assert sorted(os.listdir(work)) == ["finished.json", "thesis.tmp"]
-    deduplicate_files(**keywords, stage="finish")
-    assert sorted(os.listdir(work)) == ["finished.json", "thesis.tmp"]
-    deduplicate_files(**keywords, engine="disk")
-    assert (work / "thesis.tmp").read_text("utf-8") == "years"
-    assert os.listdir(work) == ["thesis.tmp"]
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left")])
 def test_an_attempt_that_fails_leaves_nothing_behind(keywords, monkeypatch, error):
     def fails(*_):
@@ -679,9 +607,9 @@ def test_a_damaged_file_is_named_with_advice_that_helps(keywords):
 
 
 @pytest.mark.exhaustive
-def test_writers_leave_each_other_alone_without_locks(staged, tmp_path, monkeypatch):
+def test_writers_leave_each_other_alone_without_locks(run, tmp_path, monkeypatch):
     """Locks of another machine may be unknown; what a killed process has left goes at last."""
-    keywords, expected = staged
+    keywords, expected = run.keywords, run.expected
     in_parts(deduplicate_files, keywords, 2, stages=STAGES[:6])
     monkeypatch.setattr("fastlsh.io.journal.try_lock", lambda number: True)
     other = Replacements()
@@ -692,33 +620,38 @@ def test_writers_leave_each_other_alone_without_locks(staged, tmp_path, monkeypa
     other._journal.leave()  # it is killed
     with pytest.warns(UserWarning, match="removed temporary files of a run that was killed: 1"):
         deduplicate_files(**keywords, stage="finish")
-    assert contents(tmp_path / "two") == expected
+    assert contents(tmp_path / "out") == expected
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.filterwarnings("ignore:(removed|completed)")  # what kills have left beside outputs
 @pytest.mark.parametrize(
-    ("function", "shards", "kills"),
+    ("name", "files", "kills"),
     [
-        (deduplicate_files, 6, 2),
-        pytest.param(deduplicate_files, 6, 12, marks=pytest.mark.exhaustive),
-        pytest.param(deduplicate_files, 1, 12, marks=pytest.mark.exhaustive),
-        pytest.param(deduplicate_span_files, 1, 6, marks=pytest.mark.exhaustive),
-        pytest.param(deduplicate_files, 6, 100, marks=pytest.mark.slow),
-        pytest.param(deduplicate_files, 1, 100, marks=pytest.mark.slow),
-        pytest.param(deduplicate_span_files, 1, 50, marks=pytest.mark.slow),
+        ("documents", FILES, 2),
+        *(
+            pytest.param(*case, marks=pytest.mark.exhaustive)
+            for case in (
+                ("documents", FILES, 12), ("documents", 1, 6), ("passages", 1, 6),
+                ("items", FILES, 6), ("items", 1, 6),
+            )
+        ),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("documents", FILES, 100), ("documents", 1, 100), ("passages", 1, 50),
+                ("items", FILES, 100),
+            )
+        ),
     ],
 )  # fmt: skip
-def test_kills(tmp_path, monkeypatch, function, shards, kills):
-    keywords = {**job(tmp_path, shards=shards), **outputs(tmp_path / "two")}
-    if function is deduplicate_span_files:
-        small_budget(monkeypatch, **OF_PASSAGES)
-        del keywords["threshold"], keywords["clusters"]
-        keywords |= {"min_length": 40, "join": ""}
-    function(**keywords, engine="disk")
-    expected = contents(tmp_path / "two")
-    for name in expected:
-        (tmp_path / "two" / name).unlink()
-    keywords["work"] = tmp_path / "work"
-    tries = 3 if kills > 2 else 1
-    killed_until_done(function, keywords, STAGES, kills, tmp_path / "two", expected, tries)
+def test_kills(tmp_path, monkeypatch, name, files, kills):
+    job = PLAIN if name == "documents" else JOBS[name]
+    small_units(monkeypatch, **job.sizes)
+    rows = collection(5, ITEMS)[0] if name == "items" else rows_of(3, COUNT)
+    keywords = {**job.prepared(tmp_path, divided(tmp_path, rows, files, "jsonl"))}
+    keywords.pop("against", None)
+    job.function(**keywords, **job.named(tmp_path / "one"))
+    keywords |= {**job.named(tmp_path / "out"), "work": tmp_path / "work"}
+    expected, tries = contents(tmp_path / "one"), 3 if kills > 2 else 1
+    killed_until_done(job.function, keywords, kills, tmp_path / "out", expected, tries)
