@@ -18,7 +18,7 @@ from fastlsh import (
 from fastlsh.files.disk import sign
 from files import lines_of as lines
 from in_stages import ENGINES, run_with
-from killed_runs import StoppedError, after
+from killed_runs import stopped_in
 from shards import OF_PASSAGES, contents, rows_of, small_budget
 
 pytest.importorskip("pyarrow")
@@ -110,9 +110,9 @@ def test_an_interrupted_run_goes_on_in_the_middle_of_an_array(folders, monkeypat
     monkeypatch.chdir(folders[1])
     keywords = {"inputs": INPUTS, "work": "work", "memory": "300M", "engine": "disk"}
     deduplicate_files(**keywords, output="right.json")
-    with monkeypatch.context() as patch:
-        patch.setattr(sign, "sign_block", after(5, sign.sign_block))
-        with pytest.raises(StoppedError):
-            deduplicate_files(**keywords, output="out.json", threads=1)
+    stopped_in(
+        monkeypatch, sign, "sign_block", 5, deduplicate_files,
+        **keywords, output="out.json", threads=1,
+    )  # fmt: skip
     deduplicate_files(**keywords, output="out.json")
     assert Path("out.json").read_bytes() == Path("right.json").read_bytes()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from combinations import every
 from fastlsh import InputError, Shingler, deduplicate_files
 from fastlsh.files.disk import link
-from killed_runs import StoppedError, after
+from killed_runs import stopped_in
 from shards import contents, small_budget, write_shards
 from strategies import few_letters, share
 
@@ -94,9 +94,7 @@ def test_a_run_that_ends_while_it_links(tmp_path, monkeypatch, links):
     expected = run(tmp_path / "memory", inputs, "memory", **keywords)
     with monkeypatch.context() as patch:
         small_budget(patch)
-        patch.setattr(link, "_unite", after(links, link._unite))
-        with pytest.raises(StoppedError):
-            run(tmp_path / "disk", inputs, "disk", **keywords)
+        stopped_in(patch, link, "_unite", links, run, tmp_path / "disk", inputs, "disk", **keywords)
     (tmp_path / "disk").rmdir()
     path = sorted((tmp_path / "work").glob("segment-*/keys.npy"))[0]
     code = path.read_bytes()

@@ -21,7 +21,7 @@ from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.files.tasks import dedup as on_disk
 from fastlsh.io import rows as rewriting
 from in_stages import in_parts
-from killed_runs import StoppedError, after
+from killed_runs import stopped_in
 from shards import OF_PASSAGES, rows_of, small_budget, write_shards
 
 STOPS = {
@@ -53,11 +53,7 @@ def stopped(folder, monkeypatch, stage, seed=3):
     deduplicate_files(**keywords)
     expected = written(folder)
     forget(folder)
-    module, name, calls = STOPS[stage]
-    with monkeypatch.context() as patch:
-        patch.setattr(module, name, after(calls, getattr(module, name)))
-        with pytest.raises(StoppedError):
-            deduplicate_files(**keywords)
+    stopped_in(monkeypatch, *STOPS[stage], deduplicate_files, **keywords)
     return keywords, expected
 
 
@@ -222,10 +218,7 @@ def test_damage_of_a_run_by_line(tmp_path, monkeypatch):
     deduplicate_line_files(**keywords)
     expected = written(tmp_path)
     forget(tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr(rewriting, "_written", after(0, rewriting._written))
-        with pytest.raises(StoppedError):
-            deduplicate_line_files(**keywords)
+    stopped_in(monkeypatch, rewriting, "_written", 0, deduplicate_line_files, **keywords)
     for name in (
         "texts-000000-000000/ids.bounds.npy", "texts-000000-000000/ids.json",
         "segment-000000-000000/pieces.npy",

@@ -14,8 +14,10 @@ import pytest
 
 import fastlsh
 from combinations import covering, every, first
+from fastlsh.files.disk.segments import SegmentWriter
 from fastlsh.io import read
 from files import lines_of, put_table
+from killed_runs import stopped_in
 from shards import contents, rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
@@ -179,21 +181,8 @@ def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch, 
     fastlsh.deduplicate_files(
         paths, tmp_path / "whole.jsonl", **{**keywords, "work": tmp_path / "w"}
     )
-    from fastlsh.files.disk import segments
-
-    written = []
-    close = segments.SegmentWriter.close
-
-    def interrupted(self, **keywords):
-        close(self, **keywords)
-        written.append(1)
-        if len(written) == 1:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(segments.SegmentWriter, "close", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **keywords)
+    run = fastlsh.deduplicate_files, paths, tmp_path / "k.jsonl"
+    stopped_in(monkeypatch, SegmentWriter, "close", 1, *run, **keywords)
     with pytest.raises(fastlsh.InputError, match="limit was 22, and is 21"):
         fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **{**keywords, "limit": 21})
     result = fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **keywords)

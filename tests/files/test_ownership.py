@@ -21,7 +21,7 @@ from fastlsh.files.disk import decide
 from fastlsh.files.run.manifest import join
 from fastlsh.files.run.ownership import check_ours, is_ours
 from fastlsh.files.run.workdir import WorkDirectory
-from killed_runs import StoppedError, after
+from killed_runs import stopped_in
 from shards import contents, rows_of, small_budget, write_shards
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes")
@@ -40,10 +40,8 @@ def keywords(tmp_path, monkeypatch):
 
 def stopped(keywords, monkeypatch, **more):
     """Stop a run before it decides."""
-    with monkeypatch.context() as patch:
-        patch.setattr(decide, "decide_part", after(0, None))
-        with pytest.raises(StoppedError):
-            deduplicate_files(**keywords, engine="disk", **more)
+    more |= {"engine": "disk", **keywords}
+    stopped_in(monkeypatch, decide, "decide_part", 0, deduplicate_files, **more)
 
 
 def put(folder, files):

@@ -18,7 +18,7 @@ from fastlsh.files.disk import decide, gather, link, sign
 from fastlsh.files.run import manifest
 from fastlsh.files.run.workdir import WorkDirectory
 from jobs import JOBS, staged_job
-from killed_runs import StoppedError, after, ended_again_and_again, finish, run, written
+from killed_runs import StoppedError, ended_again_and_again, finish, run, stopped_in, written
 from shards import OF_PASSAGES, content_of, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -98,10 +98,7 @@ def stopped(tmp_path, monkeypatch):
     """A run that was ended while it decided."""
     small_budget(monkeypatch)
     keywords, expected = prepared(tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr(decide, "decide_part", after(1, decide.decide_part))
-        with pytest.raises(StoppedError):
-            deduplicate_files(**keywords)
+    stopped_in(monkeypatch, decide, "decide_part", 1, deduplicate_files, **keywords)
     return keywords, expected
 
 
@@ -186,11 +183,9 @@ def test_memory_may_change_while_documents_are_linked(
     monkeypatch.setattr(link, "EVERY", 0)
     monkeypatch.setattr(link, "BATCH", 7)
     keywords, expected = prepared(tmp_path, n=150, bands=1, rows=2)
-    with monkeypatch.context() as patch:
-        small_budget(patch, rows=rows_before)
-        patch.setattr(link, "_unite", after(links, link._unite))
-        with pytest.raises(StoppedError):  # in one thread, the ranges are linked one by one
-            deduplicate_files(**{**keywords, "threads": 1})
+    small_budget(monkeypatch, rows=rows_before)
+    one = {**keywords, "threads": 1}  # in one thread, the ranges are linked one by one
+    stopped_in(monkeypatch, link, "_unite", links, deduplicate_files, **one)
     assert (tmp_path / "work" / link.STATE).exists()
     small_budget(monkeypatch, rows=rows_after)
     deduplicate_files(**keywords)
@@ -277,11 +272,8 @@ def test_bad_rows_are_skipped_only_while_this_is_asked_for(tmp_path, monkeypatch
     path = Path(keywords["inputs"][0])
     path.write_text(path.read_text("utf-8").replace("\n", "\n[1]\n", 1), "utf-8")
 
-    room, name = (sign, "_summary") if stage == "signing" else (decide, "decide_part")
-    with monkeypatch.context() as patch:
-        patch.setattr(room, name, after(0, None))
-        with pytest.raises(StoppedError):
-            deduplicate_files(**keywords, on_error="skip")
+    stop = (sign, "_summary") if stage == "signing" else (decide, "decide_part")
+    stopped_in(monkeypatch, *stop, 0, deduplicate_files, **keywords, on_error="skip")
     with pytest.raises(InputError, match=r"in0\.jsonl: row 2: an array, not an object"):
         deduplicate_files(**keywords)
     assert not list((tmp_path / "out").iterdir())
@@ -371,9 +363,7 @@ def test_only_restart_touches_a_run_of_an_earlier_format(tmp_path, monkeypatch):
     deduplicate = partial(deduplicate_files, inputs, tmp_path / "o.jsonl", engine="disk", work=work)
     with monkeypatch.context() as patch:
         patch.setattr(manifest, "FORMAT", manifest.FORMAT - 1)
-        patch.setattr(decide, "decide_part", after(0, None))
-        with pytest.raises(StoppedError):
-            deduplicate()
+        stopped_in(patch, decide, "decide_part", 0, deduplicate)
     number = content_of(work / "manifest.json")["run"]
     (work / f"answer.npy.{number}.tmp").write_bytes(b"half")
     before = contents(work)

@@ -7,7 +7,7 @@ import pytest
 from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import decide, gather
 from fastlsh.io import write_table
-from killed_runs import StoppedError, after
+from killed_runs import stopped_in
 from shards import small_budget
 
 WIDE = 5_000
@@ -58,13 +58,7 @@ def test_too_little_room_is_noticed_before_the_texts_are_written(run, monkeypatc
 @pytest.mark.parametrize("stage", [(gather, "_TextsWriter", 1), (decide, "decide_part", 0)])
 def test_texts_that_are_gathered_need_no_more_room(run, monkeypatch, stage):
     keywords, documents, texts = run
-    module, name, calls = stage
-    original = getattr(module, name)
-    with monkeypatch.context() as patch:
-        patch.setattr(module, name, after(calls, original))
-        with pytest.raises(StoppedError):
-            deduplicate_files(**keywords)
-    assert getattr(module, name) is original
+    stopped_in(monkeypatch, *stage, deduplicate_files, **keywords)
     gathered = sum(path.stat().st_size for path in keywords["work"].glob("texts-*[0-9]/*"))
-    free(monkeypatch, 0 if module is decide else 2 * texts - gathered)
+    free(monkeypatch, 0 if stage[0] is decide else 2 * texts - gathered)
     assert deduplicate_files(**keywords).n_removed > documents // 2

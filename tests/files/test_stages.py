@@ -43,7 +43,7 @@ from in_stages import (
     run_with,
 )
 from jobs import CLEAN, COUNT, FILES, ITEMS, JOBS, PLAIN, TABLES, divided, staged_job
-from killed_runs import StoppedError, after
+from killed_runs import stopped_in
 from shards import OF_PASSAGES, contents, rows_of, small_budget
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -351,10 +351,8 @@ def test_a_stage_whose_forerunner_is_incomplete(tmp_path, monkeypatch, job, case
 
 def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
     small_units(monkeypatch, segment=2, block=200)
-    with monkeypatch.context() as patch:
-        patch.setattr(sign, "sign_batch", after(3, sign.sign_batch))
-        with pytest.raises(StoppedError):
-            deduplicate_files(**{**keywords, "threads": 1}, stage="sign", part=(1, 3))
+    part = {"stage": "sign", "part": (1, 3), **keywords}
+    stopped_in(monkeypatch, sign, "sign_batch", 3, deduplicate_files, **part)
     assert list(keywords["work"].glob("segment-*[0-9]"))
     for number in (2, 3):
         deduplicate_files(**keywords, stage="sign", part=(number, 3))

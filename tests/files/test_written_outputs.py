@@ -22,7 +22,7 @@ from fastlsh.files.run.workdir import WorkDirectory, outputs_there, recording
 from fastlsh.io import replacing_together
 from fastlsh.io import rows as rewriting
 from in_stages import in_parts
-from killed_runs import StoppedError, after
+from killed_runs import StoppedError, stopped_in
 from shards import OF_PASSAGES, contents, rows_of, small_budget, write_shards
 
 JOBS = {
@@ -217,10 +217,7 @@ def test_a_saved_index_is_written_once(tmp_path, monkeypatch):
     }  # fmt: skip
     for owner, name in ((rewriting, "_written"), (OutputPlan, "all_outputs")):
         assert not Path("i.db").exists()
-        with monkeypatch.context() as patch:
-            patch.setattr(owner, name, after(0, None))
-            with pytest.raises(StoppedError):
-                deduplicate_files(**keywords)
+        stopped_in(monkeypatch, owner, name, 0, deduplicate_files, **keywords)
     first = os.stat("i.db")
     deduplicate_files(**keywords)
     assert len(os.listdir("out")) == 3
