@@ -1,11 +1,18 @@
 """Collections for the tests with Spark, and what memory answers for them."""
 
+import json
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import fastlsh
 
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options for a JVM that ends before a better compiler would pay."""
+
+JOB = Path(__file__).with_name("spark_job.py")
 
 IN_PLAN = "spark.sql.execution.arrow.localRelationThreshold"
 
@@ -65,3 +72,29 @@ def expected_proofs(result, ids, against_ids=None):
 def memory_proofs(texts, ids, *arguments, **options):
     """Return the proofs of texts that are sorted by their ids."""
     return expected_proofs(fastlsh.deduplicate(texts, *arguments, **options), ids)
+
+
+def rows_of(df):
+    """Return the rows of a DataFrame as sorted tuples."""
+    return sorted(map(tuple, df.collect()))
+
+
+def started(folder, *command, python=sys.executable):
+    """Run a command in a folder, with a Python for the workers of Spark."""
+    environment = {
+        **os.environ, "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    }  # fmt: skip
+    environment.pop("FASTLSH_KEY_FILE", None)
+    return subprocess.run(
+        [*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True,
+        timeout=500, check=False,
+    )  # fmt: skip
+
+
+def run_job(folder, **settings):
+    """Run `spark_job.py`; return its answers, and what it has said."""
+    job = started(folder, sys.executable, JOB, json.dumps(settings))
+    assert job.returncode == 0, job.stderr[-4000:]
+    answers = json.loads(job.stdout.splitlines()[-1])
+    return [list(map(tuple, answer)) for answer in answers], job.stderr

@@ -4,7 +4,8 @@
 
 SETTINGS is JSON: "rows", a Parquet file with id and text; "calls", a list of [function, options];
 "config", for the session; "remote" instead of "config" for Spark Connect; "harm", a folder, makes
-each kind of task kill its executor once, and the last one delete the shuffle files, too.
+each kind of task kill its executor once, and the last one delete the shuffle files, too; "key",
+in hexadecimal digits, is given to each call, whose plan is then printed as a message.
 Prints the rows of each answer as JSON.
 """
 
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from fastlsh import Key
 from fastlsh.integrations.spark import engine, functions, workers
 
 
@@ -92,7 +94,11 @@ def main(settings):
     answers = []
     for function, options in settings["calls"]:
         df = spark.read.parquet(settings["rows"])
+        if "key" in settings:
+            options["key"] = Key(bytes.fromhex(settings["key"]))
         found = getattr(functions, function)(df, **options)
+        if "key" in settings:
+            print(found._jdf.queryExecution().toString(), file=sys.stderr)
         answers.append(sorted(map(tuple, found.collect())))
     spark.stop()
     print(json.dumps(answers))

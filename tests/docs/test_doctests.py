@@ -25,7 +25,7 @@ NEEDED = {
 """The libraries that the examples of a module need."""
 
 ELSEWHERE = "fastlsh.integrations.spark."
-"""Its examples need a session: tests/integrations/spark/test_examples.py."""
+"""Its examples need a session: tests/integrations/spark/test_functions.py."""
 
 WITHOUT = ("fastlsh.compat", "fastlsh.presets.", "fastlsh.textbook")
 """Names whose functions need no example of their own."""

@@ -17,6 +17,7 @@ from combinations import covering, every, first
 from fastlsh.files.disk.segments import SegmentWriter
 from fastlsh.io import read
 from files import lines_of, put_table
+from in_stages import both_engines
 from killed_runs import stopped_in
 from shards import contents, rows_of, small_budget
 
@@ -88,20 +89,9 @@ def options_of(kind, bad):
     return options
 
 
-def deduplicated(inputs, folder, output, engine, **options):
-    folder.mkdir()
-    result = fastlsh.deduplicate_files(
-        inputs, f"{folder}/{output}", 0.6, removed=folder / "removed.jsonl",
-        clusters=folder / "clusters.tsv", engine=engine, memory="300M",
-        work=folder.parent / f"{folder.name}.work", **options,
-    )  # fmt: skip
-    return result, contents(folder)
-
-
-@pytest.mark.parametrize("folder_output", every(2, [True, False]))
-@pytest.mark.parametrize("limit", every(8, LIMITS, 4))
-@pytest.mark.parametrize("kind", every(2, KINDS))
-def test_as_if_the_inputs_ended_there(tmp_path, monkeypatch, kind, limit, folder_output):
+@pytest.mark.parametrize(("kind", "limit"), covering(KINDS, LIMITS))
+def test_as_if_the_inputs_ended_there(tmp_path, monkeypatch, kind, limit):
+    folder_output = (KINDS.index(kind) + LIMITS.index(limit)) % 2
     small_budget(monkeypatch)
     monkeypatch.setattr("fastlsh.io.blocks.reading.SIZE", 700)
     bad = BAD if kind in ("jsonl", "csv", "parquet", "arrow") else ()
@@ -110,26 +100,27 @@ def test_as_if_the_inputs_ended_there(tmp_path, monkeypatch, kind, limit, folder
     short = write(tmp_path / "short" / "in", kind, bad, limit)
     options = options_of(kind, bad)
     suffix = {"txt": "jsonl", "lines.txt": "txt"}.get(kind, kind)
-    output = "kept/" if folder_output else f"kept.{suffix}"
+    tables = "removed.jsonl", "clusters.tsv"
     found = {}
-    for name, inputs, more in (("w", whole, {"limit": limit}), ("s", short, {})):
-        for engine in ("memory", "disk"):
-            folder = tmp_path / f"{name}-{engine}-{output.strip('/').replace('.', '-')}"
-            found[name, engine] = deduplicated(inputs, folder, output, engine, **options, **more)
-    expected, written = found["s", "memory"]
-    if kind not in ("txt", "lines.txt"):  # whose ids are their paths
-        assert found["w", "memory"][1] == found["w", "disk"][1] == written
-    else:
-        kept = {name: data for name, data in written.items() if name.startswith("kept/")}
-        for engine in ("memory", "disk"):
-            same = found["w", engine][1]
-            assert {name: data for name, data in same.items() if name in kept} == kept
-            assert same.keys() == written.keys()
-    for result, _ in found.values():
-        assert (result.documents, result.n_kept, result.skipped, result.empty) == (
-            expected.documents, expected.n_kept, expected.skipped, expected.empty,
+    for name, inputs, more in (("limited", whole, {"limit": limit}), ("short", short, {})):
+        folder = tmp_path / f"of-{name}"
+        folder.mkdir()
+        found[name] = both_engines(
+            fastlsh.deduplicate_files, folder, inputs, "kept/" if folder_output else f"k.{suffix}",
+            *tables, threshold=0.6, **options, **more,
         )  # fmt: skip
-        assert len(result.outputs) == len(expected.outputs)
+    (result, same), (expected, written) = found["limited"], found["short"]
+    if kind in ("txt", "lines.txt"):  # whose ids are their paths
+        assert same.keys() == written.keys()
+        same, written = (
+            {name: data for name, data in files.items() if name.startswith("kept/")}
+            for files in (same, written)
+        )
+    assert same == written
+    assert (result.documents, result.n_kept, result.skipped, result.empty, len(result.outputs)) == (
+        expected.documents, expected.n_kept, expected.skipped, expected.empty,
+        len(expected.outputs),
+    )  # fmt: skip
     good = len(ROWS) - len(bad) if kind != "lines.txt" else expected.documents
     assert expected.documents == min(limit, good)
 
@@ -159,18 +150,20 @@ def test_the_reference_collection_has_no_limit(tmp_path, engine):
     assert result.n_kept == fastlsh.deduplicate(texts[:12], against=texts[10:]).n_kept
 
 
-@pytest.mark.parametrize("limit", every(3, [5, 20, 33], 1))
-def test_lines(tmp_path, monkeypatch, limit):
+def test_lines(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     rows = [{"text": f"same {i % 3}\nline {i % 7}\nown {i}"} for i in range(50)]
-    whole = put_table(tmp_path / "in.jsonl", rows)
-    short = put_table(tmp_path / "short.jsonl", rows[:limit])
-    expected = fastlsh.deduplicate_line_files(short, tmp_path / "s.jsonl", engine="memory")
-    for engine in ("memory", "disk"):
-        out = tmp_path / f"{engine}.jsonl"
-        found = fastlsh.deduplicate_line_files(whole, out, engine=engine, limit=limit)
-        assert (found.documents, found.n_removed) == (limit, expected.n_removed)
-        assert out.read_bytes() == (tmp_path / "s.jsonl").read_bytes()
+    for limit in (5, 20, 33):
+        written = []
+        for name, some, more in (("in", rows, {"limit": limit}), ("short", rows[:limit], {})):
+            folder = tmp_path / f"{name}-{limit}"
+            path = put_table(folder / f"{name}.jsonl", some)
+            written.append(
+                both_engines(fastlsh.deduplicate_line_files, folder, path, "k.jsonl", **more)
+            )
+        assert written[0][1] == written[1][1]
+        assert written[0][0].n_removed == written[1][0].n_removed > 0
+        assert written[0][0].documents == limit
 
 
 @pytest.mark.parametrize("group", first("id", None))
@@ -210,10 +203,7 @@ def test_commands(tmp_path, run):
         for limit, said in (("31", "30 documents"), ("15", "the first 15 documents")):
             assert said in "\n".join(run.done(*command, "--limit", limit)[1])
     assert said in (tmp_path / "r.html").read_text(encoding="utf-8")
-
-
-def test_commands_that_evaluate(tmp_path, run):
-    evaluate = ["evaluate", *write(tmp_path / "in", "jsonl"), "--json", "e.json"]
+    evaluate = ["evaluate", *paths, "--json", "e.json"]
     for more in ([], ["--sample", "10"], ["--bandings", "20x5,10x10"]):
         out, _ = run.done(*evaluate, *more, "--limit", "15")
         assert out.startswith("only the first 15 documents (--limit)\n")
@@ -360,6 +350,9 @@ def test_a_pipe_is_read_to_the_last_row_of_a_document(tmp_path):
     assert pipe.end() < len(data)
 
 
+COMPRESSIONS = ["", "gz", "bz2", "xz", "zst"]
+
+
 def compressed(data, compression):
     if compression == "zst":
         sink = pa.BufferOutputStream()
@@ -407,11 +400,11 @@ def texts_of_pipe(kind, count):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
-@pytest.mark.parametrize("by", every(2, ["document", "line"]))
-@pytest.mark.parametrize("engine", every(2, ["memory", "disk"], 1))
-@pytest.mark.parametrize("compression", every(5, ["", "gz", "bz2", "xz", "zst"], 1))
-@pytest.mark.parametrize("kind", every(3, ["jsonl", "csv", "txt"]))
-def test_a_pipe_is_read_to_the_limit_only(tmp_path, kind, compression, engine, by):
+@pytest.mark.parametrize(("kind", "compression"), covering(["jsonl", "csv", "txt"], COMPRESSIONS))
+def test_a_pipe_is_read_to_the_limit_only(tmp_path, kind, compression):
+    number = COMPRESSIONS.index(compression)
+    engine = ["memory", "disk"][number % 2]
+    by = ["document", "line"][(number + len(kind)) // 2 % 2]
     data = compressed(texts_of_pipe(kind, 4_000), compression)
     name = ".".join(filter(None, ["in", kind, compression]))
     if by == "line" and kind != "txt":  # of which it is one document

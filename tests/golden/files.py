@@ -1,7 +1,6 @@
 """The files of a run: those that it reads are made, and those that it has written are shown."""
 
 import bz2
-import csv
 import gzip
 import hashlib
 import json
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fastlsh import Index, Key
+from files import lines_of, put_table, table_rows
 
 INPUTS = Path(__file__).with_name("inputs")
 
@@ -67,51 +67,50 @@ def make_inputs(folder: Path) -> None:
     """Copy the inputs into a folder, and make files of other formats of them."""
     shutil.copytree(INPUTS, folder, dirs_exist_ok=True)
     (folder / "secret.key").chmod(0o600)
-    notices = _rows("notices")
-    for name in ("notices", "pages"):
-        rows = _rows(name)
-        _write_delimited(folder / f"{name}.csv", rows, ",")
-        pq.write_table(pa.Table.from_pylist(rows), folder / f"{name}.parquet", row_group_size=15)
-    _write_delimited(folder / "notices.tsv", notices, "\t")
-    with pa.ipc.new_file(folder / "notices.arrow", pa.Table.from_pylist(notices).schema) as file:
-        file.write_table(pa.Table.from_pylist(notices), max_chunksize=15)
-    (folder / "notices.jsonl.gz").write_bytes(gzip.compress(_json_lines(notices), mtime=0))
-    (folder / "notices.json").write_text(json.dumps(notices, indent=2), encoding="utf-8")
-    (folder / "pages.json").write_text(json.dumps(_rows("pages"), indent=1), encoding="utf-8")
-    (folder / "arrays").mkdir()
-    (folder / "arrays" / "archive.json").write_text(json.dumps([17, *_rows("archive"), {"id": 1}]))
-    (folder / "arrays" / "notices.json.gz").write_bytes(
-        gzip.compress(_json_lines(notices), mtime=0)
+    notices, pages, archive = (
+        table_rows(INPUTS / f"{name}.jsonl") for name in ("notices", "pages", "archive")
     )
-    (folder / "arrays" / "wrong.txt").write_text('[{"text": "a"}, {"text": }]')
-    (folder / "sources" / "deep").mkdir(parents=True)
-    of = {
-        source: [row for row in notices if row["source"] == source]
+    town, library, press = (
+        [row for row in notices if row["source"] == source]
         for source in ("town", "library", "press")
-    }
-    (folder / "sources" / "town.jsonl").write_bytes(_json_lines(of["town"]))
-    with pa.CompressedOutputStream(folder / "sources" / "library.jsonl.zst", "zstd") as stream:
-        stream.write(_json_lines(of["library"]))
-    _write_delimited(folder / "sources" / "deep" / "press.csv", of["press"], ",")
-    for lang in sorted({row["lang"] for row in notices}):
-        own = [{**row} for row in notices if row["lang"] == lang]
-        for row in own:
-            del row["lang"]
-        part = folder / "shelves" / f"lang={lang}" / "part-0.jsonl"
-        part.parent.mkdir(parents=True)
-        part.write_bytes(_json_lines(own))
+    )
+    lines = lines_of(notices).encode()
+    for name, rows, options in (
+        ("notices.csv", notices, {}), ("notices.tsv", notices, {}), ("pages.csv", pages, {}),
+        ("notices.parquet", notices, {"row_group_size": 15}),
+        ("pages.parquet", pages, {"row_group_size": 15}),
+        ("notices.arrow", notices, {"max_chunksize": 15}),
+        ("notices.jsonl.gz", notices, {}), ("notices.json", notices, {"indent": 2}),
+        ("pages.json", pages, {"indent": 1}),
+        ("arrays/archive.json", [17, *archive, {"id": 1}], {}),
+        ("sources/town.jsonl", town, {}), ("sources/deep/press.csv", press, {}),
+        ("strange/town.jsonl", town, {}), ("strange/town.rows", town, {}),
+        *((f"drift/part-{n}.parquet", table, {}) for n, table in enumerate(_drifting(notices))),
+        *(
+            (f"shelves/lang={lang}/part-0.jsonl", _without_language(notices, lang), {})
+            for lang in sorted({row["lang"] for row in notices})
+        ),
+    ):  # fmt: skip
+        put_table(folder / name, rows, **options)
+    (folder / "arrays" / "notices.json.gz").write_bytes(gzip.compress(lines, mtime=0))
+    (folder / "arrays" / "wrong.txt").write_text('[{"text": "a"}, {"text": }]')
     (folder / "shelves" / "README.md").write_text("Notices, by language.\n")
-    (folder / "strange").mkdir()
-    (folder / "strange" / "town.jsonl").write_bytes(_json_lines(of["town"]))
-    (folder / "strange" / "town.rows").write_bytes(_json_lines(of["town"]))
-    (folder / "drift").mkdir()
-    for number, table in enumerate(_drifting(notices)):
-        pq.write_table(table, folder / "drift" / f"part-{number}.parquet")
+    with pa.CompressedOutputStream(folder / "sources" / "library.jsonl.zst", "zstd") as stream:
+        stream.write(lines_of(library).encode())
     (folder / "letters").mkdir()
     for row in notices:
         if row["lang"] == "en":
             text = f"{row['text']}\n\nThe town hall\n".encode()
             (folder / "letters" / f"{row['id']}.txt").write_bytes(text)
+
+
+def _without_language(rows: list[dict], lang: str) -> list[dict]:
+    """Return the rows of a language, without the column that says so."""
+    return [
+        {name: value for name, value in row.items() if name != "lang"}
+        for row in rows
+        if row["lang"] == lang
+    ]
 
 
 def _drifting(rows: list[dict]) -> list[pa.Table]:
@@ -123,22 +122,6 @@ def _drifting(rows: list[dict]) -> list[pa.Table]:
     another["source"] = pa.nulls(len(whole))
     shards = pa.table(columns), pa.table(another), whole.drop_columns(["lang"])
     return [table.slice(15 * number, 15) for number, table in enumerate(shards)]
-
-
-def _rows(name: str) -> list[dict]:
-    lines = (INPUTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
-def _json_lines(rows: list[dict]) -> bytes:
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
-def _write_delimited(path: Path, rows: list[dict], delimiter: str) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

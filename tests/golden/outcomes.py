@@ -15,11 +15,16 @@ from typing import NamedTuple
 import pytest
 
 import shards
-from fastlsh import Key
+from fastlsh import (
+    Key,
+    decontaminate_files,
+    deduplicate_files,
+    near_duplicate_files,
+    overlap_files,
+)
 from fastlsh.cli import main
-from fastlsh.files.run.stages import OF_DECONTAMINATION, OF_PAIRS, OF_ROWS, STAGES
 from golden.files import contents, make_inputs, masked, quoted, shown, shown_index
-from in_stages import in_parts
+from in_stages import in_parts, stages_of
 
 HERE = Path(__file__).parent
 EXPECTED = HERE / "expected"
@@ -33,13 +38,11 @@ ENGINES = {
 }
 """The options that each engine adds to a command that has engines."""
 
-STAGES_OF = {
-    "dedup": STAGES,
-    "pairs": OF_PAIRS,
-    "overlap": OF_PAIRS,
-    "decontaminate": OF_DECONTAMINATION,
-}
-"""The commands that have engines, and their stages."""
+FUNCTIONS = {
+    "dedup": deduplicate_files, "pairs": near_duplicate_files, "overlap": overlap_files,
+    "decontaminate": decontaminate_files,
+}  # fmt: skip
+"""The commands that have engines, and their functions."""
 
 WITHOUT_ENGINE = "decontaminate"
 """The command that works on disk if it has a work directory, and has no option for it."""
@@ -159,16 +162,14 @@ def _run_line(line: str, engine: str) -> tuple[int, bytes, str]:
     line, _, stdin = line.partition(" < ")
     words = shlex.split(line)
     options = ENGINES[engine]
-    if options is None or words[0] not in STAGES_OF or "--plan" in words:
+    if options is None or words[0] not in FUNCTIONS or "--plan" in words:
         return call(words, stdin)
     if words[0] == WITHOUT_ENGINE and options[0] == "--engine":
         options = options[2:]
     words += options
     if engine != "stages":
         return call(words, stdin)
-    stages = STAGES_OF[words[0]]
-    if "--group" in words:
-        stages = (*OF_ROWS, *stages)
+    stages = stages_of(FUNCTIONS[words[0]], "--group" in words)
     lines: dict[str, None] = {}  # most stages begin with the same one
 
     def of_stage(stage: str, part: tuple[int, int] | None) -> tuple[int, bytes]:

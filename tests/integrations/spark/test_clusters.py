@@ -1,4 +1,4 @@
-"""Several executors that die, and Spark Connect; each in a process of its own."""
+"""Executors that die or lack a key, and Spark Connect; each in a process of its own."""
 
 import json
 import os
@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 import fastlsh
-from spark_collections import SHORT_LIVED, made, memory_proofs
+from fastlsh import Key
+from spark_collections import JOB, SHORT_LIVED, made, memory_proofs, run_job, started
 
 TEXTS = made(300, 4)
 IDS = [f"d{i:04}" for i in range(300)]
-JOB = Path(__file__).resolve().parents[2] / "spark_job.py"
+SECRET = bytes(range(32))
 
 
 @pytest.fixture
@@ -29,23 +30,6 @@ def rows(tmp_path):
         part = pa.table({"id": IDS[i::4], "text": TEXTS[i::4]})
         pq.write_table(part, tmp_path / "rows" / f"{i}.parquet")
     return str(tmp_path / "rows")
-
-
-def run(tmp_path, **settings):
-    """Run a job and return its answers."""
-    environment = {
-        **os.environ,
-        "PYSPARK_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-    }
-    job = subprocess.run(
-        [sys.executable, str(JOB), json.dumps(settings)],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500, check=False,
-    )  # fmt: skip
-    assert job.returncode == 0, job.stderr[-4000:]
-    answers = json.loads(job.stdout.splitlines()[-1])
-    return [list(map(tuple, answer)) for answer in answers]
 
 
 def config(tmp_path, master):
@@ -70,7 +54,7 @@ def test_connect(installed, tmp_path, rows):
     pytest.importorskip("grpc")
     checkpoints = {"spark.checkpoint.dir": str(tmp_path / "checkpoints")}
     options = {"partitions": 2}
-    by_driver, by_rounds, pairs, kept = run(
+    (by_driver, by_rounds, pairs, kept), _ = run_job(
         tmp_path, remote="local[2]", rows=rows, config={"spark.ui.enabled": "false", **checkpoints},
         calls=[["proofs", options], ["proofs", {**options, "families": "rounds"}],
                ["near_duplicates", options], ["deduplicate", options]],
@@ -83,7 +67,7 @@ def test_connect(installed, tmp_path, rows):
 @pytest.mark.parametrize("families", ["driver", "rounds"])
 def test_executors_die_and_files_are_lost(installed, tmp_path, rows, families):
     (tmp_path / "harm").mkdir()
-    (found,) = run(
+    (found,), _ = run_job(
         tmp_path, config=config(tmp_path, "local-cluster[2,1,1024]"), rows=rows,
         harm=str(tmp_path / "harm"), calls=[["proofs", {"families": families}]],
     )  # fmt: skip
@@ -148,7 +132,7 @@ def test_workers_die_with_their_executors(installed, tmp_path, rows):
     (tmp_path / "harm").mkdir()
     cluster = Standalone(tmp_path)
     try:
-        (found,) = run(
+        (found,), _ = run_job(
             tmp_path, config=config(tmp_path, cluster.url), rows=rows,
             harm=str(tmp_path / "harm"), with_worker=True, calls=[["proofs", {}]],
         )  # fmt: skip
@@ -156,3 +140,38 @@ def test_workers_die_with_their_executors(installed, tmp_path, rows):
     finally:
         cluster.end()
     assert found == memory_proofs(TEXTS, IDS)
+
+
+def keyed(tmp_path, rows, **more):
+    """Return the settings of a job with a key, which executors read from a file, if they have one.
+
+    They are processes of their own, which know the key by their environment alone.
+    """
+    options = {"threshold": 0.6, "num_perm": 32, "bands": 8, "rows": 4}
+    settings = config(tmp_path, "local-cluster[1,1,1024]")
+    return {
+        "config": {**settings, "spark.task.maxFailures": "1", **more}, "rows": rows,
+        "key": SECRET.hex(), "calls": [["proofs", options], ["near_duplicates", options]],
+    }  # fmt: skip
+
+
+def test_executors_with_the_file_of_the_key(installed, tmp_path, rows):
+    path = tmp_path / "key"
+    path.write_bytes(SECRET)
+    path.chmod(0o600)
+    settings = keyed(tmp_path, rows, **{"spark.executorEnv.FASTLSH_KEY_FILE": str(path)})
+    (removed, pairs), said = run_job(tmp_path, **settings)
+    options = settings["calls"][0][1]
+    assert removed == memory_proofs(TEXTS, IDS, key=Key(SECRET), **options)
+    assert len(pairs) >= len(removed) > 0
+    assert "Physical Plan" in said
+    for secret in (SECRET.hex(), repr(SECRET)):
+        assert secret not in said
+
+
+def test_executors_without_it(installed, tmp_path, rows):
+    job = started(tmp_path, sys.executable, JOB, json.dumps(keyed(tmp_path, rows)))
+    assert job.returncode == 1
+    assert "LockedKeyError" in job.stderr
+    for secret in (SECRET.hex(), repr(SECRET)):
+        assert secret not in job.stderr

@@ -12,13 +12,15 @@ import fastlsh
 from fastlsh.integrations.spark import (
     clusters,
     deduplicate,
+    functions,
     limited_documents,
     near_duplicates,
     proofs,
     search_columns,
 )
 from fastlsh.integrations.spark import families as parts
-from spark_collections import divided, expected_proofs, made, memory_proofs
+from pages import run_examples
+from spark_collections import divided, expected_proofs, made, memory_proofs, rows_of
 
 TEXTS = made(150)
 IDS = [f"d{i:04}" for i in range(150)]
@@ -28,11 +30,6 @@ EASY = {"num_perm": 32, "bands": 8, "rows": 4}
 def frame(spark, ids, texts, seed=0, pieces=2, **more):
     """Return a DataFrame with the rows in any order."""
     return divided(spark, {"id": ids, "text": texts, **more}, seed, pieces)
-
-
-def rows_of(df):
-    """Return the rows of a DataFrame as sorted tuples."""
-    return sorted(map(tuple, df.collect()))
 
 
 @pytest.mark.parametrize("families", ["driver", "rounds"])
@@ -269,3 +266,21 @@ def test_documents_shorter_than_a_shingle(spark):
     assert deduplicate(df, shingler=words, rule="equal").count() == 6
     few = [" ".join(TEXTS[0].split()[:3]), "two words", *TEXTS[2:20]]
     assert deduplicate(frame(spark, range(20), few), shingler=words).count() > 1
+
+
+def test_docstrings(spark, tmp_path):
+    assert run_examples(functions, tmp_path, spark=spark) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_real_corpora(spark, corpus):
+    _, texts, _ = corpus
+    ids = [f"d{number:09}" for number in range(len(texts))]
+    expected = memory_proofs(texts, ids)
+    pairs = [(ids[a], ids[b], s) for a, b, s in fastlsh.near_duplicates(texts)]
+    df = frame(spark, ids, texts, pieces=7)
+    for number, families in ((1, "driver"), (200, "driver"), (8, "rounds")):
+        options = {"partitions": number, "families": families}
+        assert rows_of(proofs(df, **options)) == expected
+        assert rows_of(near_duplicates(df, **options)) == pairs

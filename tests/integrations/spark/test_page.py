@@ -1,10 +1,7 @@
 """The page about Spark runs, its code answers as memory does, and the job of the examples runs."""
 
 import json
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +9,7 @@ import pytest
 import fastlsh
 from contaminated_files import WORDS, collection
 from pages import run_here
-from spark_collections import SHORT_LIVED, divided, made
+from spark_collections import SHORT_LIVED, divided, made, rows_of, started
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +49,7 @@ def test_its_decontamination_is_that_of_memory(page, spark, rules):
     assert bool(expected.boilerplate) == ("sample" in rules)
     assert 0 < expected.kept.sum() < len(rows)
     df = frame(spark, rows, "id", "text")
-    left = sorted(map(tuple, page.names["without_items"](df, items, **rules).collect()))
+    left = rows_of(page.names["without_items"](df, items, **rules))
     assert left == [row for row, kept in zip(rows, expected.kept, strict=True) if kept]
 
 
@@ -87,17 +84,15 @@ def test_the_job_runs(installed, examples, tmp_path):
     lines = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     settings = [
         "spark.ui.enabled=false",
         "spark.sql.shuffle.partitions=2",
         f"spark.driver.extraJavaOptions={SHORT_LIVED}",
     ]
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    job = subprocess.run(
-        [str(submit), "--master", "local[2]", *(f"--conf={setting}" for setting in settings),
-         str(examples / "spark_job.py"), str(tmp_path / "in.parquet"), str(tmp_path / "out")],
-        env=environment, capture_output=True, text=True, check=False, timeout=500,
+    job = started(
+        tmp_path, submit, "--master", "local[2]", *(f"--conf={setting}" for setting in settings),
+        examples / "spark_job.py", tmp_path / "in.parquet", tmp_path / "out",
     )  # fmt: skip
     assert job.returncode == 0, job.stderr[-4000:]
     assert "94 of 352 documents removed" in job.stdout

@@ -7,7 +7,7 @@ import pytest
 
 import fastlsh
 from fastlsh.integrations.spark import annotate, deduplicate, near_duplicates, proofs
-from spark_collections import divided, made, memory_proofs
+from spark_collections import divided, made, memory_proofs, rows_of
 
 N = 150
 TEXTS = made(N, 5)
@@ -24,11 +24,6 @@ MORE = {
 def frame(spark, texts=TEXTS, **more):
     """Return a DataFrame with the rows in any order, and ids in theirs."""
     return divided(spark, {"id": range(len(texts)), "text": texts, **more})
-
-
-def rows_of(df):
-    """Return the rows of a DataFrame as sorted tuples."""
-    return sorted(map(tuple, df.collect()))
 
 
 def expected_columns(result, sources, **counts):

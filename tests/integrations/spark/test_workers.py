@@ -1,10 +1,13 @@
-"""The workers without Spark: batches that are cut anywhere, parts of whole families."""
+"""The workers without Spark: batches that are cut anywhere, whole families, another Python."""
 
 import itertools
 import logging
+import os
 import random
+import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +15,8 @@ import pytest
 from fastlsh import stages
 from fastlsh.integrations.spark import families, workers
 from fastlsh.integrations.spark.search_columns import BAD_TEXT, NOT_EMPTY, NULL_ID, REPEATED, SHORT
+from fastlsh.integrations.spark.workers import check_workers
+from spark_collections import started
 
 pa = pytest.importorskip("pyarrow")
 
@@ -112,3 +117,49 @@ def test_a_large_family_is_in_a_file_for_as_long_as_it_is_needed(monkeypatch, tm
     assert list(tmp_path.iterdir()) == []
     assert "one family of 90 documents" in caplog.text
     assert first["text"].to_pylist() == rows["text"][:90]  # mapped, though its file is gone
+
+
+def frame(master, python):
+    context = SimpleNamespace(master=master, pythonExec=python)
+    return SimpleNamespace(sparkSession=SimpleNamespace(sparkContext=context))
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A Python without fastlsh."""
+    path = tmp_path / "python3"
+    path.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script of sh")
+def test_a_python_without_fastlsh_is_named(bare, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    for python in (str(bare), "no-such-python"):
+        with pytest.raises(ImportError) as error:
+            check_workers(frame("local[2]", python))
+        assert str(error.value) == (
+            f"the workers of Spark run {python}, which cannot import fastlsh: set"
+            f" PYSPARK_PYTHON={sys.executable} before the session is created"
+        )
+
+
+def test_what_has_fastlsh_or_cannot_be_asked_passes(bare):
+    check_workers(frame("local[2]", sys.executable))
+    check_workers(frame("spark://host:7077", str(bare)))
+    check_workers(SimpleNamespace(sparkSession=SimpleNamespace()))  # as over Spark Connect
+
+
+def test_a_session_with_another_python(installed, bare):
+    """In a process of its own, as a session is made once."""
+    code = """
+from pyspark.sql import SparkSession
+from fastlsh.integrations.spark import deduplicate
+session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+deduplicate(session.createDataFrame([(1, "one text")], "id long, text string"))
+"""
+    done = started(bare.parent, sys.executable, "-c", code, python=str(bare))
+    assert done.returncode == 1
+    *_, last = done.stderr.strip().splitlines()
+    assert last.startswith(f"ImportError: the workers of Spark run {bare}, which cannot import")
