@@ -9,15 +9,12 @@ from typing import Any
 
 from fastlsh._version import __version__
 from fastlsh.cli.job_plans import Call
-from fastlsh.cli.messages import Log, Record, say, with_options
+from fastlsh.cli.messages import LAST, Log, Record, say, with_options
 from fastlsh.cli.paths import check_paths
 from fastlsh.errors import one_line
 from fastlsh.files import FileDecontamination, FileResult, record_of
 from fastlsh.io import check_target, recover_outputs, write_text
 from fastlsh.parallel import Display
-
-LAST = (None, "finish")
-"""The stages that end a run."""
 
 
 def is_above(arguments: argparse.Namespace) -> bool:

@@ -86,6 +86,9 @@ def _with_value(option: Option, name: str, between: str, value: str, end: str) -
     return shown + value[len(plain) :] + end[len(quote) :], 4
 
 
+LAST = (None, "finish")
+"""The stages that end a run."""
+
 EVERY = 60.0
 """Seconds between two lines about one stage; its begin and its end are always written."""
 
@@ -253,7 +256,7 @@ def _containment_text(search: dict[str, Any]) -> str:
 
 def says_stage(arguments: argparse.Namespace, record: Record) -> bool:
     """Say that a stage is done which does not end the run; return whether it is one."""
-    if arguments.stage is None or record["documents"]:  # only the last one counts
+    if arguments.stage in LAST:
         return False
     if arguments.quiet:
         return True

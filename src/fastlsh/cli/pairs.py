@@ -3,10 +3,10 @@
 import argparse
 
 from fastlsh import near_duplicate_files, overlap_files
-from fastlsh.cli.engines import LAST, called
+from fastlsh.cli.engines import called
 from fastlsh.cli.job_plans import Call, print_plan
 from fastlsh.cli.keywords import files_of, search_keywords
-from fastlsh.cli.messages import summarise, warn_of_rows
+from fastlsh.cli.messages import LAST, summarise, warn_of_rows
 from fastlsh.cli.options import refuse
 from fastlsh.cli.parser import Command
 from fastlsh.io import write_table
