@@ -12,7 +12,14 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.results import SpanDeduplication
 from fastlsh.search.advice import warn_of_short_passages
-from fastlsh.stages import CutKeywords, CutRules, CutTexts, cut_texts, repeated_passages
+from fastlsh.stages import (
+    CutKeywords,
+    CutRules,
+    CutTexts,
+    characters_of,
+    cut_texts,
+    repeated_passages,
+)
 from fastlsh.texts import Shingler, as_texts, check_traceable, plain_strings
 
 if TYPE_CHECKING:
@@ -159,7 +166,8 @@ def cut_passages(
     """
     n_against = len(collections.against)
     strings = [*collections.against, *collections.documents]
-    warn_of_short_passages(length, sum(len(text or "") for text in strings), shingler.unit)
     everything = as_texts(strings)
+    characters = int(characters_of(everything, shingler, options).sum())
+    warn_of_short_passages(length, characters, shingler.unit)
     rows = repeated_passages(everything, shingler, length, rules.n_whole(n_against), options)
     return cut_texts(everything, shingler, rows, length, n_against, rules)

@@ -320,7 +320,8 @@ class Spans(Search[SpansFound]):
 
         @cache
         def numbering() -> _Numbering:
-            warn_of_short_passages(cutting.min_length, run.summary.text, cutting.shingler.unit)
+            characters = sum(segment.counts["characters"] for segment in run.segments)
+            warn_of_short_passages(cutting.min_length, characters, cutting.shingler.unit)
             return _numbering(run)
 
         @cache
