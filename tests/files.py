@@ -9,6 +9,10 @@ import pytest
 
 from fastlsh.io import InputError, ReadOptions, RunPaths, check_outputs, expand, plan_outputs, read
 
+ONE = "the quick brown fox jumps over the lazy dog and runs away"
+NEAR = ONE.replace("away", "off")
+OTHER = "something else altogether, long enough to have shingles"
+
 
 def put(name, data):
     with open(name, "wb") as file:

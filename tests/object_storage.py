@@ -2,17 +2,17 @@
 
 import logging
 import os
-import socket
 import threading
 import urllib.request
 from contextlib import suppress
 
 import pytest
 
+from redis_proxy import Proxy, shut
 from required import missing
 
 
-class Cut:
+class Cut(Proxy):
     """A TCP proxy that drops a connection after so many bytes, and unless `once` all later ones.
 
     Parameters
@@ -29,29 +29,17 @@ class Cut:
     """
 
     def __init__(self, port):
-        self._port = port
-        self.left = None
-        self.once = False
-        self._lock = threading.Lock()
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.port = self._server.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.left, self.once, self._lock = None, False, threading.Lock()
+        super().__init__(("127.0.0.1", port))
 
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self._server.accept()
-            except OSError:
-                return
-            if self.left == 0:
-                client.close()
-                continue
-            server = socket.create_connection(("127.0.0.1", self._port))
-            for pair in ((client, server), (server, client)):
-                threading.Thread(target=self._pass, args=pair, daemon=True).start()
+    def _ask(self, client, server):
+        self._pass(client, server)
+
+    def _answer(self, client, server):
+        self._pass(server, client)
 
     def _pass(self, source, target):
-        try:
+        with suppress(OSError):
             while data := source.recv(1 << 14):
                 with self._lock:
                     if self.left is not None:
@@ -63,15 +51,7 @@ class Cut:
                 target.sendall(data)
                 if ended:
                     break
-        except OSError:
-            pass
-        for each in (source, target):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
-
-    def close(self):
-        self._server.close()
+        shut(source, target)
 
 
 def start():

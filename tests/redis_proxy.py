@@ -1,9 +1,9 @@
-"""A proxy before a Redis server, which delays answers or breaks connections."""
+"""A proxy before a server, which delays answers or breaks connections."""
 
 import socket
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import closing, suppress
 
 
 class Proxy:
@@ -57,34 +57,29 @@ class Proxy:
             while message := client.recv(1 << 20):
                 number, self.count = self.count, self.count + 1
                 if number == self.broken:
-                    _shut(client)  # before the server can answer
+                    shut(client)  # before the server can answer
                     if self.answered:
                         server.sendall(message)
                         time.sleep(0.02)
                     break
                 server.sendall(message)
-        _shut(client, server)
+        shut(client, server)
 
     def _answer(self, client, server):
         with suppress(OSError):
             while message := server.recv(1 << 20):
                 time.sleep(self.delay)
                 client.sendall(message)
-        _shut(client, server)
+        shut(client, server)
 
 
-def _shut(*sockets):
+def shut(*sockets):
     for one in sockets:
         with suppress(OSError):
             one.shutdown(socket.SHUT_RDWR)
             one.close()
 
 
-@contextmanager
 def before(server):
-    """Start a proxy before a server."""
-    proxy = Proxy(server)
-    try:
-        yield proxy
-    finally:
-        proxy.close()
+    """Return a context with a proxy before a server."""
+    return closing(Proxy(server))

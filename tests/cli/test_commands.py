@@ -1,18 +1,16 @@
 """The command line as a user meets it: results and messages."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from files import NEAR, ONE, OTHER, put_table, table_rows
 from files import put_rows as put
-from files import put_table, table_rows
 from shards import rows_of, write_shards
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-ONE = "the quick brown fox jumps over the lazy dog and runs away"
-NEAR = ONE.replace("away", "off")
-OTHER = "something else altogether, long enough to have shingles"
 
 
 def table(text):
@@ -76,6 +74,18 @@ def test_skipped_rows_are_told(run):
 
 
 # --- dedup
+
+
+def test_what_is_left_out_is_told_once(run):
+    os.makedirs("in/deep")
+    put("in/a.jsonl", {"text": ONE})
+    put("in/deep/b.jsonl", {"text": OTHER})
+    Path("in/_SUCCESS").touch()
+    _, err = run.done("dedup", "in", "-o", "out/", "--against", "in/deep", "-q")
+    assert err == [
+        "fastlsh: warning: passed over in in: 1 without rows, by their names (_SUCCESS)",
+        "fastlsh: warning: left out of in: directories, which --recursive reads: deep",
+    ]
 
 
 def test_the_summary_counts_missing_priorities(run):

@@ -6,12 +6,10 @@ import pytest
 
 import warm
 from fastlsh import Shingler, explain, preset
+from files import NEAR, ONE, OTHER
 from files import put_rows as put
 from required import missing
 
-ONE = "the quick brown fox jumps over the lazy dog and runs away"
-NEAR = ONE.replace("away", "off")
-OTHER = "something else altogether, long enough to have shingles"
 ESCAPE = "\x1b"
 
 

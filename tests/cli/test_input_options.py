@@ -6,16 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from files import put, put_rows, put_table, table_rows
-
-ONE = "the quick brown fox jumps over the lazy dog and runs away"
-OTHER = "something else altogether, long enough to have shingles"
-
+from files import ONE, OTHER, put, put_rows, put_table, table_rows
 
 # ---- one text file, several documents
 
 LINES = f"\n{ONE}\n{OTHER}\r\n\n \n{ONE}"
-PARAGRAPHS = f"\n{ONE}\n{OTHER}\n\n{OTHER}\n  \n\n{ONE}\n{OTHER}"
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
@@ -34,36 +29,6 @@ def test_lines(run, engine):
         {"id": "a.txt:3", "text": OTHER},
         {"id": "a.txt:6", "text": ONE},
     ]
-
-
-def test_paragraphs(run):
-    put("a.txt", PARAGRAPHS)
-    more = ["--split", "paragraphs", "-q"]
-    out = run("pairs", "a.txt", *more)[1]
-    assert [line.split("\t")[2] for line in out.splitlines()[1:]] == ["1.000000"]
-    assert run("dedup", "a.txt", "-o", "b.jsonl", *more)[0] == 0
-    assert [row["text"] for row in table_rows("b.jsonl")] == [f"{ONE}\n{OTHER}", OTHER]
-    assert run("dedup", "a.txt", "-o", "b.txt", *more)[0] == 0
-    assert Path("b.txt").read_text() == f"\n{ONE}\n{OTHER}\n\n{OTHER}\n  \n\n"
-    # Of the last one, which nothing ends, too, a paragraph is made.
-    put("c.txt", ONE)
-    run("dedup", "c.txt", "a.txt", "-o", "b.txt", *more)
-    assert run("dedup", "b.txt", "-o", "again.txt", *more)[0] == 0
-    assert Path("again.txt").read_bytes() == Path("b.txt").read_bytes()
-
-
-def test_lines_become_rows_of_other_formats(run):
-    put("a.txt", LINES)
-    more = ["--split", "lines", "-q"]
-    assert run("dedup", "a.txt", "-o", "b.csv", "--convert-to", "csv", *more)[0] == 0
-    assert Path("b.csv").read_text() == f'id,text\na.txt:2,{ONE}\na.txt:3,"{OTHER}"\n'
-    assert run("dedup", "a.txt", "-o", "out/", *more)[0] == 0
-    assert Path("out/a.txt").read_bytes() == f"{ONE}\n{OTHER}\r\n".encode()
-    assert run("dedup", "a.txt", "-o", "c.csv", *more)[0] == 0
-    assert Path("c.csv").read_bytes() == Path("b.csv").read_bytes()
-    assert "so it must be one of .txt .parquet" in run.refused(
-        "dedup", "a.txt", "-o", "b.md", *more
-    )
 
 
 def test_one_text_of_many_lines_is_warned_of(run):

@@ -13,10 +13,8 @@ from pathlib import Path
 import pytest
 
 import warm
-from files import put_rows
+from files import ONE, OTHER, put_rows
 
-ONE = "the quick brown fox jumps over the lazy dog and runs away"
-OTHER = "something else altogether, long enough to have shingles"
 COMMAND = [sys.executable, "-m", "fastlsh"]
 ROWS = [{"id": i, "text": text} for i, text in enumerate([ONE, ONE, OTHER])]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
@@ -176,8 +174,11 @@ def all_or_nothing(last, number):
         Path(name).write_text("before")
     before = contents()
     status, err = ended(last, number, arguments)
-    if number == signal.SIGPIPE:
-        assert (status, err.partition("events")[0]) in ((141, ""), (0, "")), err
+    told = {signal.SIGPIPE: (141, ""), signal.SIGINT: (130, "fastlsh: interrupted\n")}
+    if number in told:
+        assert (status, err.partition("events")[0]) in (told[number], (0, "")), err
+    if number in (signal.SIGTERM, signal.SIGHUP):
+        assert status == -number
     if number == 0:
         assert (status, ".tmp" in err, ".journal" in err) == (1, False, False), err
     if number == signal.SIGKILL:
@@ -195,7 +196,7 @@ def all_or_nothing(last, number):
     return found != before
 
 
-NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGKILL, 0]
+NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGKILL, 0]
 
 
 @pytest.mark.parametrize("number", NUMBERS)

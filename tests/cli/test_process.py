@@ -14,10 +14,8 @@ import pytest
 import warm
 from combinations import covering, every, first
 from fastlsh.cli import main
-from files import get, put, put_rows, put_table
+from files import ONE, OTHER, get, put, put_rows, put_table
 
-ONE = "the quick brown fox jumps over the lazy dog and runs away"
-OTHER = "another text"
 COMMAND = [sys.executable, "-m", "fastlsh"]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell and signals")
@@ -52,32 +50,6 @@ def leave(megabytes):
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 """
     return warm.run("-c", f"{lines}{code}\n{RUN}", *arguments, text=True)
-
-
-# ---- numbers
-
-
-@pytest.mark.parametrize(
-    ("option", "number"),
-    covering(
-        [
-            *[("pairs", f"--{name}") for name in
-              ("size", "num-perm", "bands", "rows", "seed", "threads", "max-pairs")],
-            ("dedup", "--max-candidates"),
-            ("evaluate", "--sample"),
-            ("evaluate", "--max-pairs"),
-            *[("tune", f"--{name}") for name in ("num-perm", "bands", "rows")],
-        ],
-        ["99999999999999999999", "-99999999999999999999", "9" * 5000],
-    ),
-)  # fmt: skip
-def test_numbers_that_are_too_large(run, three, option, number):
-    command, option = option
-    inputs = [] if command == "tune" else [three]
-    assert run.refused(
-        command, *inputs, *["-o", "b.jsonl"][: 2 * (command == "dedup")], f"{option}={number}"
-    ).startswith(f"fastlsh: argument {option}: ")
-    assert os.listdir() == [three]
 
 
 def test_the_largest_numbers(run, three):
@@ -205,76 +177,12 @@ def test_a_thread_that_cannot_start(here):
 # ---- signals
 
 
-STALLED = """
-import os, sys, time
-from fastlsh.cli import main
-def fsync(_):
-    if not any(name.endswith(".tmp") for name in os.listdir()):
-        return  # the journal, before there is anything else
-    print("here", flush=True)
-    for _ in range(600):  # in turns: a signal just before a sleep is heard only after it
-        time.sleep(0.1)
-os.fsync = fsync
-sys.exit(main(sys.argv[1:]))
-"""
-
-
 WAITS = """
 import time
 print("here", flush=True)
 for _ in range(600):
     time.sleep(0.1)
 """
-
-
-HEARD = """
-import signal, sys, time
-signal.signal(int(sys.argv[1]), lambda *_: sys.exit(7))
-print("here", flush=True)
-for _ in range(50):
-    time.sleep(0.1)
-"""
-
-
-def delivered(name):
-    """Whether a signal reaches a process that does nothing else."""
-    number = getattr(signal, name)
-    with subprocess.Popen(
-        [sys.executable, "-c", HEARD, str(int(number))], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout.readline() == "here\n"
-        process.send_signal(number)
-        return process.wait(timeout=60) == 7
-
-
-@posix
-@pytest.mark.parametrize("name", every(3, ["SIGINT", "SIGHUP", "SIGTERM"]))
-def test_a_signal_leaves_no_temporary_file(three, name):
-    if signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
-        pytest.skip(f"{name} is ignored here, and what is ignored stays so")
-    put("b.jsonl", "old")
-    with subprocess.Popen(
-        [sys.executable, "-c", STALLED, "dedup", three, "-o", "b.jsonl", "-q"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdout.readline() == "here\n"  # all is written, nothing is renamed
-        assert len(os.listdir()) == 4  # with the journal
-        for _ in range(20):  # as who ends a process does, again if it was not heard
-            process.send_signal(getattr(signal, name))
-            try:
-                _, err = process.communicate(timeout=3)
-                break
-            except subprocess.TimeoutExpired:
-                continue
-        else:
-            process.kill()
-            if not delivered(name):
-                pytest.skip(f"{name} does not reach any process here")
-            pytest.fail("the signal was not heard")
-    expected = (130, "fastlsh: interrupted\n") if name == "SIGINT" else (-getattr(signal, name), "")
-    assert (process.returncode, err) == expected
-    assert sorted(os.listdir()) == [three, "b.jsonl"]
-    assert get("b.jsonl") == b"old"
 
 
 @posix

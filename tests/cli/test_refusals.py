@@ -1,25 +1,25 @@
 """Commands that are refused: one line says what is wrong, and nothing is written."""
 
 import os
+import re
 import shlex
 
 import pytest
 
 from fastlsh import LSHParams
 from fastlsh.cli import main
-from files import put_rows
-
-ONE = "the quick brown fox jumps over the lazy dog and runs away"
+from files import ONE, put_rows
 
 CSV_ONLY = "is for files of CSV and TSV, and there are only: jsonl"
 DIRECTORY = "it is a directory, not an index of fastlsh"
 TWO_RULES = "--recall and --bands are different rules: give one"
+HUGE = ["99999999999999999999", "9" * 5000]
 OF_HALF = LSHParams.for_threshold(0.8, 128, recall=0.5)
 
 
 def each(said, *options):
     """Return a case for each option; {} in what is said is its name."""
-    return [(option, said.format(option.partition(" ")[0])) for option in options]
+    return [(option, said.format(re.split("[ =]", option)[0])) for option in options]
 
 
 REFUSED = {
@@ -38,6 +38,7 @@ REFUSED = {
          "in/deep/r.jsonl: the output would lie among the inputs of the directory in/deep"),
         ("dedup in/a.jsonl -o o/", "o/a.jsonl: the output is a directory"),
         ("dedup in --recursive -o nested/", "nested/deep is a file"),
+        ("dedup in/a.jsonl c.csv -o -", "one file of no format: give --convert-to; a directory"),
         ("dedup in/a.jsonl thesis.txt -o out/ --format jsonl", "thesis.txt: row 1: not JSON"),
         ("explain 1", "the following arguments are required: ID_A, ID_B"),
         ("explain a.jsonl 1", "the following arguments are required: ID_B"),
@@ -80,6 +81,11 @@ REFUSED = {
         *each("argument {}: '\\udcff' has a byte that is no UTF-8", "--join-with \udcff",
               "--delimiter \udcff", "--punctuation-characters \udcff"),
     ],
+    "pairs a.jsonl --quiet": each(
+        "argument {}: ",
+        *(f"--{name} {number}" for name in ("size", "num-perm", "bands", "rows", "seed", "threads",
+          "max-pairs") for number in HUGE), "--size=-99999999999999999999",
+    ),
     "pairs a.jsonl --exact": each(
         "{} has no effect with --exact, which", "--num-perm 64", "--recall 0.9", "--verify exact"
     ),
@@ -90,6 +96,7 @@ REFUSED = {
         ("--removed a.jsonl", "a.jsonl: the output is one of the inputs"),
         ("--against no.jsonl", "no.jsonl: No such"),
         ("--max-candidates 0", "--max-candidates"),
+        *each("argument {}: ", *(f"--max-candidates {number}" for number in HUGE)),
         *each("argument {}: must be from 0 to below 1, got", "--fail-above -0.1",
               "--fail-above 1.5", "--fail-above few", "--fail-above nan"),
         ("--summary absent/s.json", "there is no directory"),
@@ -174,6 +181,7 @@ REFUSED = {
         ("--engine disk", "needs a work directory (--work)"),
     ],
     "evaluate a.jsonl": [
+        *each("argument {}: ", *(f"--sample {number}" for number in HUGE)),
         ("--recall .9 --bands 3 --rows 2", TWO_RULES),
         ("--delimiter ;", CSV_ONLY),
         ("--max-pairs 1", "6 documents have more candidates or pairs than --max-pairs=1:"
@@ -294,6 +302,7 @@ def folder(tmp_path_factory):
         put_rows("in/a.jsonl", {"text": ONE})
         put_rows("in/deep/b.jsonl", {"text": ONE})
         (folder / "thesis.txt").write_text("years of work")
+        (folder / "c.csv").write_text("text\na text\n")
         os.symlink("nowhere/nothing.ix", "astray.ix")
         assert main(["index", "build", "-q", "seen.ix", "a.jsonl"]) == 0
         assert main(["dedup", "a.jsonl", "--removed", "r.tsv", "-q"]) == 0

@@ -16,18 +16,6 @@ def page(name="r.html"):
     return Page(Path(name).read_text(encoding="utf-8"))
 
 
-def test_with_documents_kept_before_and_bad_rows(run):
-    rows("old.jsonl", TEXTS[:1])
-    Path("a.jsonl").write_text(Path(rows()).read_text() + '{"id": 7}\n')
-    arguments = ["dedup", "a.jsonl", "-o", "kept.jsonl", "--threshold", "0.7", "--on-error", "skip"]
-    assert run(*arguments, "--against", "old.jsonl", "--report", "r.html")[0] == 0
-    seen = page()
-    first = words(seen.sections["Deduplication of 5 documents"])
-    assert "reference collection old.jsonl rows left out 1" in first
-    assert "removed, duplicates of the reference collection 4" in first
-    assert "id-0 from the reference collection" in words(seen.sections["The largest clusters"])
-
-
 def test_pairs_in_pages_and_by_file(run):
     names = []
     for name, texts in (("a.txt", TEXTS * 2), ("b.txt", TEXTS[:3])):
@@ -78,15 +66,6 @@ def test_a_page_about_equal_texts(run):
 def test_no_pairs(run):
     assert run("pairs", rows(texts=["one", "two"]), "--report", "r.html")[0] == 0
     assert "No pair has" in page().sections["How similar the pairs are"]
-
-
-def test_a_page_about_an_evaluation(run):
-    status, out, _ = run("evaluate", rows(), "--report", "r.html", "--limit", "4")
-    assert (status, "4 documents" in out) == (0, True)
-    seen = page()
-    first = words(seen.sections["Evaluation of 4 documents"])
-    assert "input a.jsonl limit the first 4 documents" in first
-    assert "id-0 and id-1" in words(seen.sections["How similar pairs look"])
 
 
 def test_a_page_about_an_overlap(run):

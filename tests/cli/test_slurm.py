@@ -13,6 +13,7 @@ import pytest
 from contaminated_files import collection
 from fastlsh.cli import main
 from files import put_table
+from redis_server import free_port
 from shards import contents, rows_of, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -45,11 +46,6 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 
 def answers(command):
     return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

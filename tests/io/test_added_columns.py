@@ -7,7 +7,6 @@ import pytest
 
 from fastlsh.io import AddedColumns, InputError, expand, read, write_rows
 from fastlsh.io.blocks.reading import read_blocks
-from files import load_table, save_table
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -85,12 +84,6 @@ def test_more_new_columns_than_the_kernel_looks_for(tmp_path):
                 block.rows(np.ones(2, bool), added=columns)
 
 
-def test_the_last_line_need_not_have_an_end(tmp_path):
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
-    out = written(tmp_path, "a.jsonl", "b.jsonl", kept=np.ones(3, bool))
-    assert len([json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]) == 3
-
-
 @pytest.mark.parametrize(("suffix", "delimiter"), [("csv", ","), ("tsv", "\t")])
 def test_delimited(tmp_path, suffix, delimiter):
     rows = [["id", "text"], ["0", "first"], ["1", f'"x""{delimiter}\ny"'], ["2", "z"]]
@@ -103,23 +96,6 @@ def test_delimited(tmp_path, suffix, delimiter):
         f"0{delimiter}first{delimiter}{delimiter}{delimiter}2\r\n"
         f'1{delimiter}"x""{delimiter}\ny"{delimiter}{quoted}{delimiter}0.75{delimiter}2\r\n'
     )
-
-
-@pytest.mark.parametrize("kind", ["parquet", "arrow"])
-def test_tables(tmp_path, kind):
-    table = pa.Table.from_pylist(ROWS)
-    save_table(table, tmp_path / f"a.{kind}", 2)
-    found = load_table(written(tmp_path, f"a.{kind}", f"b.{kind}"))
-    assert found.to_pylist() == expected(ROWS)
-    assert {name: str(found.schema.field(name).type) for name in TYPES} == TYPES
-
-
-def test_bad_rows_have_no_values(tmp_path):
-    values = [b'"0"', b'"1\xff"', b'"2"', b'"3"']
-    (tmp_path / "a.jsonl").write_bytes(b"".join(b'{"text": %b}\n' % value for value in values))
-    out = written(tmp_path, "a.jsonl", "b.jsonl", on_error="skip").read_text(encoding="utf-8")
-    assert [json.loads(line)["text"] for line in out.splitlines()] == ["0", "2"]
-    assert [json.loads(line)["similarity"] for line in out.splitlines()] == [None, 0.75]
 
 
 def test_plain_text_becomes_json_lines(tmp_path):

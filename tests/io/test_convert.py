@@ -3,7 +3,6 @@
 import csv
 import datetime
 import decimal
-import gzip
 import json
 import math
 import os
@@ -14,7 +13,7 @@ import pytest
 from combinations import covering
 from fastlsh.io import InputError, read, write_rows
 from fastlsh.io.convert.rows import table_rows
-from files import check_rows_output, get, put, save_table
+from files import check_rows_output, get, load_table, put, put_rows, save_table
 
 
 def convert(inputs, output, to, kept=None, **keywords):
@@ -22,14 +21,6 @@ def convert(inputs, output, to, kept=None, **keywords):
     flags = np.ones(len(found), bool) if kept is None else np.array(kept, bool)
     check_rows_output(inputs, output, convert=to)
     write_rows(found, flags, output, convert=to)
-
-
-def lines(*rows):
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
-def parquet(name):
-    return pytest.importorskip("pyarrow.parquet").read_table(name)
 
 
 NESTED = [
@@ -44,9 +35,9 @@ NESTED = [
 
 def test_nested_json_stays_nested(here):
     pytest.importorskip("pyarrow")
-    put("a.jsonl", lines(*NESTED))
+    put_rows("a.jsonl", *NESTED)
     convert("a.jsonl", "a.parquet", "parquet")
-    table = parquet("a.parquet")
+    table = load_table("a.parquet")
     assert table.column_names == ["text", "n", "meta", "f", "list"]
     assert str(table.schema.field("n").type) == "double"
     rows = table.to_pylist()
@@ -60,9 +51,9 @@ def test_types_are_those_of_the_whole_file(here):
     pytest.importorskip("pyarrow")
     # Far apart, so that they are in different pieces.
     rows = [{"text": "x" * 100_000, "v": None, "s": {}} for _ in range(100)]
-    put("a.jsonl", lines(*rows, {"text": "y", "v": [1], "s": {"k": [[]]}}))
+    put_rows("a.jsonl", *rows, {"text": "y", "v": [1], "s": {"k": [[]]}})
     convert("a.jsonl", "a.parquet", "parquet")
-    table = parquet("a.parquet")
+    table = load_table("a.parquet")
     assert str(table.schema.field("v").type).startswith("list<")
     assert table.to_pylist()[-1] == {"text": "y", "v": [1], "s": {"k": [[]]}}
 
@@ -87,7 +78,7 @@ def test_types_that_do_not_agree(here, case, far):
     values, reason = case
     pytest.importorskip("pyarrow")
     rows = [{"text": "x" * far, "v": value} for value in values]
-    put("a.jsonl", lines(*rows))
+    put_rows("a.jsonl", *rows)
     with pytest.raises(InputError) as caught:
         convert("a.jsonl", "out/", "parquet")
     assert str(caught.value).startswith(os.path.join("out/", "a.parquet") + f": {reason}")
@@ -99,7 +90,7 @@ def test_arrow_becomes_parquet(here):
     table = pa.table({"text": ["a", "b"], "when": pa.array([1, None], pa.timestamp("ms"))})
     save_table(table, "a.arrow")
     convert("a.arrow", "a.parquet", "parquet", [1, 0])
-    assert parquet("a.parquet").equals(table.slice(0, 1))
+    assert load_table("a.parquet").equals(table.slice(0, 1))
     union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
     save_table(pa.table({"text": ["a"], "u": union}), "u.arrow")
     with pytest.raises(InputError, match=r"u\.parquet: "):
@@ -107,15 +98,6 @@ def test_arrow_becomes_parquet(here):
 
 
 # --- to JSON lines
-
-
-def test_csv_becomes_json(here):
-    put("a.tsv", "text\tid\n\u00e9\t1\n")
-    convert("a.tsv", "out/", "jsonl.gz")
-    assert gzip.decompress(get("out/a.jsonl.gz")) == '{"text": "é", "id": "1"}\n'.encode()
-    put("b.csv", "1,a\n2,b\n")
-    convert("b.csv", "b.jsonl", "jsonl", header=False)
-    assert get("b.jsonl") == b'{"1": "1", "2": "a"}\n{"1": "2", "2": "b"}\n'
 
 
 def test_columns_become_json(here):
@@ -188,14 +170,14 @@ def test_texts_become_rows(here):
     assert json.loads(get("out/a.jsonl")) == {"id": os.path.join("d", "a.txt"), "text": "x\ny"}
     assert get("out/b.jsonl") == b""
     convert("d", "all.parquet", "parquet")
-    assert parquet("all.parquet").column("text").to_pylist() == ["x\ny", ""]
+    assert load_table("all.parquet").column("text").to_pylist() == ["x\ny", ""]
 
 
 # --- to CSV
 
 
 def test_json_becomes_csv(here):
-    put("a.jsonl", lines(*NESTED, {"z": "\r", "text": '"q", é'}))
+    put_rows("a.jsonl", *NESTED, {"z": "\r", "text": '"q", é'})
     convert("a.jsonl", "a.csv", "csv")
     with open("a.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -216,28 +198,12 @@ def test_lone_surrogates_are_refused(here):
 
 
 def test_a_null_as_the_only_column_is_a_row(here):
-    put("a.jsonl", lines({"text": None}, {"text": "b"}))
+    put_rows("a.jsonl", {"text": None}, {"text": "b"})
     convert("a.jsonl", "a.csv", "csv")
     assert len(read("a.csv")) == 2
 
 
 # --- all of them
-
-
-@pytest.mark.parametrize("to", ["parquet", "jsonl", "csv"])
-@pytest.mark.parametrize("kept", [[0, 0], [0, 1]])
-def test_what_is_written_can_be_read(here, to, kept):
-    if to == "parquet":
-        pytest.importorskip("pyarrow")
-    os.mkdir("d")
-    put("d/a.jsonl", lines({"text": "a"}, {"text": "b"}))
-    put("d/b.csv", "text\na\nb\n")
-    put("d/c.tsv", "text\na\nb\n")
-    put("d/e.txt", "b")
-    convert("d", "out/", to, [*kept * 3, kept[1]])
-    assert sorted(os.listdir("out")) == [f"{name}.{to}" for name in "abce"]
-    found = read("out")
-    assert list(map(str, found.texts)) == ["b"] * 4 * kept[1]
 
 
 def test_columns_of_one_name(here):

@@ -1,6 +1,5 @@
 """Columns of numbers and labels: the same from every format, block by block and as a whole."""
 
-import csv
 import datetime as dt
 import enum
 import json
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from fastlsh import InputError
 from fastlsh.io import label_hashes, read
-from files import put_rows, save_table
+from files import put_table
 from refusals import refuses
 
 ROWS = [
@@ -29,15 +28,8 @@ COLUMNS = {"counts": ("tokens", "share"), "labels": ("site", "tokens")}
 
 
 def write(name, rows):
-    if name.endswith(".jsonl"):
-        put_rows(name, *rows)
-    elif name.endswith(".csv"):
-        with open(name, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([list(rows[0]), *(row.values() for row in rows)])
-    else:
-        pa = pytest.importorskip("pyarrow")
-        save_table(pa.Table.from_pylist(rows), name, 5)
-    return name
+    pieces = {"parquet": {"row_group_size": 5}, "arrow": {"max_chunksize": 5}}
+    return put_table(name, rows, **pieces.get(name.rpartition(".")[2], {}))
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "a.arrow"])
@@ -169,8 +161,7 @@ def test_labels_of_arrow(here, values, dictionary):
     column = pa.array(values)
     if dictionary and not isinstance(values[0], bool):
         column = column.dictionary_encode()
-    table = pa.table({"text": ["a"] * len(values), "x": column})
-    pytest.importorskip("pyarrow.parquet").write_table(table, "a.parquet")
+    put_table("a.parquet", pa.table({"text": ["a"] * len(values), "x": column}))
     assert read("a.parquet", labels=("x",)).labels["x"].tolist() == label_hashes(values).tolist()
 
 
@@ -179,8 +170,8 @@ def test_large_integers_are_exact_or_refused(here, kind):
     """A priority is compared as it is; what is added has 64 bits."""
     name, numbers = f"a.{kind}", [2**63 + 2, 2**63 + 1, 2**64 - 1]
     if kind == "parquet":
-        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-        pq.write_table(pa.table({"text": ["a"] * 3, "n": pa.array(numbers, pa.uint64())}), name)
+        pa = pytest.importorskip("pyarrow")
+        put_table(name, pa.table({"text": ["a"] * 3, "n": pa.array(numbers, pa.uint64())}))
     else:
         write(name, [{"text": "a", "n": number} for number in numbers])
     assert np.argsort(read(name, priority="n").numbers["n"]).tolist() == [1, 0, 2]

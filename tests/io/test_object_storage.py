@@ -11,11 +11,8 @@ import numpy as np
 import pytest
 
 from fastlsh.io import InputError, expand, read, write_rows
-from files import check_rows_output, get, put, put_rows, save_table
+from files import ONE, OTHER, check_rows_output, get, put, put_rows, save_table
 from refusals import refuses
-
-ONE = "the quick brown fox jumps over the lazy dog and runs away"
-OTHER = "something else altogether, long enough to have shingles"
 
 
 def rows(*texts):

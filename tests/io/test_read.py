@@ -11,7 +11,7 @@ from combinations import covering, every
 from fastlsh import InputError
 from fastlsh.io import expand, read, read_objects
 from fastlsh.io.sources import Options
-from files import refusal
+from files import put_table, refusal
 from refusals import refuses
 
 # --- JSON lines
@@ -221,37 +221,18 @@ print(found.skipped, found.skipped_reasons[0], threading.stack_size() >> 10)
     assert done.stdout == f"4 {name}: row 2: nested too deeply 128\n", done.stderr
 
 
-def parquet_of(row):
-    pa = pytest.importorskip("pyarrow")
-    sink = pa.BufferOutputStream()
-    pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist([row]), sink)
-    return sink.getvalue().to_pybytes()
-
-
 @pytest.mark.parametrize("suffix", every(3, ["csv", "jsonl", "parquet"], 1))
-def test_a_message_names_twenty_columns_at_most(write, suffix):
-    names = [f"c{n}" for n in range(3_000)]
-    if suffix == "parquet":
-        data = parquet_of(dict.fromkeys(names, "x"))
-    elif suffix == "csv":
-        data = ",".join(names) + "\n" + ",".join("x" * 3_000) + "\n"
-    else:
-        data = json.dumps(dict.fromkeys(names, "x")) + "\n"
-    message = refusal(write(f"a.{suffix}", data))
+def test_a_message_names_twenty_columns_at_most(here, suffix):
+    row = {f"c{n}": "x" for n in range(3_000)}
+    message = refusal(put_table(f"a.{suffix}", [row]))
     assert "'c18', 'c19' and 2,980 more); text= names another " in message
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
-def test_a_chat_that_is_not_the_default_column_is_named(write, suffix):
+def test_a_chat_that_is_not_the_default_column_is_named(here, suffix):
     for name in ("conversations", "messages"):
         row = {"id": 1, name: [{"role": "user", "content": "a"}]}
-        if suffix == "parquet":
-            data = parquet_of(row)
-        elif suffix == "csv":
-            data = f"id,{name}\n1,a\n"
-        else:
-            data = json.dumps([row] if suffix == "json" else row) + "\n"
-        file = write(f"a.{suffix}", data)
+        file = put_table(f"a.{suffix}", [row])
         assert f"(there is: 'id', '{name}'); text=\"{name}\" reads a chat" in refusal(file)
         assert "reads a chat" not in refusal(file, text="other")
 

@@ -21,7 +21,7 @@ from fastlsh.io import (
     write_rows,
 )
 from files import load_table as load
-from files import save_table
+from files import put_rows, save_table
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -231,15 +231,11 @@ def test_csv_without_a_header_is_joined_by_position(here):
     assert (here / "out.csv").read_text("utf-8") == "1,a\n2,c"
 
 
-def lines(name, *rows):
-    with open(name, "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-    return name
-
-
 def test_json_lines_are_joined_with_tables(here):
     save(pa.table({"text": ["a"], "n": pa.array([1], "int32"), "when": [NOON]}), "a.parquet")
-    lines("b.jsonl", {"n": 2**53 + 2, "text": "b", "m": {"k": 1}}, {"text": "c", "m": {"j": [0.5]}})
+    put_rows(
+        "b.jsonl", {"n": 2**53 + 2, "text": "b", "m": {"k": 1}}, {"text": "c", "m": {"j": [0.5]}}
+    )
     (here / "c.txt").write_text("d", "utf-8")
     with pytest.warns(UserWarning, match=r"in 3 of 3 files, .* of m, id, when, n$"):
         join(["a.parquet", "b.jsonl", "c.txt"], "out.parquet")
@@ -248,7 +244,7 @@ def test_json_lines_are_joined_with_tables(here):
     assert found.column("n").to_pylist() == [1, 2**53 + 2, None, None]
     assert found.column("m").to_pylist()[1:3] == [{"k": 1, "j": None}, {"k": None, "j": [0.5]}]
     assert found.column("text").to_pylist() == ["a", "b", "c", "d"]
-    lines("b.jsonl", {"text": "b", "n": "two"})
+    put_rows("b.jsonl", {"text": "b", "n": "two"})
     with pytest.raises(InputError, match=r"^b\.jsonl: the column 'n' is string, but int32 in a\.p"):
         join(["a.parquet", "b.jsonl"], "other.parquet")
     assert not (here / "other.parquet").exists()
@@ -262,7 +258,10 @@ def test_json_lines_are_joined_with_tables(here):
     ],
 )  # fmt: skip
 def test_keys_of_json_lines_that_cannot_be_joined(here, one, other, value):
-    names = [lines("a.jsonl", {"text": "a", "x": one}), lines("b.jsonl", {"text": "b", "x": other})]
+    names = [
+        put_rows("a.jsonl", {"text": "a", "x": one}),
+        put_rows("b.jsonl", {"text": "b", "x": other}),
+    ]
     with pytest.raises(InputError, match=r"the column 'x") as caught:
         join(names, "out.parquet")
     told = str(caught.value)
@@ -276,8 +275,8 @@ def test_keys_of_json_lines_that_cannot_be_joined(here, one, other, value):
 def test_integers_beside_fractions_in_json_lines(here):
     exact = [{"text": "a", "x": 2**53 + 2}, {"text": "b", "x": 0.5}, {"text": "c", "x": 2**60}]
     for names in (
-        [lines("a.jsonl", *exact)],
-        [lines(f"{n}.jsonl", row) for n, row in enumerate(exact)],
+        [put_rows("a.jsonl", *exact)],
+        [put_rows(f"{n}.jsonl", row) for n, row in enumerate(exact)],
     ):
         join(names, "out.parquet")
         found = parquet.read_table("out.parquet").column("x").to_pylist()
