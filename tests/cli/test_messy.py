@@ -3,7 +3,6 @@
 The files are made by a generator outside the repository; where it is absent these tests skip.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -72,15 +71,6 @@ BAD = {
     "utf16le_bom.txt": "not utf-8: byte 0xff at offset 0",
 }
 
-ENCODED = {
-    "cp1252.txt": ("cp1252", "€9…"),
-    "gb18030.txt": ("gb18030", "这是中文文本"),
-    "koi8r.txt": ("koi8-r", "Это русский текст"),
-    "latin1.txt": ("latin-1", "naïve façade"),
-    "shift_jis.txt": ("shift_jis", "これは日本語"),
-    "utf16le_bom.txt": ("utf-16", "naïve façade"),
-}
-
 
 @pytest.fixture
 def run(capfd):
@@ -138,53 +128,6 @@ def test_bad_files(name, run, tmp_path):
     suffix = "".join(path.suffixes).replace("txt", "jsonl")
     assert run("dedup", path, "-o", tmp_path / f"kept{suffix}")[0] == 2
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ENCODED)
-def test_encodings(name, run):
-    encoding, words = ENCODED[name]
-    assert words in read(need(name), encoding=encoding).texts[0]
-    assert run("pairs", need(name), "--encoding", encoding)[0] == 0
-
-
-def test_the_same_texts_in_every_form():
-    expected = read(MESSY / "good.jsonl")
-    for suffix in ("gz", "bz2", "xz", "zst"):
-        found = read(need(f"good.jsonl.{suffix}"))
-        assert (found.texts, found.ids) == (expected.texts, expected.ids)
-    texts = [None if n % 17 == 5 else text for n, text in enumerate(expected.texts)]
-    for kind in STRINGS:
-        for suffix in ("parquet", "arrow"):
-            found = read(need(f"nulls_{kind}.{suffix}"))
-            assert (found.texts.to_pylist(), found.ids) == (texts, expected.ids)
-
-
-def test_skipping(run):
-    found = read(MESSY / "bad_lines.jsonl", on_error="skip")
-    assert found.ids == ["1", "3", "6", 7, "1", "10", "11"]
-    assert found.texts[1:3] == [None, "second wins"]
-    assert [error.row for error in found.skipped_reasons] == [2, 5, 7, 8, 10, 11, 13, 15]
-    assert "row 4: a quote is never closed" in " ".join(
-        run("pairs", MESSY / "ragged.csv", "--on-error", "skip")[2]
-    )
-    assert read(MESSY / "nested.jsonl", on_error="skip").skipped == 50
-
-
-def test_options_that_make_a_file_readable(run):
-    found = read(MESSY / "semicolon_latin1.csv", delimiter=";", encoding="latin-1")
-    assert found.texts == ["Käse, größer", 'a;b"c']
-    assert "byte 0x" in run("pairs", MESSY / "binary.bin", "--format", "txt")[2][0]
-
-
-def test_nothing_is_removed_by_a_chain(run, tmp_path):
-    arguments = ["-o", tmp_path / "kept.jsonl", "--removed", tmp_path / "removed.jsonl"]
-    assert run("dedup", MESSY / "chain_2k.jsonl", *arguments)[0] == 0
-    lines = (tmp_path / "removed.jsonl").read_text().splitlines()
-    removed = [json.loads(line) for line in lines]
-    kept = set(read(tmp_path / "kept.jsonl").ids)
-    assert removed
-    assert all(row["jaccard"] >= 0.8 and row["kept_id"] in kept for row in removed)
-    assert len(kept) + len(removed) == 2000
 
 
 @pytest.mark.slow

@@ -1,5 +1,13 @@
 """Values chosen by the bytes of a fuzzer: the same bytes, the same values; missing ones are 0."""
 
+import atexit
+import shutil
+import tempfile
+from pathlib import Path
+
+MEMORY = Path("/dev/shm")
+"""A folder in memory, where there is one."""
+
 
 class Chosen:
     """Takes values from the front of some bytes."""
@@ -26,3 +34,20 @@ class Chosen:
 
     def rest(self):
         return self.bytes(len(self.data))
+
+
+def changed(given, code, widths):
+    """Return a copy of some bytes with other ones at a few places."""
+    code = bytearray(code)
+    for _ in range(1 + given.number(6)):
+        place = given.number(len(code))
+        width = given.one(widths)
+        code[place : place + width] = given.bytes(width).ljust(width, b"\xff")[: len(code) - place]
+    return code
+
+
+def folder():
+    """Return a new folder that is removed at exit."""
+    made = tempfile.mkdtemp(prefix="fastlsh-fuzz-", dir=MEMORY if MEMORY.is_dir() else None)
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)

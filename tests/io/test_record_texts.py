@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from fastlsh.io import InputError, as_list, expand, read
 from fastlsh.io.blocks.reading import read_blocks, reread_blocks
 from fastlsh.io.sources import Options
-from oracle_records import text_of
 from refusals import refuses
 from strategies import share
 
@@ -66,6 +65,44 @@ CHATS = {
         {"role": STRING, "content": STRING, "from": STRING, "value": STRING},
     ),
 }
+
+
+# --- the text of a record, as the documentation says
+
+
+def text_of(record, columns, join_with="\n", roles=None):
+    """Return the text, or None if a message has no role."""
+    found = []
+    for column in columns:
+        value = record[column]
+        if isinstance(value, list):
+            value = _chat(value, join_with, roles)
+            if value is None:
+                return None
+        if value:
+            found.append(value)
+    return join_with.join(found)
+
+
+def _chat(messages, join_with, roles):
+    texts = []
+    for message in messages:
+        if message is None:
+            return None
+        role, text = message.get("role"), message.get("content")
+        if role is None:
+            role, text = message.get("from"), message.get("value")
+        if role is None:
+            return None
+        if roles is not None and role not in roles:
+            continue
+        if isinstance(text, list):
+            if any(part is None or part["type"] is None for part in text):
+                return None
+            text = join_with.join([p["text"] for p in text if p["type"] == "text" and p["text"]])
+        if text:
+            texts.append(text)
+    return join_with.join(texts)
 
 
 def write_all(folder, rows, schema):

@@ -9,8 +9,7 @@ import struct
 import zlib
 from contextlib import suppress
 
-from chosen import Chosen
-from scratch import folder
+from chosen import Chosen, changed, folder
 
 from fastlsh import Index, Shingler
 
@@ -36,11 +35,7 @@ FILES = [
 
 
 def damaged(given):
-    code = bytearray(given.one(FILES))
-    for _ in range(1 + given.number(6)):
-        place = given.number(len(code))
-        width = given.one([1, 4, 8, 8, 16])
-        code[place : place + width] = given.bytes(width).ljust(width, b"\xff")[: len(code) - place]
+    code = changed(given, given.one(FILES), [1, 4, 8, 8, 16])
     magic, version, checksum, length = START.unpack_from(code)
     if given.flag() and length < len(code):
         checksum = zlib.crc32(code[START.size : START.size + length])

@@ -3,8 +3,7 @@
 The input says where a sound file is changed.
 """
 
-from chosen import Chosen
-from scratch import folder
+from chosen import Chosen, changed, folder
 
 from fastlsh import Index, Shingler
 from targets.index_file import TEXTS
@@ -27,11 +26,7 @@ FILES = [whole("exact"), whole("signature")]
 
 def one_input(data):
     given = Chosen(data)
-    code = bytearray(given.one(FILES))
-    for _ in range(1 + given.number(6)):
-        place = given.number(len(code))
-        width = given.one([1, 2, 4, 8, 16])
-        code[place : place + width] = given.bytes(width).ljust(width, b"\xff")[: len(code) - place]
+    code = changed(given, given.one(FILES), [1, 2, 4, 8, 16])
     for ending in ("", "-wal", "-shm", "-journal"):
         FOLDER.joinpath(f"index.db{ending}").unlink(missing_ok=True)
     PATH.write_bytes(code)

@@ -1,7 +1,6 @@
 """Parquet and Arrow files: rows, or an error that names the file."""
 
-from chosen import Chosen
-from scratch import folder
+from chosen import Chosen, folder
 
 from fastlsh.io import InputError, read
 

@@ -6,8 +6,7 @@ The input says which file of a finished run is changed, or is shorter, and where
 import json
 import shutil
 
-from chosen import Chosen
-from scratch import folder
+from chosen import Chosen, folder
 
 from fastlsh import deduplicate_files
 
