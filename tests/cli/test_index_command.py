@@ -17,6 +17,7 @@ from fastlsh.files.estimate import Choice, Estimate
 from fastlsh.files.requests import Engine
 from fastlsh.index import publishing
 from fastlsh.io import Decision, replacing_together, write_text
+from files import ONE, put_rows
 
 DAYS = 8
 CHOICE = Choice(Engine.MEMORY, "as the test says", Estimate(1, 1, 1, 1, 1))
@@ -32,10 +33,6 @@ def rows_of(day, n=40):
     return rows
 
 
-def jsonl(rows):
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
 @pytest.fixture(params=["file", pytest.param("redis", marks=pytest.mark.exhaustive)])
 def place(request):
     """Where an index can be."""
@@ -48,15 +45,15 @@ def shown(place):
     return place.replace("/0#", "#")
 
 
-def test_all_days_are_one_collection(run, write, place):
+def test_all_days_are_one_collection(run, place):
     days = [rows_of(day) for day in range(DAYS)]
     everything = [row for day in days for row in day]
     expected = deduplicate([row["text"] for row in everything], 0.7)
-    write("none.jsonl", "")
+    put_rows("none.jsonl")
     assert run("index", "build", place, "none.jsonl", "--threshold", 0.7, "-q")[0] == 0
     kept, proofs = [], []
     for number, rows in enumerate(days):
-        name = write(f"day {number}.jsonl", jsonl(rows))
+        name = put_rows(f"day {number}.jsonl", *rows)
         output = "kept/" if number % 2 else "kept.jsonl"
         _, err = run.done(
             "dedup", name, "--index", place, "-o", output, "--removed", "removed.tsv",
@@ -76,8 +73,8 @@ def test_all_days_are_one_collection(run, write, place):
     assert not [name for name in os.listdir() if name.startswith(".")]
 
 
-def test_kept_rows_are_converted(run, write):
-    seen, new = write("a.jsonl", jsonl(rows_of(1))), write("b.jsonl", jsonl(rows_of(2)))
+def test_kept_rows_are_converted(run):
+    seen, new = put_rows("a.jsonl", *rows_of(1)), put_rows("b.jsonl", *rows_of(2))
     assert run("index", "build", "i.ix", seen, "-q")[0] == 0
     run.done("dedup", new, "--index", "i.ix", "-o", "k.csv", "--convert-to", "csv")
     with open("k.csv", newline="", encoding="utf-8") as file:
@@ -86,11 +83,14 @@ def test_kept_rows_are_converted(run, write):
     assert len(kept) == told["documents"] - 40 > 0
 
 
-def test_a_daily_job(run, write):
+def test_a_daily_job(run):
     """A file for each input, a page, clusters and a log; the index and all of these, or none."""
-    assert run("index", "build", "i.ix", write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
+    assert run("index", "build", "i.ix", put_rows("a.jsonl", *rows_of(1)), "-q")[0] == 0
     near = {"id": "again", "text": rows_of(1)[0]["text"], "more": [1]}
-    names = [write("b.jsonl", jsonl([*rows_of(2), near])), write("c.jsonl", jsonl(rows_of(3)))]
+    names = [
+        put_rows("b.jsonl", *rows_of(2), near),
+        put_rows("c.jsonl", *rows_of(3)),
+    ]
     given = ["dedup", *names, "--index", "i.ix", "-o", "out/", "--memory", "1G"]
     tables = ["--removed", "r.tsv", "--clusters", "c.tsv", "--report", "page.html"]
     run.done(*given, *tables, "--log", "log.jsonl")
@@ -114,20 +114,20 @@ def test_a_daily_job(run, write):
         assert list(index) == [row["id"] for row in [*rows_of(1), *kept]]
 
 
-def test_an_index_without_texts_has_a_page(run, write):
-    build = ["index", "build", "i.ix", write("a.jsonl", jsonl(rows_of(1))), "-q"]
+def test_an_index_without_texts_has_a_page(run):
+    build = ["index", "build", "i.ix", put_rows("a.jsonl", *rows_of(1)), "-q"]
     assert run(*build, "--verify", "signature")[0] == 0
-    given = ["dedup", write("b.jsonl", jsonl(rows_of(2))), "--index", "i.ix", "-o", "k.jsonl"]
+    given = ["dedup", put_rows("b.jsonl", *rows_of(2)), "--index", "i.ix", "-o", "k.jsonl"]
     assert run(*given, "--report", "page.html")[0] == 0
     assert "from the reference collection" in Path("page.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture
-def large(run, write):
+def large(run):
     """What compares a file of 60 MB with an index; the memory for it comes next."""
-    assert run("index", "build", "i.ix", write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
+    assert run("index", "build", "i.ix", put_rows("a.jsonl", *rows_of(1)), "-q")[0] == 0
     row = json.dumps({"text": "a" * 200_000})
-    write("b.jsonl", f"{row}\n" * 300)
+    Path("b.jsonl").write_text(f"{row}\n" * 300)
     return ["dedup", "b.jsonl", "--index", "i.ix", "-o", "out/", "--report", "p.html", "--memory"]
 
 
@@ -155,10 +155,10 @@ def test_files_that_are_larger_than_estimated(run, large, monkeypatch):
     assert run(*large, "1G")[0] == 0
 
 
-def test_ids_behind_two_dashes(run, write):
+def test_ids_behind_two_dashes(run):
     names = ["a", -5, "--5", "---x", "9" * 5000, 10**18]
     rows = [{"id": name, "text": f"text {number}"} for number, name in enumerate(names)]
-    name = write("a.jsonl", jsonl(rows))
+    name = put_rows("a.jsonl", *rows)
     assert run("index", "build", "i.ix", name, "--id", "id", "-q")[0] == 0
     for left in ("--7", "1" * 5000, "-"):
         said = [f"fastlsh: i.ix: no document has the id {left}"]
@@ -168,10 +168,10 @@ def test_ids_behind_two_dashes(run, write):
     ]
 
 
-def test_ids_that_cannot_be_saved(run, write):
-    name = write("a.jsonl", jsonl([{"id": "a", "text": "one"}, {"id": 1.5, "text": "two"}]))
+def test_ids_that_cannot_be_saved(run):
+    name = put_rows("a.jsonl", {"id": "a", "text": "one"}, {"id": 1.5, "text": "two"})
     line = "fastlsh: a.jsonl: row 2: ids must be str, bytes or int of 64 bits to be saved, and 1.5"
-    write("b.jsonl", jsonl(rows_of(1)))
+    put_rows("b.jsonl", *rows_of(1))
     assert run("index", "build", "i.ix", "b.jsonl", "-q")[0] == 0
     for command in (["index", "build", "new.ix", name], ["index", "add", "i.ix", name],
                     ["dedup", name, "--index", "i.ix", "-o", "o.jsonl"]):  # fmt: skip
@@ -179,8 +179,8 @@ def test_ids_that_cannot_be_saved(run, write):
     assert sorted(os.listdir()) == ["a.jsonl", "b.jsonl", "i.ix"]
 
 
-def test_an_index_on_a_server(run, write, redis_address):
-    name = write("a.jsonl", jsonl(rows_of(1)))
+def test_an_index_on_a_server(run, redis_address):
+    name = put_rows("a.jsonl", *rows_of(1))
     place = f"{redis_address}#{uuid.uuid4().hex}"
     with_password = place.replace("//", "//:secret@")
     for arguments, said in (
@@ -194,20 +194,20 @@ def test_an_index_on_a_server(run, write, redis_address):
         assert status in (1, 2)
         assert said in err[-1], err
         assert "secret" not in "".join(err)
-    write("twice.jsonl", jsonl([{"id": "a", "text": "one text"}] * 2))
+    put_rows("twice.jsonl", *[{"id": "a", "text": "one text"}] * 2)
     assert run("index", "build", place, "twice.jsonl")[0] == 2
     assert run("index", "build", place, name, "-q")[0] == 0
     assert f"{shown(place)}: it exists already" in run.refused("index", "build", place, name)
 
 
-def test_a_server_that_does_not_answer_the_change(run, write, redis_address, monkeypatch):
+def test_a_server_that_does_not_answer_the_change(run, redis_address, monkeypatch):
     """It may have made it: the next command finds out, and completes the output."""
     from redis import Redis, exceptions
     from redis.client import Pipeline
 
     place = f"{redis_address}#{uuid.uuid4().hex}"
-    assert run("index", "build", place, write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
-    name = write("b.jsonl", jsonl(rows_of(2)))
+    assert run("index", "build", place, put_rows("a.jsonl", *rows_of(1)), "-q")[0] == 0
+    name = put_rows("b.jsonl", *rows_of(2))
     execute = Pipeline.execute
 
     def gone(*_):
@@ -231,9 +231,9 @@ def test_a_server_that_does_not_answer_the_change(run, write, redis_address, mon
     assert not [each for each in os.listdir() if each.startswith(".")]
 
 
-def test_two_commands_at_once(run, write, place):
+def test_two_commands_at_once(run, place):
     """The note of one that is at work is left to it; that of one that has ended is obeyed."""
-    assert run("index", "build", place, write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
+    assert run("index", "build", place, put_rows("a.jsonl", *rows_of(1)), "-q")[0] == 0
     with Index.open(place) as index, Index.open(place) as other:
         store = index._backend.store
         location = publishing.shown(store.location)
@@ -289,11 +289,11 @@ sys.exit(cli.main(["dedup", "b.jsonl", "--index", sys.argv[1], *outputs]))
         ),
     ],
 )
-def test_a_kill_between_output_and_index(run, write, place, killed, output):
+def test_a_kill_between_output_and_index(run, place, killed, output):
     where, done = killed
-    name = write("a.jsonl", jsonl(rows_of(1)))
+    name = put_rows("a.jsonl", *rows_of(1))
     run("index", "build", place, name, "-q")
-    write("b.jsonl", jsonl(rows_of(2)))
+    put_rows("b.jsonl", *rows_of(2))
     target = "k/b.jsonl" if output == "k/" else output
     if output == "k/":
         os.mkdir(output)
@@ -323,10 +323,10 @@ def test_a_kill_between_output_and_index(run, write, place, killed, output):
 
 
 @pytest.fixture
-def six(run, write):
+def six(run):
     """An index of six documents, and their file."""
-    text = "the quick brown fox jumps over the lazy dog and runs away"
-    name = write("a.jsonl", jsonl([{"id": f"{i}", "text": f"{text} {i % 3}"} for i in range(6)]))
+    rows = [{"id": f"{i}", "text": f"{ONE} {i % 3}"} for i in range(6)]
+    name = put_rows("a.jsonl", *rows)
     assert run("index", "build", "-q", "seen.ix", name)[0] == 0
 
 

@@ -62,14 +62,6 @@ def test_read_and_write(table, name):
     assert written.column("text").to_pylist() == [texts[0], texts[2], texts[3]]
 
 
-def test_metadata_stays():
-    schema = pa.schema([pa.field("text", pa.string(), metadata={"k": "v"})], metadata={"a": "b"})
-    save(pa.table({"text": ["x", "y"]}, schema=schema), "a.parquet")
-    write_rows(read("a.parquet"), np.array([True, False]), "b.parquet")
-    assert pq.read_schema("b.parquet").metadata[b"a"] == b"b"
-    assert pq.read_schema("b.parquet").field(0).metadata[b"k"] == b"v"
-
-
 def test_no_rows():
     save(pa.table({"text": pa.array([], pa.string())}), "a.parquet")
     found = read("a.parquet")

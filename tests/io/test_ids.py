@@ -79,17 +79,6 @@ def test_the_same_file_twice(here):
     assert read(["a.jsonl", "a.jsonl"]).repeated_ids == 3
 
 
-@pytest.mark.parametrize("kind", [pa.int8(), pa.uint64(), pa.float32(), pa.decimal128(25, 2)])
-def test_priority_of_a_table(here, kind):
-    import pyarrow.parquet as pq
-
-    values = pa.array([1, None, 3]).cast(kind)
-    pq.write_table(pa.table({"text": ["a", "b", "c"], "q": values}), "a.parquet")
-    found = read("a.parquet", priority="q", on_error="skip")
-    assert [None if q != q else q for q in found.numbers["q"].tolist()] == [1, None, 3]
-    assert (len(found), found.missing_priorities) == (3, 1)
-
-
 def test_priority_that_is_no_number(here):
     import pyarrow.parquet as pq
 

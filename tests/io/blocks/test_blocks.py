@@ -261,14 +261,6 @@ def test_places_ascend(here):
     refuses(ValueError, "ascending", list, reread_blocks(source, extents[::-1]))
 
 
-def test_many_bad_rows(here):
-    lines = [b"bad\n" if i % 3 else b'{"text": "%d"}\n' % i for i in range(300)]
-    put("a.jsonl", b"".join(lines))
-    found = read("a.jsonl", on_error="skip")
-    write_rows(found, np.arange(100) % 2 == 0, "b.jsonl")
-    assert read("b.jsonl").texts == [str(i) for i in range(0, 300, 6)]
-
-
 # --- threads
 
 
@@ -318,8 +310,3 @@ def test_progress(here):
         ("reading", total, total), ("writing", total, total)
     ]  # fmt: skip
     assert ("writing", os.path.getsize("a.jsonl"), total) in told
-
-
-def test_threads_must_be_a_number_of_them(here):
-    put("a.jsonl", jsonl())
-    refuses(ValueError, "at least 1, got 0", read, "a.jsonl", threads=0)

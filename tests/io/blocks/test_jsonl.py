@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh._kernels.text._texts import TextColumn
-from fastlsh.io import InputError, as_list, expand
+from fastlsh.io import as_list, expand
+from fastlsh.io.blocks import read_blocks, reread_blocks
 from fastlsh.io.blocks.reading import read_blocks, reread_blocks
 from fastlsh.io.sources import Options
 from rows_oracle import json_rows
@@ -277,9 +278,3 @@ def test_flags_must_fit(path):
     (block,) = read_blocks(of(path, b'{"text": "a"}\n{"text": 1}\n'))
     with pytest.raises(ValueError, match="2 flags for 1 documents"):
         block.rows(np.ones(2, bool))
-
-
-def test_a_bad_row_is_an_input_error(path):
-    (block,) = read_blocks(of(path, b"nonsense\n"))
-    (error,) = block.documents().bad
-    assert isinstance(error, InputError)
