@@ -1,11 +1,13 @@
 """The command line as a user meets it: results and messages."""
 
+import errno
 import json
 import os
 from pathlib import Path
 
 import pytest
 
+from fastlsh.cli import main
 from files import NEAR, ONE, OTHER, put_table, table_rows
 from files import put_rows as put
 from shards import rows_of, write_shards
@@ -71,6 +73,23 @@ def test_skipped_rows_are_told(run):
         "fastlsh: warning: skipped: 2 more rows",
         f"fastlsh: 1 document, 1 empty, 12 rows skipped: 0 pairs; {FOUND}",
     ]
+
+
+def test_the_largest_numbers(run, three):
+    largest = str(2**63 - 1)
+    for option in ("--threads", "--max-pairs"):
+        assert run("pairs", three, option, largest)[0] == 0
+    assert run("dedup", three, "-o", "b.jsonl", "--max-candidates", largest)[0] == 0
+    assert run("evaluate", three, "--sample", largest)[0] == 0
+
+
+def test_too_many_open_files(three, monkeypatch, capfd):
+    def fail(*_, **__):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))  # as os.pipe does
+
+    monkeypatch.setattr("fastlsh.cli.pairs.near_duplicate_files", fail)
+    assert main(["pairs", three]) == 1
+    assert capfd.readouterr().err == "fastlsh: Too many open files\n"
 
 
 # --- dedup
