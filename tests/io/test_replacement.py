@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import threading
 from pathlib import Path
 
@@ -93,6 +94,24 @@ def test_a_file_that_must_be_absent_goes_with_the_others(here):
     assert get("a") == b"earlier"
 
 
+def test_the_next_run_completes_what_a_rename_that_failed_has_left(here, monkeypatch):
+    rename = os.replace
+
+    def fails(source, target):
+        if target.endswith("b"):
+            raise OSError(5, "it fails")
+        rename(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fails)
+        with pytest.raises(OSError, match="it fails"), replacing_together() as together:
+            write(together, "a", "b", "c")
+    assert {name for name in os.listdir() if name[0] != "."} == {"a"}
+    with pytest.warns(UserWarning, match="completed the outputs of a run that was killed"):
+        recover([os.getcwd()])
+    assert sorted(os.listdir()) == ["a", "b", "c"]
+
+
 def test_a_journal_whose_last_line_is_cut(here):
     put(f".fastlsh-{RUN}-1.tmp", "complete or not")
     lines = json.dumps({"lead": None, "made": False}) + '\n{"files": [["a.t'
@@ -164,6 +183,14 @@ def test_an_interrupt_between_renames_waits(here, monkeypatch):
     with pytest.raises(KeyboardInterrupt), replacing_together() as together:
         write(together, "a", "b", "c")
     assert sorted(os.listdir()) == ["a", "b", "c"]
+
+
+def test_modes_stay(here):
+    put("a", "earlier")
+    os.chmod("a", 0o640)
+    with replacing_together() as together:
+        write(together, "a", "b")
+    assert stat.S_IMODE(os.stat("a").st_mode) == 0o640
 
 
 @pytest.mark.parametrize("renamed", [0, 1, 2, 3])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from combinations import every
-from fastlsh.io import Options, Source, has_long_rows, read_blocks
+from fastlsh.io import Options, Source, has_long_rows, largest_batch, read_blocks
 from fastlsh.io.arrays import row_sizes
 
 pa = pytest.importorskip("pyarrow")
@@ -82,3 +82,31 @@ def test_files_with_long_rows(tmp_path):
     source = Source(str(tmp_path / "lists.parquet"), "parquet", None, Options())
     assert has_long_rows(source, 30_000)
     assert not has_long_rows(source, 60_000)
+
+
+def written(path, form, compression, table, rows):
+    new = {"file": pa.ipc.new_file, "stream": pa.ipc.new_stream}[form]
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with new(path, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=rows)
+    return Source(str(path), "arrow", None, Options())
+
+
+@pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
+@pytest.mark.parametrize("form", ["file", "stream"])
+def test_sizes_of_batches_are_those_of_their_buffers(tmp_path, form, compression):
+    table = pa.table({
+        "text": [f"{n % 7 * 'abc'} {n}" for n in range(500)],
+        "coded": pa.array([f"word {n % 50}" for n in range(500)]).dictionary_encode(),
+        "list": [[n] * (n % 5) if n % 3 else None for n in range(500)],
+    })  # fmt: skip
+    source = written(tmp_path / "a.arrow", form, compression, table, 60)
+    sizes = []
+    for start in range(0, 500, 60):
+        columns = [pa.concat_arrays(column.slice(start, 60).chunks)
+                   for column in (table["text"], table["list"])]  # fmt: skip
+        sizes.append(sum(column.nbytes for column in columns) + 4 * len(columns[0]))
+    dictionary = table["coded"].chunk(0).dictionary.nbytes
+    size, number = largest_batch(source)
+    assert 0 <= size - max(sizes) - dictionary < 64  # a buffer may be filled up
+    assert sizes[number - 1] >= max(sizes) - 64
