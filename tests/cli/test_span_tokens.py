@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import oracle_passages
-from fastlsh.cli import main
 from fastlsh.files.run.stages import STAGES
+from files import put_rows, table_rows
 from required import library
 
 tokenizers = library("tokenizers")
@@ -53,41 +53,32 @@ def trained(tmp_path_factory, pages):
     return path
 
 
-def refused(folder, capsys, *arguments):
-    out = folder / "out.jsonl"
-    command = ["dedup", str(folder / "in.jsonl"), "-o", str(out), "--by", "span", *arguments]
-    assert main(command) in (1, 2)
-    return capsys.readouterr().err
+BY_SPAN = ["dedup", "in.jsonl", "-o", "out.jsonl", "--by", "span"]
 
 
-def written(folder, *arguments):
-    out = folder / "out.jsonl"
-    assert not main(["dedup", str(folder / "in.jsonl"), "-o", str(out), "--by", "span", *arguments])
-    rest = [json.loads(line)["text"] for line in out.read_text("utf-8").splitlines()]
-    out.unlink()
-    return rest
+def written(run, *arguments):
+    run.done(*BY_SPAN, *arguments)
+    return [row["text"] for row in table_rows("out.jsonl")]
 
 
 @pytest.mark.filterwarnings("ignore:.*equal by accident")
 @pytest.mark.parametrize("length", [4, 20, 80])
-def test_tokens_of_single_characters(tmp_path, bytes_of_text, length):
-    rows = [json.dumps({"id": n, "text": text}) for n, text in enumerate(TEXTS)]
-    (tmp_path / "in.jsonl").write_text("\n".join(rows) + "\n")
-    given = ["--unit", "token", "--tokenizer", str(bytes_of_text), "--min-length", str(length)]
+def test_tokens_of_single_characters(run, bytes_of_text, length):
+    put_rows("in.jsonl", *({"id": n, "text": text} for n, text in enumerate(TEXTS)))
+    given = ["--unit", "token", "--tokenizer", bytes_of_text, "--min-length", length]
     gone = oracle_passages.removed(TEXTS, length, 0)
     expected = [
         "".join(letter for n, letter in enumerate(text) if (number, n) not in gone)
         for number, text in enumerate(TEXTS)
     ]
     for engine in ("memory", "disk"):
-        assert written(tmp_path, *given, "--engine", engine) == expected
+        assert written(run, *given, "--engine", engine) == expected
 
 
 @pytest.mark.filterwarnings("ignore:.*equal by accident")
 @pytest.mark.parametrize("length", [6, 15, 40, 120])
-def test_tokens_of_a_trained_tokenizer(tmp_path, pages, trained, length):
-    rows = [json.dumps({"id": n, "text": text}) for n, text in enumerate(pages)]
-    (tmp_path / "in.jsonl").write_text("\n".join(rows) + "\n")
+def test_tokens_of_a_trained_tokenizer(run, pages, trained, length):
+    put_rows("in.jsonl", *({"id": n, "text": text} for n, text in enumerate(pages)))
     read = tokenizers.Tokenizer.from_file(str(trained))
     bounds = [units_of(read.encode(text, add_special_tokens=False).offsets) for text in pages]
     tokens = [
@@ -102,15 +93,13 @@ def test_tokens_of_a_trained_tokenizer(tmp_path, pages, trained, length):
         lost = [place for n, place in gone if n == number]
         without = {c for place in lost for c in range(*of_text[place])}
         expected.append("".join(c for at, c in enumerate(text) if at not in without))
-    given = ["--unit", "token", "--tokenizer", str(trained), "--min-length", str(length)]
-    work = ["--work", str(tmp_path / "work"), "--memory", "256M"]
-    assert written(tmp_path, *given, "--engine", "memory") == expected
-    assert written(tmp_path, *given, "--engine", "disk", *work) == expected
-    output = ["-o", str(tmp_path / "out.jsonl"), "--by", "span"]
+    given = ["--unit", "token", "--tokenizer", trained, "--min-length", length]
+    work = ["--work", "work", "--memory", "256M"]
+    assert written(run, *given, "--engine", "memory") == expected
+    assert written(run, *given, "--engine", "disk", *work) == expected
     for stage in STAGES[:-1]:
-        command = ["dedup", str(tmp_path / "in.jsonl"), *output, *given, *work, "--stage", stage]
-        assert not main(command)
-    assert written(tmp_path, *given, *work, "--stage", STAGES[-1]) == expected
+        run.done(*BY_SPAN, *given, *work, "--stage", stage)
+    assert written(run, *given, *work, "--stage", STAGES[-1]) == expected
 
 
 def units_of(offsets):
@@ -124,16 +113,14 @@ def units_of(offsets):
     return found
 
 
-def test_what_is_refused(tmp_path, bytes_of_text, monkeypatch, capsys):
-    (tmp_path / "in.jsonl").write_text(json.dumps({"text": "a"}) + "\n")
-    given = ["--unit", "token", "--tokenizer", str(bytes_of_text)]
-
+def test_what_is_refused(run, bytes_of_text, monkeypatch):
+    put_rows("in.jsonl", {"text": "a"})
+    given = [*BY_SPAN, "--unit", "token", "--tokenizer", bytes_of_text]
     read = json.loads(bytes_of_text.read_text())
-    assert "--unit token needs --tokenizer FILE" in refused(tmp_path, capsys, *given[:2])
-    assert "--tokenizer is for --unit token" in refused(tmp_path, capsys, *given[2:])
+    assert "--tokenizer is for --unit token" in run.refused(*BY_SPAN, *given[-2:])
     bytes_of_text.write_text(json.dumps({**read, "model": {**read["model"], "dropout": 0.1}}))
-    assert "has a dropout of 0.1" in refused(tmp_path, capsys, *given)
+    assert "has a dropout of 0.1" in run.refused(*given)
     bytes_of_text.write_text("{}")
-    assert "tokenizer.json: is no tokenizer.json: " in refused(tmp_path, capsys, *given)
+    assert "tokenizer.json: is no tokenizer.json: " in run.refused(*given)
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    assert "pip install tokenizers" in refused(tmp_path, capsys, *given)
+    assert "pip install tokenizers" in run.refused(*given)

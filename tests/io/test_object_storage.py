@@ -53,15 +53,9 @@ def test_files_patterns_and_directories(storage):
     assert read("s3://data/in/**/*.jsonl").texts == ["d", "b", "c"]
     assert read("s3://data/in/b.jsonl").repeated_ids == 0
     assert [s.path for s in expand("s3://data/i?/[b-z].jsonl")] == ["s3://data/in/b.jsonl"]
-
-
-def test_a_key_that_looks_like_a_pattern_wins(storage):
-    storage.put("[ab].jsonl", rows("literal"))
+    storage.put("[ab].jsonl", rows("literal"))  # a key that looks like a pattern wins
     storage.put("a.jsonl", rows("a"))
     assert read("s3://data/[ab].jsonl").texts == ["literal"]
-
-
-def test_ids_name_the_url(storage):
     url = storage.put("a b/é.jsonl", b'{"text": "x"}\n')
     assert read(url).ids == ["s3://data/a b/é.jsonl:1"]
 

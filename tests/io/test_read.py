@@ -116,14 +116,6 @@ def test_bad_csv(write, name, data, message):
     assert message in refusal(write(name, data))
 
 
-def test_bad_rows_of_csv_are_skipped(write):
-    name = write("a.csv", b'id,text\n1,a\n2\n3,"b"c\n4,\xff\n5,d\n')
-    found = read(name, on_error="skip")
-    assert (found.ids, found.skipped) == (["1", "5"], 3)
-    # An open quote takes all that follows; to skip that would be to lose it.
-    assert "never closed" in refusal(write("b.csv", 'text\na\n"b\nc\n'), on_error="skip")
-
-
 def test_nul_is_text_or_an_error(write):
     name = write("a.csv", "text\na\0b\n")
     if sys.version_info >= (3, 11):

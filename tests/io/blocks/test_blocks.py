@@ -147,9 +147,7 @@ def test_going_on_behind_a_block_and_single_blocks(here, name):
         assert texts == [listed(each.texts) for each in wanted]
 
 
-@pytest.mark.parametrize(
-    ("name", "sizes"), covering(FILES, [(100, 370), (370, 100), (1, 1 << 22), (250, 1000)])
-)
+@pytest.mark.parametrize(("name", "sizes"), covering(FILES, [(100, 370), (370, 100), (1, 1 << 22)]))
 def test_going_on_with_another_size(here, name, sizes):
     """Every row comes once, and comes again."""
     source, (before, after) = made(name), sizes
@@ -295,18 +293,3 @@ def test_threads_change_nothing(here, threads, monkeypatch):
     assert (len(found), len(found.parts[0].extents) > 5) == (60 * len(names), True)
     assert list(found.ids) == [row["id"] for row in ROWS] * len(names)
     assert found.repeated_ids == 60 * (len(names) - 1)
-
-
-def test_progress(here):
-    put("a.jsonl", jsonl() * 10)
-    made("a.jsonl.gz")
-    told = []
-    total = os.path.getsize("a.jsonl") + os.path.getsize("a.jsonl.gz")
-    found = read(["a.jsonl", "a.jsonl.gz"], progress=lambda *args: told.append(args))
-    write_rows(
-        found, np.ones(660, bool), "b.jsonl", progress=lambda *args: told.append(args), threads=1
-    )
-    assert [each for each in told if each[1] == each[2]] == [
-        ("reading", total, total), ("writing", total, total)
-    ]  # fmt: skip
-    assert ("writing", os.path.getsize("a.jsonl"), total) in told
