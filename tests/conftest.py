@@ -241,18 +241,6 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Write a file into the working directory and return its name."""
-    monkeypatch.chdir(tmp_path)
-
-    def put(name, data):
-        (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
-        return name
-
-    return put
-
-
-@pytest.fixture
 def run(tmp_path, monkeypatch, capfd):
     """Run a command in an empty directory; return status, standard output and error lines.
 

@@ -54,19 +54,6 @@ class Cut(Proxy):
         shut(source, target)
 
 
-def start():
-    """Start a server; return it and its port, or skip the test."""
-    try:
-        import s3fs  # noqa: F401
-        from moto.server import ThreadedMotoServer
-    except ImportError as error:
-        missing("s3", str(error))
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    return server, server.get_host_and_port()[1]
-
-
 class Storage:
     """A bucket, seen through a client of its own."""
 
@@ -103,8 +90,16 @@ ENVIRONMENT = {
 
 @pytest.fixture(scope="session")
 def s3_port():
-    server, port = start()
-    yield port
+    """The port of a server; without its packages, the test is skipped."""
+    try:
+        import s3fs  # noqa: F401
+        from moto.server import ThreadedMotoServer
+    except ImportError as error:
+        missing("s3", str(error))
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    yield server.get_host_and_port()[1]
     server.stop()
 
 

@@ -54,18 +54,8 @@ def test_arguments_out_of_range(function, options, match):
 
 NAMED = [
     ({"threshold": None}, TypeError, "threshold must be a number, got None"),
-    ({"threshold": "0.8"}, TypeError, "threshold must be a number, got '0.8'"),
     ({"threads": 1.5}, TypeError, "threads must be an integer, got 1.5"),
-    ({"max_pairs": None}, TypeError, "max_pairs must be an integer, got None"),
-    ({"max_pairs": 1.5}, TypeError, "max_pairs must be an integer, got 1.5"),
     ({"max_pairs": -1}, ValueError, "max_pairs must be at least 0, got -1"),
-    ({"recall": "high"}, TypeError, "recall must be a number, got 'high'"),
-    ({"num_perm": 1.5}, TypeError, "num_perm must be an integer, got 1.5"),
-    ({"seed": 1.5}, TypeError, "seed must be an integer, got 1.5"),
-    ({"num_perm": "128"}, TypeError, "num_perm must be an integer, got '128'"),
-    ({"seed": None}, TypeError, "seed must be an integer, got None"),
-    ({"threads": "2"}, TypeError, "threads must be an integer, got '2'"),
-    ({"bands": "3", "rows": 2}, TypeError, "bands must be an integer, got '3'"),
     ({"shingler": "char"}, TypeError, "shingler must be a Shingler, got str"),
     ({"ids": 5}, TypeError, "ids must be a collection of ids, got int"),
     ({"ids": {"a", "b"}}, TypeError, "ids must have an order, got a set: pass a list"),
@@ -76,13 +66,7 @@ NAMED = [
     ],
     ({"progress": 1}, TypeError, "progress must be True, False or a function, got 1"),
     ({"against_ids": 5}, TypeError, "against_ids must be a collection of ids, got int"),
-    *[
-        ({"max_candidates": value}, TypeError, f"max_candidates must be an integer, got {value!r}")
-        for value in (None, "x", 2.5, True)
-    ],
     ({"max_candidates": 0}, ValueError, "max_candidates must be at least 1, got 0"),
-    ({"sample": 1.5}, TypeError, "sample must be an integer, got 1.5"),
-    ({"lowest": "x"}, TypeError, "lowest must be a number, got 'x'"),
 ]
 
 
@@ -143,7 +127,8 @@ CALLS = {
     "pack_signatures": partial(pack_signatures, np.zeros((2, 64), np.uint32)),
 }
 HUGE = 2**70
-ODD_NUMBERS = ["x", True, np.True_, 1 + 2j, [1], b"1", 2.5, float("nan"), -1, HUGE]
+NO_NUMBERS = ["x", "2", True, np.True_, 1 + 2j, [1], b"1"]
+ODD_NUMBERS = [2.5, float("nan"), -1, HUGE]
 
 
 def arguments(names):
@@ -161,6 +146,10 @@ def arguments(names):
 )
 def test_every_number_is_checked_by_name(call, name):
     other = {"bands": {"rows": 1}, "rows": {"bands": 1}}.get(name, {})
+    kind = "an integer" if name in INTEGERS else "a number"
+    for value in NO_NUMBERS:
+        reason = f"^{name} must be {kind}, got {re.escape(repr(value))}$"
+        refuses(TypeError, reason, CALLS[call], **{**other, name: value})
     for value in ODD_NUMBERS:
         if value is HUGE and INTEGERS.get(name, (0, 0))[1] is None:
             continue

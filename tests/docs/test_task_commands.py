@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import fastlsh
+import oracle
 from combinations import first
 from fastlsh.cli import main
 from files import put_table, table_rows
@@ -57,13 +58,9 @@ def option(words, name):
 def shares(units, size):
     """Return the Jaccard similarity of two documents, by Python's sets of windows of units."""
 
-    def windows(document):
-        found = units(document)
-        return {tuple(found[i : i + size]) for i in range(max(1, len(found) - size + 1))}
-
     def jaccard(left, right):
-        a, b = windows(left), windows(right)
-        return len(a & b) / len(a | b)
+        windows = (oracle.windows(units(document), size) for document in (left, right))
+        return oracle.jaccard(*({tuple(window) for window in each} for each in windows))
 
     return jaccard
 

@@ -32,11 +32,11 @@ def compress(suffix):
     return partial(whole, **quick[suffix])
 
 
-def test_progress_of_a_compressed_file_is_what_was_read_of_it(write, suffix, compress, monkeypatch):
+def test_progress_of_a_compressed_file_is_what_was_read_of_it(here, suffix, compress, monkeypatch):
     """Not nothing until the file is done: it may be the only one."""
     draw = random.Random(0)
     rows = "".join(f'{{"text": "{draw.getrandbits(4000):x}"}}\n' for _ in range(2_000))
-    name = write(f"a.jsonl.{suffix}", compress(rows.encode()))
+    name = put(f"a.jsonl.{suffix}", compress(rows.encode()))
     size, seen = os.path.getsize(name), []
     monkeypatch.setattr("fastlsh.io.reading.read_blocks", partial(read_blocks, size=1 << 18))
     read(name, threads=1, progress=lambda *call: seen.append(call))
@@ -48,12 +48,12 @@ def test_progress_of_a_compressed_file_is_what_was_read_of_it(write, suffix, com
 
 
 @pytest.mark.parametrize("on_error", ["fail", "skip"])
-def test_broken_compression(write, suffix, compress, on_error):
+def test_broken_compression(here, suffix, compress, on_error):
     whole = compress(b'{"text": "a"}\n' * 1000)
     name = f"a.jsonl.{suffix}"
-    assert "truncated" in refusal(write(name, whole[:-9]), on_error=on_error)
-    assert "truncated" in refusal(write(name, b""), on_error=on_error)
-    assert refusal(write(name, b'{"text": "a"}\n'), on_error=on_error).startswith(name)
+    assert "truncated" in refusal(put(name, whole[:-9]), on_error=on_error)
+    assert "truncated" in refusal(put(name, b""), on_error=on_error)
+    assert refusal(put(name, b'{"text": "a"}\n'), on_error=on_error).startswith(name)
 
 
 @pytest.mark.exhaustive
@@ -87,32 +87,32 @@ print(main(["dedup", "a.jsonl", "-o", "b.jsonl.xz", "-q"]))
 @pytest.mark.parametrize(
     "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "latin-1", "cp1252"]
 )
-def test_encodings(write, encoding):
+def test_encodings(here, encoding):
     line = '{"id": "é", "text": "a"}\n'.encode(encoding)
-    assert read(write("a.jsonl", line), encoding=encoding).ids == ["é"]
+    assert read(put("a.jsonl", line), encoding=encoding).ids == ["é"]
     cells = "id,text\né,a\n".encode(encoding)
-    assert read(write("a.csv", cells), encoding=encoding).ids == ["é"]
-    assert read(write("a.txt", "é\r".encode(encoding)), encoding=encoding).texts == ["é\r"]
+    assert read(put("a.csv", cells), encoding=encoding).ids == ["é"]
+    assert read(put("a.txt", "é\r".encode(encoding)), encoding=encoding).texts == ["é\r"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
-def test_what_is_no_text_is_bad_in_its_row_alone(write, encoding):
+def test_what_is_no_text_is_bad_in_its_row_alone(here, encoding):
     codec = "utf-16-be" if encoding == "utf-16-be" else f"{encoding}-le"
     lines = ['{"text": "a"}\n', '{"text": "\ud800"}\n', '{"text": "b"}\n']
-    name = write("a.jsonl", "".join(lines).encode(encoding, "surrogatepass"))
+    name = put("a.jsonl", "".join(lines).encode(encoding, "surrogatepass"))
     first = "0xd8" if encoding == "utf-16-be" else "0x00"
     reason = f"not {codec}: byte {first} at character 11"
     assert f"row 2: {reason}" in refusal(name, encoding=encoding)
     assert read(name, encoding=encoding, on_error="skip").texts == ["a", "b"]
-    half = write("b.jsonl", '{"text": "a"}\n'.encode(encoding) + b"x")
+    half = put("b.jsonl", '{"text": "a"}\n'.encode(encoding) + b"x")
     reason = f"row 2: not {codec}: byte 0x78 at character 1"
     assert reason in refusal(half, encoding=encoding)
     assert read(half, encoding=encoding, on_error="skip").texts == ["a"]
 
 
-def test_files_that_cannot_be_read(write, tmp_path):
+def test_files_that_cannot_be_read(here, tmp_path):
     assert refusal("no.jsonl") == "no.jsonl: No such file or directory"
-    assert "unknown format" in refusal(write("a.bin", "x"))
+    assert "unknown format" in refusal(put("a.bin", "x"))
     assert "format=" in refusal("a.bin")
     assert read("a.bin", format="txt").texts == ["x"]
     assert refusal("a\nb\x1b.jsonl") == "a\\nb\\x1b.jsonl: No such file or directory"
@@ -122,8 +122,8 @@ def test_files_that_cannot_be_read(write, tmp_path):
         assert refusal("a.bin", format="txt") == "a.bin: Permission denied"
 
 
-def test_columns_in_another_order(write):
-    names = [write("a.csv", "id,text\n1,a\n"), write("b.csv", "text,id\nb,2\n")]
+def test_columns_in_another_order(here):
+    names = [put("a.csv", "id,text\n1,a\n"), put("b.csv", "text,id\nb,2\n")]
     assert read(names).ids == ["1", "2"]
 
 
@@ -132,9 +132,9 @@ def test_columns_in_another_order(write):
     [{"encoding": "none"}, {"encoding": "hex"}, {"delimiter": "ab"}, {"delimiter": '"'},
      {"on_error": "ignore"}, {"format": "xml"}],
 )  # fmt: skip
-def test_wrong_parameters(write, keywords):
+def test_wrong_parameters(here, keywords):
     with pytest.raises(ValueError, match=str(next(iter(keywords.values())))):
-        read(write("a.csv", "text\n"), **keywords)
+        read(put("a.csv", "text\n"), **keywords)
 
 
 def test_no_input():

@@ -11,7 +11,7 @@ from combinations import covering, every
 from fastlsh import InputError
 from fastlsh.io import expand, read, read_objects
 from fastlsh.io.sources import Options
-from files import put_table, refusal
+from files import put, put_table, refusal
 from refusals import refuses
 
 # --- JSON lines
@@ -38,11 +38,11 @@ from refusals import refuses
         (b'{"text": "a", "n": ' + b"1" * 5000 + b"}", "not JSON"),
     ],
 )
-def test_bad_rows_of_jsonl(write, row, reason):
+def test_bad_rows_of_jsonl(here, row, reason):
     if b"1" * 5000 in row and sys.version_info < (3, 10, 7):
         pytest.skip("this Python reads numbers of any length")
     good = b'{"text": "good"}\n'
-    name = write("a.jsonl", good + b"\n" + row + b"\n" + good)
+    name = put("a.jsonl", good + b"\n" + row + b"\n" + good)
     message = refusal(name)
     assert message.startswith("a.jsonl: row 3: ")
     assert reason in message
@@ -53,16 +53,16 @@ def test_bad_rows_of_jsonl(write, row, reason):
     assert [str(error) for error in found.skipped_reasons] == [message]
 
 
-def test_columns_are_chosen(write):
-    name = write("a.jsonl", '{"body": "b", "key": 1, "id": 2}\n')
+def test_columns_are_chosen(here):
+    name = put("a.jsonl", '{"body": "b", "key": 1, "id": 2}\n')
     found = read(name, text="body", id="key")
     assert (found.texts, found.ids) == (["b"], [1])
     assert "no key 'ID'" in refusal(name, text="body", id="ID")
-    assert "'id' is null" in refusal(write("b.jsonl", '{"text": "", "id": null}'), id="id")
+    assert "'id' is null" in refusal(put("b.jsonl", '{"text": "", "id": null}'), id="id")
 
 
-def test_first_reasons_are_kept_and_all_are_counted(write):
-    found = read(write("a.jsonl", "x\n" * 25), on_error="skip")
+def test_first_reasons_are_kept_and_all_are_counted(here):
+    found = read(put("a.jsonl", "x\n" * 25), on_error="skip")
     assert (len(found), found.skipped, len(found.skipped_reasons)) == (0, 25, 10)
 
 
@@ -70,9 +70,9 @@ def test_first_reasons_are_kept_and_all_are_counted(write):
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_small_files_are_read_side_by_side_as_one_behind_the_other(write, threads):
+def test_small_files_are_read_side_by_side_as_one_behind_the_other(here, threads):
     rows = [f'{{"text": "{i}"}}\n' + "x\n" * (i % 3 == 0) for i in range(40)]
-    names = [write(f"{i:02}.jsonl", row * (i % 4)) for i, row in enumerate(rows)]
+    names = [put(f"{i:02}.jsonl", row * (i % 4)) for i, row in enumerate(rows)]
     found = read(names, on_error="skip", threads=threads)
     alone = [read(name, on_error="skip") for name in names]
     assert found.texts == [text for each in alone for text in each.texts]
@@ -85,10 +85,10 @@ def test_small_files_are_read_side_by_side_as_one_behind_the_other(write, thread
 
 
 @pytest.mark.parametrize(("threads", "rows"), covering([1, 4], [1, 12_000]))  # several blocks
-def test_the_first_error_of_several_files_is_raised(write, threads, rows):
+def test_the_first_error_of_several_files_is_raised(here, threads, rows):
     bad = "text,id\n" + "a,1\n" * rows + "b\n" + '"c,'
-    names = [write(f"{i}.csv", "text,id\na,1\n") for i in range(8)]
-    names += [write(f"{i}.csv", bad) for i in (8, 9)]
+    names = [put(f"{i}.csv", "text,id\na,1\n") for i in range(8)]
+    names += [put(f"{i}.csv", bad) for i in (8, 9)]
     assert refusal(names, threads=threads).startswith(f"8.csv: row {rows + 2}: ")
     cut = refusal(names, threads=threads, on_error="skip")
     assert cut.startswith(f"8.csv: row {rows + 3}: ")
@@ -112,39 +112,39 @@ def test_the_first_error_of_several_files_is_raised(write, threads, rows):
         ("a.csv", "", "no header"),
     ],
 )
-def test_bad_csv(write, name, data, message):
-    assert message in refusal(write(name, data))
+def test_bad_csv(here, name, data, message):
+    assert message in refusal(put(name, data))
 
 
-def test_nul_is_text_or_an_error(write):
-    name = write("a.csv", "text\na\0b\n")
+def test_nul_is_text_or_an_error(here):
+    name = put("a.csv", "text\na\0b\n")
     if sys.version_info >= (3, 11):
         assert read(name).texts == ["a\0b"]
     else:
         assert "row 2: line contains NUL" in refusal(name)
 
 
-def test_without_header(write):
-    two = write("a.tsv", "k1\tone\nk2\ttwo\n")
+def test_without_header(here):
+    two = put("a.tsv", "k1\tone\nk2\ttwo\n")
     found = read(two, header=False)
     assert (found.texts, found.ids) == (["one", "two"], ["k1", "k2"])
     found = read(two, header=False, text="1")
     assert (found.texts, found.ids) == (["k1", "k2"], ["a.tsv:1", "a.tsv:2"])
     assert read(two, header=False, text="1", id="2").ids == ["one", "two"]
-    one = read(write("b.tsv", "one\n"), header=False)
+    one = read(put("b.tsv", "one\n"), header=False)
     assert (one.texts, one.ids) == (["one"], ["b.tsv:1"])
     assert "no column '3' (there is: '1', '2')" in refusal(two, header=False, text="3")
-    assert len(read(write("c.tsv", ""), header=False)) == 0
+    assert len(read(put("c.tsv", ""), header=False)) == 0
 
 
-def test_quotes_as_text(write):
-    name = write("a.tsv", 'id\ttext\n1\t"a" said b\n2\t"c\n')
+def test_quotes_as_text(here):
+    name = put("a.tsv", 'id\ttext\n1\t"a" said b\n2\t"c\n')
     assert "row 2" in refusal(name)
     assert read(name, quotes=False).texts == ['"a" said b', '"c']
 
 
-def test_delimiter_and_encoding(write):
-    name = write("a.csv", "id;text\n1;Käse\n".encode("latin-1"))
+def test_delimiter_and_encoding(here):
+    name = put("a.csv", "id;text\n1;Käse\n".encode("latin-1"))
     assert read(name, delimiter=";", encoding="latin-1").texts == ["Käse"]
 
 
@@ -164,16 +164,16 @@ ADVICE = {
 
 
 @pytest.mark.parametrize(("name", "data"), ADVICE)
-def test_what_helps_where_bytes_are_no_text(write, name, data):
-    assert ADVICE[name, data] in refusal(write(name, data))
+def test_what_helps_where_bytes_are_no_text(here, name, data):
+    assert ADVICE[name, data] in refusal(put(name, data))
 
 
 # --- plain text
 
 
-def test_directory_of_texts(write, tmp_path):
-    write("b.txt", "b\r\n")
-    write("a.txt", b"\xef\xbb\xbfa\x00\r")
+def test_directory_of_texts(here, tmp_path):
+    put("b.txt", "b\r\n")
+    put("a.txt", b"\xef\xbb\xbfa\x00\r")
     (tmp_path / "d.txt").mkdir()
     with pytest.warns(UserWarning, match=r"left out of .*: directories, .*: d\.txt"):
         found = read(tmp_path)
@@ -181,9 +181,9 @@ def test_directory_of_texts(write, tmp_path):
     assert found.ids == [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
 
 
-def test_bad_texts(write, tmp_path):
-    write("a.txt", b"good")
-    write("b.txt", b"ab\xffc")
+def test_bad_texts(here, tmp_path):
+    put("a.txt", b"good")
+    put("b.txt", b"ab\xffc")
     assert "b.txt: not utf-8: byte 0xff at offset 2" in refusal(tmp_path)
     found = read(tmp_path, on_error="skip")
     assert (found.texts, found.skipped) == (["good"], 1)
@@ -197,11 +197,11 @@ def test_bad_texts(write, tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform != "linux", reason="its threads have small stacks with musl only")
-def test_a_deep_row_fits_the_stack_of_each_thread(run_python, write):
+def test_a_deep_row_fits_the_stack_of_each_thread(run_python, here):
     """With musl, threads have a stack of 128 KB, which a row of brackets would end."""
     good = '{"text": "' + "x" * 2**20 + '"}\n'
     deep = '{"text": "", "x": ' + "[" * 200_000 + "\n"
-    name = write("a.jsonl", (good + deep) * 4)
+    name = put("a.jsonl", (good + deep) * 4)
     done = run_python(f"""
 import threading
 from fastlsh.errors import InputError
@@ -230,13 +230,13 @@ def test_a_chat_that_is_not_the_default_column_is_named(here, suffix):
 
 
 @pytest.mark.parametrize("mark", [";", "\t", "|"])
-def test_a_header_that_is_one_column_names_the_delimiter(write, mark):
-    file = write("a.csv", f"id{mark}text\n1{mark}a\n")
+def test_a_header_that_is_one_column_names_the_delimiter(here, mark):
+    file = put("a.csv", f"id{mark}text\n1{mark}a\n")
     advice = f"; if columns end at {mark!r}, say so with delimiter="
     assert refusal(file).endswith(advice)
     assert refusal(file, text="body").endswith(advice)
     assert len(read([file], delimiter=mark).texts) == 1
-    tsv = write("a.tsv", "id,text\n1,a\n")
+    tsv = put("a.tsv", "id,text\n1,a\n")
     assert refusal(tsv).endswith("; if columns end at ',', say so with delimiter=")
 
 
