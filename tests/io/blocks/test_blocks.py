@@ -242,6 +242,8 @@ def test_a_truncated_archive_is_told_after_the_rows_before(here, suffix, size):
     assert len(texts) > 1_000
     put("a.jsonl", rows)
     assert read("a.jsonl").texts[: len(texts)] == texts
+    put(f"b.jsonl.{suffix}", b"")
+    refuses(InputError, "truncated: an empty file is not", read, f"b.jsonl.{suffix}")
 
 
 def test_a_file_without_rows_is_one_block(here):
