@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ OTHER = "something else altogether, long enough to have shingles"
 
 
 def put(name, data):
+    """Write a file, and make the folder that it is in; return its name."""
+    folder = os.path.dirname(name)
+    if folder and not os.path.isdir(folder):
+        os.makedirs(folder)
     with open(name, "wb") as file:
         file.write(data if isinstance(data, bytes) else data.encode())
     return name
@@ -51,8 +56,7 @@ def load_table(name):
 
 
 def put_rows(name, *rows):
-    Path(name).write_text(lines_of(rows), encoding="utf-8")
-    return name
+    return put(name, lines_of(rows))
 
 
 def kind_of(path):

@@ -96,7 +96,6 @@ def test_too_many_open_files(three, monkeypatch, capfd):
 
 
 def test_what_is_left_out_is_told_once(run):
-    os.makedirs("in/deep")
     put("in/a.jsonl", {"text": ONE})
     put("in/deep/b.jsonl", {"text": OTHER})
     Path("in/_SUCCESS").touch()

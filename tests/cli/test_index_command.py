@@ -17,7 +17,7 @@ from fastlsh.files.estimate import Choice, Estimate
 from fastlsh.files.requests import Engine
 from fastlsh.index import publishing
 from fastlsh.io import Decision, replacing_together, write_text
-from files import ONE, put_rows
+from files import ONE, put, put_rows
 
 DAYS = 8
 CHOICE = Choice(Engine.MEMORY, "as the test says", Estimate(1, 1, 1, 1, 1))
@@ -295,9 +295,7 @@ def test_a_kill_between_output_and_index(run, place, killed, output):
     run("index", "build", place, name, "-q")
     put_rows("b.jsonl", *rows_of(2))
     target = "k/b.jsonl" if output == "k/" else output
-    if output == "k/":
-        os.mkdir(output)
-    Path(target).write_text("as it was")
+    put(target, "as it was")
     code = KILLED.format(where=where)
     assert warm.run("-c", code, place, output).returncode == 9
     if "redis" in place:  # the lock of a process that was killed lasts for a minute

@@ -11,6 +11,7 @@ from fastlsh import Index, Key, deduplicate_files, deduplicate_line_files, near_
 from fastlsh.files import deduplicate_with_index
 from fastlsh.io import InputError
 from files import put_rows
+from shards import contents
 
 SECRET = bytes(range(32))
 ROWS = [{"id": n, "text": "a text that is repeated, and long enough"} for n in range(3)]
@@ -23,7 +24,6 @@ def files(here):
     put_rows("b.jsonl", *ROWS[:1])
     Path("key").write_bytes(SECRET)
     os.chmod("key", 0o600)
-    os.mkdir("in")
     put_rows("in/c.jsonl", *ROWS)
     os.mkdir("w")
     os.symlink("a.jsonl", "link.jsonl")
@@ -34,10 +34,6 @@ def files(here):
     os.link("key", "key.jsonl")
     os.link("b.jsonl", "hard.jsonl")
     return here
-
-
-def tree(folder):
-    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 DEDUP = [
@@ -100,11 +96,40 @@ DEDUP = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "said"), DEDUP)
-def test_dedup(files, run, arguments, said):
-    before = tree(files)
-    assert said in run.refused("dedup", *arguments.split()).replace(os.sep, "/")
-    assert tree(files) == before
+OTHERS = [
+    ("pairs a.jsonl -o o.tsv --log o.tsv", "--log names the same file as -o"),
+    ("pairs a.jsonl --log /dev/stdout", "--log names the same file as -o"),
+    ("pairs a.jsonl -o w/o.tsv --work w", "-o lies in the work directory w"),
+    ("pairs a.jsonl -o key --key-file key", "-o names the same file as --key-file"),
+    ("dedup a.jsonl -o w/o.jsonl --by line --work w", "-o lies in the work directory w"),
+    ("dedup a.jsonl -o o.jsonl --by line --log o.jsonl", "--log names the same file as -o"),
+    ("index build b.jsonl b.jsonl", "b.jsonl: the index is one of the inputs"),
+    ("index build key a.jsonl --key-file key", "INDEX names the same file as --key-file"),
+    ("index query i.ix a.jsonl -o i.ix", "INDEX names the same file as -o"),
+    ("index query i.ix a.jsonl -o i.ix-journal", "-o names a file of INDEX"),
+    ("index query i.ix a.jsonl -o key --key-file key", "-o names the same file as --key-file"),
+    ("pairs a.jsonl b.jsonl --against link.jsonl", "a.jsonl: it is one of the inputs and also"),
+    ("audit a.jsonl --removed r.tsv --page p.html --against a.jsonl", "one of the inputs and"),
+    ("decontaminate a.jsonl --evals link.jsonl -o o.jsonl", "files of --evals, as link.jsonl"),
+    ("decontaminate a.jsonl --evals a.jsonl --self-test", "one of the files of --evals, so"),
+    ("overlap a.jsonl link.jsonl", "link.jsonl: is the same file as a.jsonl"),
+    ("overlap a.jsonl link.jsonl --plan sh --parts 2 --work w --memory 1G --threads 2 -o o.tsv",
+     "link.jsonl: is the same file as a.jsonl"),
+    ("evaluate a.jsonl --json key --key-file key", "--json names the same file as --key-file"),
+    ("evaluate a.jsonl --missed - --json /dev/stdout", "--missed names the same file as"),
+    ("explain a.jsonl 0 1 --html key --key-file key", "--html names the same file as"),
+    ("explain a.jsonl 0 1 --html in/x.html --json in/../in/x.html",
+     "--json names the same file as --html"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [*((f"dedup {more}", said) for more, said in DEDUP), *OTHERS]
+)
+def test_a_path_that_is_given_twice(files, run, arguments, said):
+    before = contents(files)
+    assert said in run.refused(*arguments.split()).replace(os.sep, "/")
+    assert contents(files) == before
 
 
 @pytest.mark.parametrize("ignored", [False, True])
@@ -119,51 +144,17 @@ def test_names_that_differ_in_case_only(files, run, monkeypatch, ignored, folder
             return exists(path) or name.lower() in map(str.lower, os.listdir(head))
 
         monkeypatch.setattr(os.path, "exists", exists_in_any_case)
-    before = tree(files)
+    before = contents(files)
     status, _, err = run(
         "dedup", "a.jsonl", "-o", f"{folder}Out.jsonl", "--removed", f"{folder}out.JSONL"
     )
     if ignored or sys.platform in ("darwin", "win32"):
         assert status == 2
         assert "--removed names the same file as -o" in err[0]
-        assert tree(files) == before
+        assert contents(files) == before
     else:
         assert status == 0
-        assert len(tree(files)) == len(before) + 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("pairs a.jsonl -o o.tsv --log o.tsv", "--log names the same file as -o"),
-        ("pairs a.jsonl --log /dev/stdout", "--log names the same file as -o"),
-        ("pairs a.jsonl -o w/o.tsv --work w", "-o lies in the work directory w"),
-        ("pairs a.jsonl -o key --key-file key", "-o names the same file as --key-file"),
-        ("dedup a.jsonl -o w/o.jsonl --by line --work w", "-o lies in the work directory w"),
-        ("dedup a.jsonl -o o.jsonl --by line --log o.jsonl", "--log names the same file as -o"),
-        ("index build b.jsonl b.jsonl", "b.jsonl: the index is one of the inputs"),
-        ("index build key a.jsonl --key-file key", "INDEX names the same file as --key-file"),
-        ("index query i.ix a.jsonl -o i.ix", "INDEX names the same file as -o"),
-        ("index query i.ix a.jsonl -o i.ix-journal", "-o names a file of INDEX"),
-        ("index query i.ix a.jsonl -o key --key-file key", "-o names the same file as --key-file"),
-        ("pairs a.jsonl b.jsonl --against link.jsonl", "a.jsonl: it is one of the inputs and also"),
-        ("audit a.jsonl --removed r.tsv --page p.html --against a.jsonl", "one of the inputs and"),
-        ("decontaminate a.jsonl --evals link.jsonl -o o.jsonl", "files of --evals, as link.jsonl"),
-        ("decontaminate a.jsonl --evals a.jsonl --self-test", "one of the files of --evals, so"),
-        ("overlap a.jsonl link.jsonl", "link.jsonl: is the same file as a.jsonl"),
-        ("overlap a.jsonl link.jsonl --plan sh --parts 2 --work w --memory 1G --threads 2 -o o.tsv",
-         "link.jsonl: is the same file as a.jsonl"),
-        ("evaluate a.jsonl --json key --key-file key", "--json names the same file as --key-file"),
-        ("evaluate a.jsonl --missed - --json /dev/stdout", "--missed names the same file as"),
-        ("explain a.jsonl 0 1 --html key --key-file key", "--html names the same file as"),
-        ("explain a.jsonl 0 1 --html in/x.html --json in/../in/x.html",
-         "--json names the same file as --html"),
-    ],
-)  # fmt: skip
-def test_other_commands(files, run, arguments, said):
-    before = tree(files)
-    assert said in run.refused(*arguments.split())
-    assert tree(files) == before
+        assert len(contents(files)) == len(before) + 2
 
 
 @pytest.mark.parametrize(
@@ -180,23 +171,23 @@ def test_other_commands(files, run, arguments, said):
 )
 @pytest.mark.parametrize("function", [deduplicate_files, deduplicate_line_files])
 def test_python(files, function, keywords, said):
-    before = tree(files)
+    before = contents(files)
     if function is deduplicate_files:
         keywords = {**keywords, "key": Key.from_file("key")}
     elif "key:" in said:
         pytest.skip("lines that are equal need no key")
     with pytest.raises(InputError, match=said):
         function("a.jsonl", **keywords)
-    assert tree(files) == before
+    assert contents(files) == before
 
 
 def test_pairs_in_python(files):
-    before = tree(files)
+    before = contents(files)
     with pytest.raises(InputError, match="output lies in the work directory w"):
         near_duplicate_files("a.jsonl", "w/o.tsv", work="w")
     with pytest.raises(InputError, match="output names the same file as key"):
         near_duplicate_files("a.jsonl", "key", key=Key.from_file("key"))
-    assert tree(files) == before
+    assert contents(files) == before
 
 
 @pytest.mark.parametrize(
@@ -253,11 +244,11 @@ APPEND = os.O_WRONLY | os.O_APPEND
 )
 def test_redirected_streams(files, run, arguments, number, path, flags, said):
     with opened(number, path, flags):
-        before = tree(files)
+        before = contents(files)
         status, _, err = run(*arguments.split())
     assert (status, len(err)) == (2, 1)
     assert said in err[0]
-    assert tree(files) == before
+    assert contents(files) == before
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")

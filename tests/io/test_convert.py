@@ -163,7 +163,6 @@ def test_a_map_with_a_key_twice_is_no_object(here, monkeypatch):
 
 def test_texts_become_rows(here):
     pytest.importorskip("pyarrow")
-    os.mkdir("d")
     put("d/a.txt", "x\ny")
     put("d/b.txt", "")
     convert("d", "out/", "jsonl", [1, 0])

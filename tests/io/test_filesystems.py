@@ -15,7 +15,6 @@ ROW = '{"text": "a"}\n'
 
 def fill(*names, data=ROW):
     for name in names:
-        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
         put(name, data)
 
 

@@ -234,7 +234,6 @@ def test_the_connection_cut_while_writing(storage, cut, here, megabytes):
 
 
 def test_an_error_takes_back_what_was_sent(storage, here):
-    os.mkdir("in")
     put("in/a.jsonl", large(20))
     put("in/b.jsonl", rows("b"))
     found = read("in")
@@ -269,7 +268,6 @@ def test_an_interrupt_takes_back_what_was_sent(storage, here, monkeypatch):
 
 def test_services_that_rename(here):
     pytest.importorskip("fsspec")
-    (here / "in").mkdir()
     put("in/a.jsonl", rows("a"))
     url = f"file://{here}"
     found = read(f"{url}/in")

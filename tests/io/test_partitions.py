@@ -17,7 +17,6 @@ NULL = "__HIVE_DEFAULT_PARTITION__"
 
 def fill(*paths, rows=({"text": "a"},)):
     for path in paths:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
         put_rows(path, *rows)
 
 

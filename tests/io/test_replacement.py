@@ -64,7 +64,6 @@ def test_only_a_file_that_is_given_the_others_waits_for_them(here):
 
 
 def test_an_error_takes_all_back(here):
-    os.mkdir("there")
     put("there/a", "earlier")
     failing("there/a", "there/new/b", "other/c/d")
     assert (os.listdir(), os.listdir("there"), get("there/a")) == (["there"], ["a"], b"earlier")
@@ -198,7 +197,6 @@ def test_modes_stay(here):
 def test_a_run_in_several_folders_is_completed_from_any_of_them(here, monkeypatch, renamed, asked):
     """The process ends after some renames, or before the decision, which undoes everything."""
     os.mkdir("a")
-    os.mkdir("b")
     put("b/gone", "earlier")
     replace, done = os.replace, []
 

@@ -1,7 +1,6 @@
 """One output for each input: names, clashes, contents, all or nothing."""
 
 import gzip
-import json
 import os
 import sys
 
@@ -10,14 +9,13 @@ import pytest
 
 from combinations import first
 from fastlsh.io import InputError, Source, expand, plan_outputs, read, write_rows
-from files import check_rows_output, get, put
+from files import check_rows_output, get, put, put_rows
 from refusals import refuses
 
 
 def fill(**files):
     for name, data in files.items():
         path = name.replace("__", "/").replace("_", ".")
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         put(path, data)
 
 
@@ -158,7 +156,6 @@ def test_a_folder_that_cannot_be_written_to(here, monkeypatch):
 def test_nothing_kept_is_an_empty_file(here):
     fill(d__a_jsonl='{"text": "a"}\n', d__b_csv="text\nb\n", d__c_txt="c", d__e_txt="e")
     put("d/f.jsonl.gz", gzip.compress(b'{"text": "z"}\n'))
-    os.mkdir("o")
     put("o/c.txt", "of an earlier run")
     write("d", [0, 0, 0, 1, 0], "o/")
     assert tree("o") == ["a.jsonl", "b.csv", "e.txt", "f.jsonl.gz"]  # a removed text is absent
@@ -181,7 +178,6 @@ def test_awkward_names_stay(here):
     if sys.platform != "linux":
         pytest.skip("names are text there")
     names = ["a b.jsonl", "a\nb.jsonl", "*.jsonl", "\u2028.jsonl", os.fsdecode(b"\xff\xfe.jsonl")]
-    os.mkdir("d")
     for name in names:
         put(f"d/{name}", '{"text": "a"}\n')
     check_rows_output("d", "o/")
@@ -221,9 +217,7 @@ def test_an_error_leaves_nothing(here):
 )
 def test_many_files_of_one_row(here, count):
     for i in range(count):
-        folder = f"d/{i % 100:02}"
-        os.makedirs(folder, exist_ok=True)
-        put(f"{folder}/{i}.jsonl", json.dumps({"id": i, "text": str(i)}) + "\n")
+        put_rows(f"d/{i % 100:02}/{i}.jsonl", {"id": i, "text": str(i)})
     check_rows_output("d", "o/", recursive=True)
     found = read("d", recursive=True)
     kept = np.array([i % 3 == 0 for i in found.ids])

@@ -174,13 +174,11 @@ def test_a_pipe_cannot_be_read_twice(here):
 def test_threads_change_no_byte_of_a_directory(here, kind):
     if kind == "parquet":
         library("pyarrow")
-    os.mkdir("rows")
     for number in range(5):
         rows = [{"id": n, "text": f"{number} {n} " * 9} for n in range(40 * number + 1)]
         put(f"rows/{number}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     found = read("rows")
     if kind == "txt":
-        os.mkdir("texts")
         for number in range(5):
             put(f"texts/{number}.txt", f"{number}")
         found = read("texts")
@@ -204,7 +202,6 @@ def test_threads_change_no_byte_of_a_directory(here, kind):
 
 
 def test_an_error_in_one_of_several_outputs_leaves_none(here):
-    os.mkdir("in")
     for number in range(6):
         put(f"in/{number}.jsonl", '{"text": "a"}\n' * (1000 if number == 3 else 2))
     found = read("in")
