@@ -13,10 +13,12 @@ import pytest
 from combinations import covering
 from fastlsh.io import InputError, read, write_rows
 from fastlsh.io.convert.rows import table_rows
-from files import check_rows_output, get, load_table, put, put_rows, save_table
+from files import check_rows_output, get, load_table, put, put_rows, put_table, save_table
 
 
 def convert(inputs, output, to, kept=None, **keywords):
+    if to == "parquet":
+        pytest.importorskip("pyarrow")
     found = read(inputs, mixed=True, **keywords)
     flags = np.ones(len(found), bool) if kept is None else np.array(kept, bool)
     check_rows_output(inputs, output, convert=to)
@@ -34,7 +36,6 @@ NESTED = [
 
 
 def test_nested_json_stays_nested(here):
-    pytest.importorskip("pyarrow")
     put_rows("a.jsonl", *NESTED)
     convert("a.jsonl", "a.parquet", "parquet")
     table = load_table("a.parquet")
@@ -48,7 +49,6 @@ def test_nested_json_stays_nested(here):
 
 
 def test_types_are_those_of_the_whole_file(here):
-    pytest.importorskip("pyarrow")
     # Far apart, so that they are in different pieces.
     rows = [{"text": "x" * 100_000, "v": None, "s": {}} for _ in range(100)]
     put_rows("a.jsonl", *rows, {"text": "y", "v": [1], "s": {"k": [[]]}})
@@ -76,7 +76,6 @@ def test_types_are_those_of_the_whole_file(here):
 )  # fmt: skip
 def test_types_that_do_not_agree(here, case, far):
     values, reason = case
-    pytest.importorskip("pyarrow")
     rows = [{"text": "x" * far, "v": value} for value in values]
     put_rows("a.jsonl", *rows)
     with pytest.raises(InputError) as caught:
@@ -102,7 +101,6 @@ def test_arrow_becomes_parquet(here):
 
 def test_columns_become_json(here):
     pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
     day = datetime.datetime(2020, 1, 2, 3, 4, 5)
     table = pa.table(
         {
@@ -115,7 +113,7 @@ def test_columns_become_json(here):
             "m": pa.array([[("x", 1)], None], pa.map_(pa.string(), pa.int64())),
         }
     )
-    pq.write_table(table, "a.parquet")
+    put_table("a.parquet", table)
     convert("a.parquet", "a.jsonl", "jsonl")
     first, second = map(json.loads, get("a.jsonl").splitlines())
     assert first == {
@@ -123,7 +121,7 @@ def test_columns_become_json(here):
         "s": {"k": [1, None]}, "m": {"x": 1},
     }  # fmt: skip
     assert second == {**dict.fromkeys(table.column_names), "f": 1.5}
-    pq.write_table(pa.table({"text": ["a", "b"], "b": [b"a", b"\xff"]}), "b.parquet")
+    put_table("b.parquet", pa.table({"text": ["a", "b"], "b": [b"a", b"\xff"]}))
     with pytest.raises(InputError, match=r"b\.jsonl: row 2: the value of 'b' cannot be written"):
         convert("b.parquet", "b.jsonl", "jsonl")
 
@@ -134,8 +132,7 @@ def test_few_rows_of_a_table_are_objects_at_a_time(here, to, monkeypatch):
     sizes = [0, 3, 1, 400, 0, 2, 2, 2, 2, 2]
     lists = [[{"a": n}] * size for n, size in enumerate(sizes)]
     table = pa.table({"text": [f"text {n}" for n in range(len(sizes))], "v": lists})
-    pq = pytest.importorskip("pyarrow.parquet")
-    pq.write_table(table, "in.parquet", row_group_size=8)
+    put_table("in.parquet", table, row_group_size=8)
     convert(["in.parquet"], f"whole.{to}", to)
     counts = []
 
@@ -152,9 +149,8 @@ def test_few_rows_of_a_table_are_objects_at_a_time(here, to, monkeypatch):
 
 def test_a_map_with_a_key_twice_is_no_object(here, monkeypatch):
     pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
     maps = pa.array([[("x", 1)], [("x", 1), ("x", 2)]], pa.map_(pa.string(), pa.int64()))
-    pq.write_table(pa.table({"text": ["a", "b"], "m": maps}), "a.parquet")
+    put_table("a.parquet", pa.table({"text": ["a", "b"], "m": maps}))
     for objects in (1 << 22, 1):  # both rows together, or one after the other
         monkeypatch.setattr("fastlsh.io.convert.rows._OBJECTS", objects)
         with pytest.raises(InputError, match=r"a\.jsonl: row 2: a value .*duplicate key was 'x'"):
@@ -207,7 +203,6 @@ def test_a_null_as_the_only_column_is_a_row(here):
 
 def test_columns_of_one_name(here):
     pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
-    pq.write_table(pa.table([["a"], [1], [2]], names=["text", "n", "n"]), "a.parquet")
+    put_table("a.parquet", pa.table([["a"], [1], [2]], names=["text", "n", "n"]))
     with pytest.raises(InputError, match=r"a\.parquet: 2 columns are named 'n'"):
         convert("a.parquet", "a.csv", "csv")

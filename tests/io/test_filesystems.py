@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fastlsh.io import InputError, expand, filesystems, read, spooled_inputs
-from files import put, put_rows, refusal, save_table
+from files import put, refusal, save_table
 
 ROW = '{"text": "a"}\n'
 
@@ -187,9 +187,7 @@ def test_links(here):
 def test_awkward_names(here, name):
     if os.name == "nt":
         pytest.skip("not names there")
-    put_rows("x.jsonl", {"text": "b"})
-    os.mkdir("d")
-    os.rename(put(name, ROW), f"d/{name}")
+    put(f"d/{name}", ROW)
     assert found("d") == [f"d/{name}"]
     assert read("d").ids == [f"d/{name}:1"]
     assert found(f"d/{name}") == [f"d/{name}"]

@@ -17,17 +17,14 @@ from hypothesis import strategies as st
 from fastlsh._kernels.text._texts import column_of
 from fastlsh.io import (
     Ids,
-    InputError,
     Lookup,
     read,
     replacing,
-    table_format,
     write_table,
 )
 from fastlsh.io.table_columns import csv_row, csv_text
 from fastlsh.texts import as_texts
 from files import get, put
-from refusals import refuses
 
 COLUMNS = {
     "id": Lookup(["a\tb", "c\\d\n", "\ud83d", 7], np.array([0, 1, 2, 3])),
@@ -149,12 +146,6 @@ def test_sums_of_floats_have_all_digits(here, name):
     rows = [line.split("\t" if name == "t.tsv" else ",") for line in lines]
     assert [[*map(float, row[:2])] for row in rows] == [[each, each] for each in sums]
     assert rows[0] == ["0.30000000000000004"] * 2 + ["0.300000"]
-
-
-def test_table_formats():
-    assert table_format("a.tsv.gz") == ("tsv", "gz")
-    for name in ("a", "a.txt", "a.xyz"):
-        refuses(InputError, "is written as", table_format, name)
 
 
 # --- whole or not at all
