@@ -1,6 +1,5 @@
 """Standard input and output, pipes, and outputs that appear together: with real processes."""
 
-import gzip
 import json
 import os
 import random
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import warm
-from files import ONE, OTHER, put_rows
+from files import ONE, OTHER, put_rows, put_table
 
 COMMAND = [sys.executable, "-m", "fastlsh"]
 ROWS = [{"id": i, "text": text} for i, text in enumerate([ONE, ONE, OTHER])]
@@ -58,15 +57,7 @@ def test_ids_and_messages_name_standard_input_as_it_was_given(here):
      ("dedup", "jsonl.gz"), ("dedup", "csv"), ("dedup", "parquet")],
 )  # fmt: skip
 def test_other_formats_through_a_pipe(here, command, kind):
-    if kind == "parquet":
-        pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-        parquet.write_table(pa.Table.from_pylist(ROWS), "in")
-        data = Path("in").read_bytes()
-    elif kind == "csv":
-        data = "".join(f"{i},{row['text'].replace(',', '')}\n" for i, row in enumerate(ROWS))
-        data = b"id,text\n" + data.encode()
-    else:
-        data = gzip.compress(LINES)
+    data = put_table(f"in.{kind}", ROWS).read_bytes()
     more = ["-o", "/dev/null"] if command == "dedup" else []
     done = piped(data, command, "-", "--format", kind, "-q", *more)
     assert (done.returncode, done.stderr) == (0, b"")

@@ -19,6 +19,7 @@ import pytest
 import fastlsh
 from fastlsh.cli import main
 from fastlsh.cli.command import parser
+from files import put, put_table
 from pages import ROOT, run_here, run_page
 from recall_of_scripts import SCRIPTS, line, table
 
@@ -192,14 +193,12 @@ def test_the_readme_is_short():
 
 
 def test_the_commands_of_the_readme_run(tmp_path, examples):
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     data = (examples / "notices.jsonl").read_bytes()
     (tmp_path / "articles.jsonl.gz").write_bytes(gzip.compress(data))
     rows = [json.loads(line) for line in data.decode().splitlines()]
-    parquet.write_table(pa.Table.from_pylist(rows[:200]), tmp_path / "train.parquet")
-    parquet.write_table(pa.Table.from_pylist(rows[200:]), tmp_path / "test.parquet")
-    (tmp_path / "essays").mkdir()
-    (tmp_path / "essays" / "one.txt").write_text(rows[0]["text"], encoding="utf-8")
+    put_table(tmp_path / "train.parquet", rows[:200])
+    put_table(tmp_path / "test.parquet", rows[200:])
+    put(tmp_path / "essays" / "one.txt", rows[0]["text"])
     assert run_here("README.md", tmp_path, only="sh").ran == 3
     written = {path.name for path in tmp_path.iterdir()}
     assert written >= {"pairs.tsv", "clean.parquet", "report.html"}

@@ -10,6 +10,7 @@ import pytest
 import fastlsh
 from combinations import first
 from fastlsh.cli import main
+from files import put_table, table_rows
 from pages import ROOT, run_here
 
 PAGE = ROOT / "docs" / "which-engine.md"
@@ -66,9 +67,8 @@ def page(tmp_path_factory):
 
 @pytest.mark.parametrize("sizes", first((7, 31), (1, 1), (1, 31), (7, 1)))
 def test_the_engine_answers_what_memory_does(page, sizes, here):
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     notices = page.names["notices"][:150]
-    parquet.write_table(pa.Table.from_pylist(notices), "notices.parquet", row_group_size=40)
+    put_table("notices.parquet", notices, row_group_size=40)
     page.names.update(zip(("PARTS", "ROWS"), sizes, strict=True))
     params = fastlsh.stages.SearchParams.of(0.6, num_perm=32, bands=8, rows=4)
     proofs = page.names["deduplicate"]("notices.parquet", "kept.parquet", params)
@@ -76,5 +76,4 @@ def test_the_engine_answers_what_memory_does(page, sizes, here):
     whole = fastlsh.deduplicate(texts, 0.6, num_perm=32, bands=8, rows=4)
     assert len(proofs) > 20
     assert proofs.tolist() == [(a, int(b), similarity) for a, b, similarity in whole.proofs()]
-    kept = parquet.read_table("kept.parquet").to_pylist()
-    assert kept == [notices[i] for i in whole.selected]
+    assert table_rows("kept.parquet") == [notices[i] for i in whole.selected]

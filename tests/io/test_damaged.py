@@ -12,7 +12,7 @@ import pytest
 
 from fastlsh.io import InputError, Options, Source, read, write_rows
 from fastlsh.io.blocks.parquet import ParquetSource
-from files import put
+from files import put, put_table
 from refusals import refuses
 
 pa = pytest.importorskip("pyarrow")
@@ -130,9 +130,7 @@ def test_times_that_python_does_not_have(here):
 
 def test_a_damaged_name_of_a_column(here):
     """Of the columns that are read as dictionaries, the schema lacks one."""
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.table({"text": ["one", "two"]}), "a.parquet")
+    put_table("a.parquet", [{"text": "one"}, {"text": "two"}])
     file = ParquetSource(Source("a.parquet", "parquet", None, Options()))
     with (
         pytest.raises(
