@@ -138,22 +138,34 @@ def test_other_formats_and_names(tmp_path, kind):
     })  # fmt: skip
     parquet.write_table(table, tmp_path / "a.parquet")
     csv.write_csv(table, tmp_path / "a.csv")
-    expected = {"cluster_sources": [2, 2, 1], 'cluster_a, "b"': [11, 11, 7]}
+    expected = {
+        "duplicate_of": [None, 1, None], "cluster_size": [2, 2, 1], "cluster_sources": [2, 2, 1],
+        'cluster_a, "b"': [11, 11, 7],
+    }  # fmt: skip
     (tmp_path / kind).mkdir()
     _, place = everywhere(
         tmp_path / kind, tmp_path / f"a.{kind}", f"all.{kind}", annotate=True, source="site",
         count='a, "b"',
     )  # fmt: skip
     read = parquet.read_table if kind == "parquet" else csv.read_csv
-    found = read(place / f"all.{kind}").to_pydict()
-    assert {name: found[name] for name in expected} == expected
+    found = read(place / f"all.{kind}")
+    assert found.select(list(expected)).to_pydict() == expected
+    assert str(found.schema.field("duplicate_of").type) == "int64"
     (tmp_path / "a.jsonl").write_text(
         '{"text": "a", "cluster_\\u00e9": 1, "\\u00e9": 2}\n', encoding="utf-8"
     )
-    with pytest.raises(InputError, match="row 1: there is a column 'cluster_é' already"):
-        deduplicate_files(
-            tmp_path / "a.jsonl", tmp_path / "b.jsonl", annotate=True, count="é", engine="memory"
-        )
+    (tmp_path / "a.txt").write_text("a text", encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text('{"text": "a", "cluster_size": 3}\n', encoding="utf-8")
+    for engine in ("memory", "disk"):
+        for name, more, said in (
+            ("a.jsonl", {"count": "é"}, "row 1: there is a column 'cluster_é' already"),
+            ("b.jsonl", {}, "row 1: there is a column 'cluster_size' already"),
+            ("a.txt", {}, "plain text has no columns"),
+        ):
+            out = tmp_path / f"{engine}-{name}-{len(more)}"
+            with pytest.raises(InputError, match=said):
+                deduplicate_files(tmp_path / name, f"{out}/", annotate=True, engine=engine, **more)
+            assert not out.exists()
 
 
 def test_new_files_against_an_index(tmp_path):
@@ -204,6 +216,8 @@ def test_nothing_to_count(tmp_path):
         ({"copies_per": ("site", 0)}, "copies_per must be at least 1"),
         ({"copies_per": "site"}, "copies_per must be a column and a number, got 'site'"),
         ({"source": "", "annotate": True}, "must name a column, not ''"),
+        ({"max_copies": 2, "annotate": True}, "max_copies has no effect"),
+        ({"max_copies": 0}, "max_copies"),
     ],
 )
 def test_wrong_arguments(tmp_path, more, message):

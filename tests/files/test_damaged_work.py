@@ -163,26 +163,41 @@ def test_a_directory_that_is_none(tmp_path, monkeypatch, stage, now):
         goes_on(tmp_path, keywords, expected)
 
 
-def named_if_damaged(function, keywords, path, kinds, named):
-    """Damage a file in some ways and remove it: an error names it, or its folder."""
-    code = path.read_bytes()
-    for kind in (*kinds, "removed"):
-        path.write_bytes(code)
-        damage(path, kind, random.Random(0), path)
-        with pytest.raises(InputError, match="restart=True") as caught:
-            function(**keywords)
-        assert str(caught.value).startswith(str(named)), (path, kind)
-    path.write_bytes(code)
+NAMED = [
+    (
+        deduplicate_files, {}, STOPS["deciding"], ("last byte", "half"),
+        ("texts", "rows", "stretches.npy"),
+    ),
+    (
+        deduplicate_line_files, {"threshold": 1.0}, (rewriting, "_written", 0),
+        ("some byte", "half"), ("ids.bounds.npy", "ids.json", "pieces.npy"),
+    ),
+]  # fmt: skip
+"""A job, how it is done, where it is stopped, damages, and files that it needs then."""
 
 
 @pytest.mark.exhaustive
-def test_damage_of_gathered_texts(tmp_path, monkeypatch):
-    keywords, expected = stopped(tmp_path, monkeypatch, "deciding")
-    for name in ("texts", "rows", "stretches.npy"):
-        paths = sorted(keywords["work"].glob(f"texts-*/{name}"))
+@pytest.mark.parametrize(("function", "more", "stop", "kinds", "names"), NAMED)
+def test_a_damaged_file_of_texts_is_named(
+    tmp_path, monkeypatch, function, more, stop, kinds, names
+):
+    keywords = {**prepared(tmp_path, monkeypatch), **more}
+    function(**keywords)
+    expected = written(tmp_path)
+    forget(tmp_path)
+    stopped_in(monkeypatch, *stop, function, **keywords)
+    for name in names:
+        paths = sorted(keywords["work"].glob(f"*-*/{name}"))
         path = next(each for each in paths if each.stat().st_size)
-        named_if_damaged(deduplicate_files, keywords, path, ("last byte", "half"), path.parent)
-    deduplicate_files(**keywords)
+        code = path.read_bytes()
+        for kind in (*kinds, "removed"):
+            path.write_bytes(code)
+            damage(path, kind, random.Random(0), path)
+            with pytest.raises(InputError, match="restart=True") as caught:
+                function(**keywords)
+            assert str(caught.value).startswith(str(path.parent)), (path, kind)
+        path.write_bytes(code)
+    function(**keywords)
     assert written(tmp_path) == expected
 
 
@@ -210,23 +225,6 @@ def test_a_sector_that_cannot_be_read(tmp_path, monkeypatch):
         ):
             deduplicate_files(**keywords)
     goes_on(tmp_path, keywords, expected)
-
-
-@pytest.mark.exhaustive
-def test_damage_of_a_run_by_line(tmp_path, monkeypatch):
-    keywords = {**prepared(tmp_path, monkeypatch), "threshold": 1.0}
-    deduplicate_line_files(**keywords)
-    expected = written(tmp_path)
-    forget(tmp_path)
-    stopped_in(monkeypatch, rewriting, "_written", 0, deduplicate_line_files, **keywords)
-    for name in (
-        "texts-000000-000000/ids.bounds.npy", "texts-000000-000000/ids.json",
-        "segment-000000-000000/pieces.npy",
-    ):  # fmt: skip
-        path = keywords["work"] / name
-        named_if_damaged(deduplicate_line_files, keywords, path, ("some byte", "half"), path)
-    deduplicate_line_files(**keywords)
-    assert written(tmp_path) == expected
 
 
 OF_PARTS = {

@@ -28,6 +28,7 @@ from fastlsh.io import Options, Source, read_blocks
 from fastlsh.parallel import ordered_map
 from fastlsh.parameters import SearchParams
 from files import put_table
+from in_stages import both_engines
 from shards import rows_of, small_budget, write_shards
 
 pa = pytest.importorskip("pyarrow")
@@ -39,11 +40,17 @@ def text_of(length, seed=0):
     return np.random.default_rng(seed).choice(letters, length).tobytes().decode()
 
 
+READERS = ("plan", "requests", "estimate", "tasks.decontamination", "held")
+"""The modules that say how long a row may be without a budget."""
+
+
 def limited(monkeypatch, **limits):
     """Let budgets be small, and rows of so many bytes too long for them."""
     small_budget(monkeypatch)
     of = Budget.of.__func__
     monkeypatch.setattr(Budget, "of", classmethod(lambda *a: Budget(**{**vars(of(*a)), **limits})))
+    for module in READERS if "row" in limits else ():
+        monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: limits["row"])
 
 
 def with_long(folder, place, *texts, shards=2):
@@ -101,15 +108,10 @@ def endless_pipe(path, pieces=()):
 @pytest.mark.parametrize("suffix", every(3, ["jsonl", "csv", "txt"], 1))
 def test_an_endless_row_of_a_pipe_is_refused(tmp_path, monkeypatch, suffix, job):
     limited(monkeypatch, row=20_000)
-    for module in ("plan", "requests", "estimate"):
-        monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 20_000)
     with endless_pipe(tmp_path / f"in.{suffix}") as path:
         said = r"row has at least [\d.]+ KB, and with 300M .* may have 20 KB: give at least"
         keywords = {"memory": "300M"}
         if job == "decontaminate":
-            monkeypatch.setattr(
-                "fastlsh.files.tasks.decontamination.longest_row", lambda memory: 20_000
-            )
             items = tmp_path / "items.jsonl"
             items.write_text(json.dumps({"text": text_of(200)}), encoding="utf-8")
             run, keywords["evals"] = fastlsh.decontaminate_files, items
@@ -134,8 +136,7 @@ def endless_rows():
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
 @pytest.mark.filterwarnings("ignore:.*in.txt is read as one document")
 def test_an_endless_row_with_line_ends_is_not_copied(tmp_path, monkeypatch):
-    for module in ("plan", "requests", "estimate"):
-        monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 100_000)
+    limited(monkeypatch, row=100_000)
     for suffix, pieces in endless_rows():
         with (
             endless_pipe(tmp_path / f"in.{suffix}", pieces) as path,
@@ -181,8 +182,6 @@ def test_rows_that_become_objects_of_python_are_named(tmp_path, monkeypatch, eng
     )
     with monkeypatch.context() as patch:
         limited(patch, row=30_000)
-        for module in ("plan", "requests"):
-            patch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 30_000)
         with pytest.raises(fastlsh.InputError, match=said) as caught:
             fastlsh.deduplicate_files(tmp_path / name, out, **keywords, **more)
         assert caught.value.path == str(tmp_path / name)
@@ -202,8 +201,6 @@ def test_a_header_and_columns_that_become_objects_of_python_are_named(tmp_path, 
     rows = (tmp_path / "many.jsonl").read_text(encoding="utf-8") * 2
     (tmp_path / "two.jsonl").write_text(rows, encoding="utf-8")
     limited(monkeypatch, row=30_000)
-    for module in ("plan", "requests", "held"):
-        monkeypatch.setattr(f"fastlsh.files.{module}.longest_row", lambda memory: 30_000)
     monkeypatch.setattr("fastlsh.io.arrays.PER_VALUE", 200)
     for engine in ("memory", "disk"):
         keywords = {"engine": engine, "memory": "300M", "work": tmp_path / f"{engine}.work"}
@@ -233,11 +230,8 @@ def test_several_long_rows_are_worked_on_one_after_the_other(tmp_path, monkeypat
     texts = [text_of(20_000, seed) for seed in (0, 1, 1, 2)]
     texts[1] = "changed " + texts[1]
     inputs = with_long(tmp_path, 10, *texts)
-    for engine in ("memory", "disk"):
-        fastlsh.deduplicate_files(inputs, tmp_path / f"{engine}.jsonl", engine=engine, threads=2)
-    written = [(tmp_path / f"{engine}.jsonl").read_bytes() for engine in ("memory", "disk")]
-    assert written[0] == written[1]
-    assert b"x2" not in written[0]
+    _, written = both_engines(fastlsh.deduplicate_files, tmp_path, inputs, "k.jsonl", threads=2)
+    assert b"x2" not in written["k.jsonl"]
 
 
 def test_no_other_block_is_held_beside_one_that_is_alone():
@@ -264,34 +258,29 @@ def test_no_other_block_is_held_beside_one_that_is_alone():
     assert len(most) == 4
 
 
-@pytest.mark.parametrize("size", [100, 5_000, 1 << 20])
-def test_the_length_of_a_row_of_an_array(tmp_path, size):
-    long = '\n {\n"text": "a ] and a }, \\"", "x": [' + ",\n".join(["[1]"] * 1_000) + "]}"
-    path = tmp_path / "a.json"
-    path.write_text(f'[{{"text": "short"}},{long} , {{"text": "short"}}]')
-    source = Source(str(path), "jsonl", None, Options())
-    assert len(list(read_blocks(source, size, max_row=len(long) + 2))) >= 1
-    with pytest.raises(LongRowError) as caught:
-        list(read_blocks(source, size, max_row=300))
-    assert caught.value.row == 2
-    assert caught.value.size == len(long) + 2
+ARRAY = '\n {\n"text": "a ] and a }, \\"", "x": [' + ",\n".join(["[1]"] * 1_000) + "]}"
+LONG = {
+    "json": (f'[{{"text": "short"}},{ARRAY} , {{"text": "short"}}]', 2, len(ARRAY) + 2),
+    "jsonl": ('{"text": "short"}\n{"text": "%s"}' % ("long" * 1_000), 2, 4_012),
+    "csv": ("text,c\nshort,b\n%s,b" % ("long" * 1_000), 3, 4_002),
+}
+"""A file of each format, the number of its long row, and how many bytes this has."""
 
 
 @pytest.mark.parametrize("end", ["\n", ""])
-@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
-@pytest.mark.parametrize("size", [100, 5_000])
+@pytest.mark.parametrize("suffix", LONG)
+@pytest.mark.parametrize("size", [100, 5_000, 1 << 20])
 def test_the_length_of_a_row(tmp_path, suffix, size, end):
-    row = {"jsonl": '{"text": "%s"}', "csv": "%s,b"}[suffix]
+    content, row, length = LONG[suffix]
     path = tmp_path / f"a.{suffix}"
-    rows = [*(["text,c"] if suffix == "csv" else []), row % "short", row % ("long" * 1_000)]
-    path.write_text("\n".join(rows) + end)
-    length = len(rows[-1].encode()) + len(end)
-    source = Source(str(path), suffix, None, Options())
-    assert len(list(read_blocks(source, size, max_row=length))) >= 1
+    path.write_text(content + end)
+    ended = len(end) * (suffix != "json")
+    source = Source(str(path), {"json": "jsonl"}.get(suffix, suffix), None, Options())
+    assert len(list(read_blocks(source, size, max_row=length + ended))) >= 1
     with pytest.raises(LongRowError) as caught:
         list(read_blocks(source, size, max_row=300))
-    assert caught.value.row == len(rows)
-    assert 0 <= length - caught.value.size <= 1
+    assert caught.value.row == row
+    assert length <= caught.value.size <= length + ended
 
 
 def test_texts_that_cannot_be_compared_are_named(tmp_path, monkeypatch):
@@ -396,7 +385,6 @@ LONG_IN_PARQUET = {
 @pytest.mark.parametrize("dictionary", every(2, [False, True], 1))
 def test_long_rows_and_pages_of_parquet_are_named(tmp_path, monkeypatch, case, engine, dictionary):
     limited(monkeypatch, row=10_000)
-    monkeypatch.setattr("fastlsh.files.requests.longest_row", lambda memory: 10_000)
     more = LONG_IN_PARQUET[case]
     path = parquet_with(tmp_path, more, use_dictionary=dictionary)
     keywords = {"engine": engine, "memory": "300M", "work": tmp_path / "w"}

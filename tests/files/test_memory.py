@@ -1,8 +1,9 @@
-"""What a run on disk takes: measured in processes of their own."""
+"""What a run on disk takes, measured in processes of their own, and more text than 2 GiB."""
 
 import csv
 import gzip
 import json
+import os
 import random
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import sys
 import numpy as np
 import pytest
 
+from fastlsh import Shingler, near_duplicate_files, near_duplicates
+from fastlsh.files.budget import free_memory
 from shards import WORDS
 
 pa = pytest.importorskip("pyarrow")
@@ -352,3 +355,39 @@ def test_long_rows_of_parquet_are_worked_on_one_after_the_other(tmp_path, to):
     more = [] if to == "parquet" else ["--convert-to", to]
     command = ["dedup", path, "-o", out, *ON_DISK, "--rule", "equal", *more]
     fits(*command, threads=4)
+
+
+TEXTS, PARTS = 2300, 10
+"""Of a million characters each."""
+
+
+def test_more_than_two_gibibytes_of_text(tmp_path):
+    """One row group, ten of them, and one pandas column: the same pair."""
+    pandas = pytest.importorskip("pandas")
+    if free_memory() < 10 << 30:
+        pytest.skip("10 GiB of free memory are needed")
+    draw, each = random.Random(1), TEXTS // PARTS
+    texts = [[draw.randbytes(500_000).hex() for _ in range(each)] for _ in range(PARTS)]
+    texts[-1][0] = texts[0][0]
+    pair = (0, TEXTS - each, 1.0)
+    column = pa.chunked_array([pa.array(part, pa.string()) for part in texts])
+    del texts
+    one = pa.chunked_array([column.cast(pa.large_string()).combine_chunks()])
+    assert one.nbytes > 1 << 31
+    plain = {"compression": "none", "use_dictionary": False, "store_schema": False}
+    shingler = Shingler("word", 1)
+    for name, array, rows in (("ten", column, each), ("one", one, TEXTS)):
+        path = tmp_path / f"{name}.parquet"
+        table = pa.table({"id": range(TEXTS), "text": array})
+        pq.write_table(table, path, row_group_size=rows, **plain)
+        about = pq.ParquetFile(path)
+        assert about.num_row_groups == TEXTS // rows
+        assert str(about.schema_arrow.field("text").type) == "string"
+        found = near_duplicate_files(path, tmp_path / f"{name}.tsv", shingler=shingler)
+        assert found.n_pairs == 1
+        lines = (tmp_path / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
+        assert lines[1:] == ["{}\t{}\t{:.6f}".format(*pair)]
+        os.remove(path)
+    del one, array, table
+    series = pandas.Series(pandas.arrays.ArrowExtensionArray(column))
+    assert [tuple(each) for each in near_duplicates(series, shingler=shingler)] == [pair]

@@ -9,7 +9,7 @@ import pytest
 from combinations import every
 from fastlsh import InputError, Shingler, overlap, overlap_files
 from files import put_table
-from in_stages import in_parts
+from in_stages import both_engines, in_parts
 from shards import SIZES, rows_of, small_budget, write_shards
 
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -25,23 +25,8 @@ def numbers_of(found):
 
 def both(folder, inputs, name="shared.jsonl", **keywords):
     """Run both engines; return the overlap, and what both have written."""
-    written, tables = [], []
-    for engine in ("memory", "disk"):
-        place = folder / engine
-        place.mkdir(exist_ok=True)
-        result = overlap_files(
-            inputs, place / name, engine=engine, memory="300M", work=folder / "work", threads=1,
-            **keywords,
-        )  # fmt: skip
-        assert result.engine == engine
-        found = result.overlap
-        counted = result.documents, result.empty, result.repeated_ids, result.skipped
-        tables.append((counted, numbers_of(found)))
-        written.append((place / name).read_bytes())
-    assert tables[0] == tables[1]
-    assert written[0] == written[1]
-    assert not (folder / "work").exists()
-    return result, written[0]
+    result, written = both_engines(overlap_files, folder, inputs, name, **keywords)
+    return result, written[name]
 
 
 SEARCHES = [

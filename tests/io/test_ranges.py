@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from fastlsh import InputError
 from fastlsh.io import ByteRange, Options, Source, is_divisible, read_blocks, reread_blocks
-from fastlsh.io.blocks import with_row_of_file
 from fastlsh.io.blocks.reading import with_row_of_file
 from files import put_table
 

@@ -99,45 +99,10 @@ def options_of(search, banding, removal=False):
     return {**search, "shingler": shingler, "num_perm": 16, "bands": bands, "rows": rows}
 
 
-@settings(max_examples=settings().max_examples * 4 // 3)
-@given(
-    collections(narrow | wide), thresholds, bandings, searches, priorities,
-    st.sampled_from([1, 2, 1000]), st.lists(st.booleans(), min_size=24, max_size=24),
-    st.sampled_from([1, 2, 7]), st.integers(0, 99), st.booleans(), st.booleans(),
-)  # fmt: skip
-def test_decisions(
-    texts, threshold, banding, search, keep, most, against, parts, seed, known, wide_ones
-):
-    options = options_of(search, banding, removal=True)
+def check_decisions(texts, against, keep, most, parts, cut, known, wide_ones, **options):
+    """Compare an engine of so many parts with `deduplicate`."""
     fixed = np.array(against[: len(texts)], bool)
     keep = keep if isinstance(keep, str) else np.array(keep[: len(texts)], float)
-    params = SearchParams.of(threshold, **options)
-    result = deduplicate(
-        [text for text, of_old in zip(texts, fixed, strict=True) if not of_old], threshold,
-        against=[text for text, of_old in zip(texts, fixed, strict=True) if of_old],
-        **as_options(keep if isinstance(keep, str) else keep[~fixed]), max_candidates=most,
-        **options,
-    )  # fmt: skip
-    found = decided(texts, fixed, keep, most, params, parts, seed, known, wide_ones)
-    assert_same(found, result, fixed)
-
-
-@share(2)
-@given(
-    collections(st.integers(1, 60).map(lambda size: ("ab cd e " * 8)[:size]) | wide),
-    st.sampled_from([0.5, 0.8, 1.0]), shinglers, priorities, st.sampled_from([1, 1000]),
-    st.lists(st.booleans(), min_size=24, max_size=24), st.sampled_from([1, 7]), st.integers(0, 99),
-    st.booleans(),
-)  # fmt: skip
-def test_decisions_by_containment(
-    texts, containment, shingler, keep, most, against, parts, seed, known
-):
-    fixed = np.array(against[: len(texts)], bool)
-    keep = keep if isinstance(keep, str) else np.array(keep[: len(texts)], float)
-    options = {
-        "rule": "contained", "search": "containment", "containment": containment, "num_perm": 24,
-        "recall": 0.5, "shingler": Shingler(**shingler),
-    }  # fmt: skip
     result = deduplicate(
         [text for text, of_old in zip(texts, fixed, strict=True) if not of_old],
         against=[text for text, of_old in zip(texts, fixed, strict=True) if of_old],
@@ -145,8 +110,35 @@ def test_decisions_by_containment(
         **options,
     )  # fmt: skip
     params = SearchParams.of(**options)
-    found = decided(texts, fixed, keep, most, params, parts, seed, known)
+    found = decided(texts, fixed, keep, most, params, parts, cut, known, wide_ones)
     assert_same(found, result, fixed)
+
+
+divisions = (
+    st.lists(st.booleans(), min_size=24, max_size=24), priorities, st.sampled_from([1, 2, 1000]),
+    st.sampled_from([1, 2, 7]), st.integers(0, 99), st.booleans(), st.booleans(),
+)  # fmt: skip
+"""Which documents are of `against`, who stays, the most candidates, and how an engine divides."""
+
+
+@settings(max_examples=settings().max_examples * 4 // 3)
+@given(collections(narrow | wide), thresholds, bandings, searches, st.tuples(*divisions))
+def test_decisions(texts, threshold, banding, search, division):
+    options = options_of(search, banding, removal=True)
+    check_decisions(texts, *division, threshold=threshold, **options)
+
+
+@share(2)
+@given(
+    collections(st.integers(1, 60).map(lambda size: ("ab cd e " * 8)[:size]) | wide),
+    st.sampled_from([0.5, 0.8, 1.0]), shinglers, st.tuples(*divisions),
+)  # fmt: skip
+def test_decisions_by_containment(texts, containment, shingler, division):
+    options = {
+        "rule": "contained", "search": "containment", "containment": containment, "num_perm": 24,
+        "recall": 0.5, "shingler": Shingler(**shingler),
+    }  # fmt: skip
+    check_decisions(texts, *division, **options)
 
 
 @settings(max_examples=settings().max_examples * 4 // 3)

@@ -90,25 +90,38 @@ def test_all_functions_on_the_examples(spark, examples):
     assert rows_of(near_duplicates(df)) == pairs
 
 
-def test_contained(spark):
-    df = frame(spark, IDS, TEXTS)
-    options = {"keep": "longest", "rule": "contained", "containment": 0.8}
-    found = proofs(df, threshold=0.4, **options, **EASY)
-    assert found.columns == ["id", "kept_id", "containment"]
-    expected = memory_proofs(TEXTS, IDS, 0.4, **options, **EASY)
-    assert rows_of(found) == expected
-    kept = deduplicate(df, threshold=0.4, **options, **EASY)
-    assert kept.count() == len(IDS) - len(expected)
+def upper_without_start(text):
+    return text[CUT:].upper()
 
 
-def test_equal(spark):
-    texts = [*TEXTS, None, TEXTS[0].upper(), ""]
-    ids = [*IDS, "x", "y", "z"]
-    options = {"rule": "equal", "shingler": fastlsh.Shingler(lowercase=True)}
-    found = proofs(frame(spark, ids, texts), **options)
-    expected = memory_proofs(texts, ids, 0.8, **options)
-    assert rows_of(found) == expected
+CUT = 3
+SEARCHES = {
+    "contained": {
+        "threshold": 0.4, "keep": "longest", "rule": "contained", "containment": 0.8, **EASY
+    },
+    "equal": {"threshold": 0.8, "rule": "equal", "shingler": fastlsh.Shingler(lowercase=True)},
+    "a function": {
+        "threshold": 0.7, "shingler": fastlsh.Shingler(size=4, normalize=upper_without_start)
+    },
+    "fineweb": fastlsh.preset("fineweb"),
+    "stack": fastlsh.preset("stack"),
+    "estimates": {"threshold": 0.7, "verify": "signature", "scheme": "fss", "seed": 7},
+    "unverified": {"threshold": 0.7, "verify": "none", "scheme": "fss", "seed": 7},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_every_search(spark, name):
+    options = SEARCHES[name]
+    texts, ids = [*TEXTS, None, TEXTS[0].upper(), ""], [*IDS, "x", "y", "z"]
+    df = frame(spark, ids, texts)
+    found = proofs(df, **options)
+    assert found.columns[2:] == ["containment" if name == "contained" else "similarity"]
+    expected = memory_proofs(texts, ids, **options)
     assert expected
+    assert str(rows_of(found)) == str(expected)  # NaN is no similarity of its own
+    if name == "contained":
+        assert deduplicate(df, **options).count() == len(ids) - len(expected)
 
 
 def test_limited_documents(spark, examples):
@@ -186,25 +199,6 @@ def test_other_names_and_binary_texts(spark):
     kept = deduplicate(df, 0.6, text="d.e", id="a `b`.c", **EASY)
     expected = fastlsh.deduplicate(TEXTS, 0.6, **EASY)
     assert sorted(row[0] for row in kept.collect()) == [IDS[i] for i in expected.selected]
-
-
-def test_shinglers_with_functions_and_presets(spark):
-    cut = 3
-    shingler = fastlsh.Shingler(size=4, normalize=lambda text: text[cut:].upper())
-    df = frame(spark, IDS, TEXTS)
-    expected = memory_proofs(TEXTS, IDS, 0.7, shingler=shingler)
-    assert rows_of(proofs(df, threshold=0.7, shingler=shingler)) == expected
-    for name in ("fineweb", "stack"):
-        settings = fastlsh.preset(name)
-        assert rows_of(proofs(df, **settings)) == memory_proofs(TEXTS, IDS, **settings)
-
-
-@pytest.mark.parametrize("verify", ["signature", "none"])
-def test_other_ways_to_verify(spark, verify):
-    df = frame(spark, IDS, TEXTS)
-    options = {"threshold": 0.7, "verify": verify, "scheme": "fss", "seed": 7}
-    found = [(a, b, str(s)) for a, b, s in rows_of(proofs(df, **options))]
-    assert found == [(a, b, str(s)) for a, b, s in memory_proofs(TEXTS, IDS, **options)]
 
 
 @pytest.mark.parametrize(("part", "spill"), [(1, 1), (3000, 1), (3000, 10_000), (1, 1 << 30)])

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.io import as_list, expand
-from fastlsh.io.blocks import read_blocks, reread_blocks
 from fastlsh.io.blocks.reading import read_blocks, reread_blocks
 from fastlsh.io.sources import Options
 from rows_oracle import json_rows
