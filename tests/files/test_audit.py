@@ -107,29 +107,29 @@ def test_bad_tables(tmp_path):
         audit_of(inputs, str(tmp_path / "*.tsv"))
 
 
-def test_ids_of_any_length(tmp_path):
-    """Longer than the 131,072 characters at which the csv module of Python ends a field."""
-    texts = family("alpha", 2)
-    rows = [{"id": f"{'k' * 200_000}{n}", "text": text} for n, text in enumerate(texts)]
-    inputs = write_shards(tmp_path, rows, 1)
-    removed = str(tmp_path / "r.csv")
-    deduplicate_files(inputs, tmp_path / "k.jsonl", 0.5, removed=removed)
-    (pair,) = audit_of(inputs, removed).pairs
-    assert (pair.kept_id, pair.id) == (rows[0]["id"], rows[1]["id"])
-
-
-def test_documents_without_ids(tmp_path):
+def test_odd_ids(tmp_path):
+    """None, a repeated one, and longer ones than the 131,072 characters of a field of csv."""
     rows = [{"text": row["text"]} for row in rows_of(54, 100)]
     inputs = write_shards(tmp_path, rows, 2)
-    removed = str(tmp_path / "r.tsv")
-    deduplicate_files(inputs, tmp_path / "k.jsonl", 0.6, removed=removed)
+    removed = str(tmp_path / "r.csv")
+    deduplicate_files(inputs, tmp_path / "k.jsonl", 0.6, removed=removed, verify="none")
     audit = audit_of(inputs, removed)
     assert len(audit.pairs) == 20
+    assert any(np.isnan(pair.similarity) for pair in audit.pairs)
     for pair in audit.pairs:
         path, _, row = pair.id.rpartition(":")
         number = int(row) - 1 + 50 * inputs.index(path)
         assert pair.text == rows[number]["text"]
         assert audit.removals.source[pair.row] == inputs.index(path)
+    texts = family("alpha", 2)
+    long = [{"id": f"{'k' * 200_000}{n}", "text": text} for n, text in enumerate(texts)]
+    inputs = write_shards(tmp_path, [*long, {**long[0], "text": texts[1]}], 3)
+    deduplicate_files(inputs, tmp_path / "k.jsonl", 0.5, removed=removed)
+    audit = audit_of(inputs, removed)
+    assert {(pair.kept_id, pair.text) for pair in audit.pairs} == {
+        (long[0]["id"], texts[1]), (long[0]["id"], texts[0])
+    }  # fmt: skip
+    assert audit.removals.source.tolist() == [1, 0]
 
 
 @pytest.fixture
@@ -155,6 +155,12 @@ def test_answers_are_read_and_left_as_they_are(tmp_path, audit):
         assert audit.read_answers(path) == expected
         assert path.read_bytes() == content.encode()
     assert audit.precisions(expected)[0][3:5] == (2, 1)
+    path.write_text(lines[0])  # of a removal that is in the table twice
+    twice = Audit([audit.pairs[0], *audit.pairs[:2]], audit.removals)
+    assert twice.read_answers(path) == [True, True, None]
+    path.write_text('{"id": 2, "kept_id": 0, "duplicate": false}')
+    pairs = [audit.pairs[0]._replace(id="2", kept_id="0")]
+    assert answers_of(pairs, path) == ([False], 0)
 
 
 def test_judgements_of_a_program(audit):
@@ -180,20 +186,6 @@ def test_arguments_of_a_sample(tmp_path):
             audit_files([], tmp_path / "r.tsv", **arguments)
     with pytest.raises(TypeError, match=r"audit_files\(\) got an unexpected keyword .* 'limits'"):
         audit_files([], tmp_path / "r.tsv", limits=3)
-
-
-def test_a_removal_that_is_in_the_table_twice(tmp_path, audit):
-    twice = Audit([audit.pairs[0], *audit.pairs[:2]], audit.removals)
-    path = tmp_path / "answers.jsonl"
-    path.write_text(line_of(audit.pairs[0], True))
-    assert twice.read_answers(path) == [True, True, None]
-
-
-def test_ids_that_are_integers(tmp_path, audit):
-    pairs = [audit.pairs[0]._replace(id="2", kept_id="0")]
-    path = tmp_path / "answers.jsonl"
-    path.write_text('{"id": 2, "kept_id": 0, "duplicate": false}')
-    assert answers_of(pairs, path) == ([False], 0)
 
 
 def test_what_is_no_file_of_answers_is_refused_and_left(tmp_path, audit):
@@ -226,11 +218,6 @@ def test_what_is_no_file_of_answers_is_refused_and_left(tmp_path, audit):
             audit.read_answers(tmp_path / name)
 
 
-def test_similarities_that_were_not_verified(tmp_path):
-    inputs, removed, _ = removed_of(tmp_path, verify="none")
-    assert any(np.isnan(pair.similarity) for pair in audit_of(inputs, removed).pairs)
-
-
 def test_sources_of_a_column(tmp_path):
     rows = [
         {**row, "from": "xyz"[number % 5 % 3]} for number, row in enumerate(rows_of(53, 150))
@@ -243,16 +230,3 @@ def test_sources_of_a_column(tmp_path):
     for pair in audit.pairs:
         source = audit.removals.sources[audit.removals.source[pair.row]]
         assert source == rows[int(pair.id[1:])]["from"]
-
-
-def test_the_first_document_with_an_id_counts(tmp_path):
-    texts = ["first text of a certain length", "second text, a copy", "second text, a copy"]
-    rows = [{"id": "a", "text": texts[0]}, {"id": "b", "text": texts[1]},
-            {"id": "a", "text": texts[2]}]  # fmt: skip
-    inputs = write_shards(tmp_path, rows, 1)
-    more = write_shards(tmp_path, rows[2:], 1, "more")
-    removed = str(tmp_path / "r.tsv")
-    deduplicate_files([*inputs, *more], tmp_path / "k.jsonl", removed=removed)
-    audit = audit_of([*inputs, *more], removed)
-    assert {pair.text for pair in audit.pairs} == {texts[0]}
-    assert audit.removals.source.tolist() == [0, 0]

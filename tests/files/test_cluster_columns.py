@@ -11,7 +11,7 @@ from combinations import every
 from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
 from fastlsh.files.disk import link
 from files import table_rows
-from in_stages import run_with
+from in_stages import ENGINES, both_engines
 from shards import contents, rows_of, small_budget, write_shards
 
 SITES = ["a.org", "b.org", "é.org", 7]
@@ -31,25 +31,14 @@ def sites(seed, n):
     ]
 
 
-def run(folder, inputs, output, engine="memory", **keywords):
-    """Write all outputs into a folder."""
-    folder.mkdir()
-    return run_with(
-        engine, deduplicate_files, inputs, f"{folder}/{output}", 0.6, work=folder.parent / "work",
-        removed=folder / "removed.jsonl", clusters=folder / "clusters.jsonl", **keywords,
-    )  # fmt: skip
-
-
 def everywhere(folder, inputs, output="all.jsonl", **keywords):
     """Run memory, disk and stages; they write the same bytes. Return the result and its folder."""
-    results = {
-        engine: run(folder / engine, inputs, output, engine, threads=threads, **keywords)
-        for engine, threads in (("memory", 1), ("disk", 2), ("stages", 1))
-    }
-    written = {name: contents(folder / name) for name in results}
-    assert written["memory"] == written["disk"] == written["stages"]
-    assert len({(each.n_kept, each.further_copies) for each in results.values()}) == 1
-    return results["disk"], folder / "disk"
+    tables = "removed.jsonl", "clusters.jsonl"
+    result, _ = both_engines(
+        deduplicate_files, folder, inputs, output, *tables, engines=ENGINES, threshold=0.6,
+        **keywords,
+    )  # fmt: skip
+    return result, folder / "disk"
 
 
 @pytest.mark.parametrize("outside", every(2, [True, False]))
@@ -95,12 +84,12 @@ def test_copies_for_each_value(tmp_path, most, per, more):
     inputs = write_shards(tmp_path, rows, 2)
     if more.get("against"):
         more = {"against": write_shards(tmp_path, rows_of(8, 22)[11:], 1, "old")}
-    (tmp_path / "plain").mkdir()
-    plain = run(tmp_path / "plain" / "x", inputs, "kept.jsonl", **more)
+    table = tmp_path / "plain.jsonl"
+    plain = deduplicate_files(inputs, tmp_path / "k.jsonl", 0.6, removed=table, **more)
     result, place = everywhere(
         tmp_path, inputs, "kept.jsonl", max_copies=most, copies_per=("site", per), **more
     )
-    proofs = {row["id"]: row for row in table_rows(tmp_path / "plain" / "x" / "removed.jsonl")}
+    proofs = {row["id"]: row for row in table_rows(table)}
     members = defaultdict(list)
     rank = (lambda n: (-rows[n]["score"], n)) if "priority" in more else (lambda n: n)
     for n in sorted(range(len(rows)), key=lambda n: (rows[n]["id"] in proofs, rank(n))):

@@ -1,6 +1,7 @@
 """The search by containment from files to files: as in memory, however long the documents are."""
 
 import random
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 from combinations import every
 from fastlsh import InputError, Shingler, deduplicate_files
 from fastlsh.files.disk import link
+from in_stages import both_engines
 from killed_runs import stopped_in
-from shards import contents, small_budget, write_shards
+from shards import small_budget, write_shards
 from strategies import few_letters, share
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -43,14 +45,10 @@ def rows(texts):
     return [{"id": f"d{n}", "text": text, "score": n % 5} for n, text in enumerate(texts)]
 
 
-def run(folder, inputs, engine, **keywords):
-    """Return all that an engine writes, and its result."""
-    folder.mkdir()
-    result = deduplicate_files(
-        inputs, folder / "kept.jsonl", removed=folder / "removed.tsv", engine=engine,
-        clusters=folder / "clusters.jsonl", memory="300M", work=folder.parent / "work", **keywords,
-    )  # fmt: skip
-    return contents(folder), (result.n_kept, result.empty, result.limited)
+def both(folder, inputs, **keywords):
+    """Run both engines; return all that both have written."""
+    tables = "removed.tsv", "clusters.jsonl"
+    return both_engines(deduplicate_files, folder, inputs, "kept.jsonl", *tables, **keywords)[1]
 
 
 @few_letters
@@ -68,8 +66,7 @@ def test_memory_and_disk(tmp_path_factory, texts, containment, keep, most, size,
             **BY, "containment": containment, "keep": keep, "max_candidates": most, "num_perm": 32,
             "recall": 0.5, "shingler": Shingler(size=size),
         }  # fmt: skip
-        memory = run(tmp_path / "memory", inputs, "memory", **keywords)
-        assert run(tmp_path / "disk", inputs, "disk", **keywords) == memory
+        both(tmp_path, inputs, **keywords)
 
 
 def passages(n, ratios, length, seed=0):
@@ -91,16 +88,18 @@ def test_a_run_that_ends_while_it_links(tmp_path, monkeypatch, links):
     monkeypatch.setattr(link, "EVERY", 0)
     inputs = write_shards(tmp_path, rows(passages(6, (1.5, 6, 20), 600)), 3)
     keywords = {**BY, "keep": "longest", "num_perm": 32, "recall": 0.5}
-    expected = run(tmp_path / "memory", inputs, "memory", **keywords)
+    run = partial(deduplicate_files, inputs, **keywords, engine="disk", work=tmp_path / "work")
+    expected = both(tmp_path, inputs, **keywords)["kept.jsonl"]
+    output = tmp_path / "kept.jsonl"
     with monkeypatch.context() as patch:
         small_budget(patch)
-        stopped_in(patch, link, "_unite", links, run, tmp_path / "disk", inputs, "disk", **keywords)
-    (tmp_path / "disk").rmdir()
+        stopped_in(patch, link, "_unite", links, run, output)
     path = sorted((tmp_path / "work").glob("segment-*/keys.npy"))[0]
     code = path.read_bytes()
     path.write_bytes(code[:-1] + bytes([code[-1] ^ 1]))  # of the step of a size
     with pytest.raises(InputError, match=r"keys\.npy: the file is damaged"):
-        run(tmp_path / "damaged", inputs, "disk", **keywords)
+        run(output)
     path.write_bytes(code)
     small_budget(monkeypatch, rows=1000)
-    assert run(tmp_path / "disk", inputs, "disk", **keywords) == expected
+    run(output)
+    assert output.read_bytes() == expected

@@ -38,18 +38,19 @@ def hits_of(path):
     return [tuple(row[name] for name in names) for row in table_rows(path)]
 
 
-@pytest.mark.parametrize(
-    ("threads", "size", "rule"),
-    covering([1, 3], [200, 1 << 22], [{}, {"rule": "span", "around": 3, "join": "|"}]),
-)
+RULES = [{}, {"rule": "span", "around": 3, "join": "|"}, {"limit": 70}]
+
+
+@pytest.mark.parametrize(("threads", "size", "rule"), covering([1, 3], [200, 1 << 22], RULES))
 def test_the_answer_of_the_function_in_memory(files, tmp_path, monkeypatch, threads, size, rule):
     inputs, evals, rows, items = files
     small_budget(monkeypatch, block=size)
-    expected = in_memory(rows, items, **rule)
+    rows = rows[: rule.get("limit")]
+    expected = in_memory(rows, items, **{n: v for n, v in rule.items() if n != "limit"})
     clean, hits = tmp_path / "clean.jsonl", tmp_path / "hits.jsonl"
     done = decontaminate_files(inputs, evals, clean, hits=hits, threads=threads, **rule)
     assert hits_of(hits) == list(expected)
-    assert len(expected) >= 10
+    assert len(expected) >= 6
     texts = [row["text"] for row in rows] if expected.texts is None else expected.texts
     left = zip(rows, texts, expected.kept.tolist(), strict=True)
     assert table_rows(clean) == [{**row, "text": text} for row, text, kept in left if kept]
@@ -94,15 +95,6 @@ def test_plain_text_and_compression(tmp_path):
     expected = in_memory(rows, items, rule="span")
     texts = [text for text, kept in zip(expected.texts, expected.kept, strict=True) if kept]
     assert [row["text"] for row in table_rows(cut)] == [text or "" for text in texts]
-
-
-def test_the_first_documents_only(files, tmp_path):
-    inputs, evals, rows, items = files
-    clean = tmp_path / "clean.jsonl"
-    done = decontaminate_files(inputs, evals, clean, limit=30)
-    kept = in_memory(rows[:30], items).kept
-    assert table_rows(clean) == [row for row, stays in zip(rows, kept, strict=False) if stays]
-    assert done.documents == 30
 
 
 def test_bad_rows(files, tmp_path):

@@ -80,8 +80,12 @@ def test_many_snapshots_count_like_one_run(location):
             deduplicate_with_index(index, name, "k/", removed=f"r{number}.jsonl", **TRACKED)
     deduplicate_files(names, "all/", 0.7, removed="r.jsonl", save_index="all.ix", **TRACKED)
     deduplicate_files(names, "disk/", 0.7, save_index="disk.ix", engine="disk", work="w", **TRACKED)
+    deduplicate_files(names[:1], "first/", 0.7, save_index="first.ix", **TRACKED)
+    for name in names[1:]:  # it goes on with the index of a run
+        with Index.open("first.ix") as index:
+            deduplicate_with_index(index, name, "more/", **TRACKED)
     counts = counted(location)
-    assert counts == counted("all.ix") == counted("disk.ix")
+    assert counts == counted("all.ix") == counted("disk.ix") == counted("first.ix")
     assert counts == by_hand([row for rows in everything for row in rows], ["r.jsonl"])
     assert max(documents for documents, *_ in counts.values()) > 4
     with Index.open(location) as index:
@@ -120,17 +124,6 @@ def test_other_columns_are_refused(location):
             with pytest.raises(ValueError, match="give source='source', count='pages'"):
                 deduplicate_with_index(index, "b.jsonl", "k2.jsonl", **other)
     assert not os.path.exists("k2.jsonl")
-
-
-def test_the_index_of_a_run_goes_on_counting():
-    for part in (1, 2, 3):
-        put_rows(f"{part}.jsonl", *rows_of(part))
-    deduplicate_files(["1.jsonl"], "k1.jsonl", 0.7, save_index="seen.ix", **TRACKED)
-    for part in (2, 3):
-        with Index.open("seen.ix") as index:
-            deduplicate_with_index(index, f"{part}.jsonl", f"k{part}.jsonl", **TRACKED)
-    deduplicate_files(["1.jsonl", "2.jsonl", "3.jsonl"], "k/", 0.7, save_index="a.ix", **TRACKED)
-    assert counted("seen.ix") == counted("a.ix")
 
 
 JOB = """

@@ -9,7 +9,7 @@ import pytest
 from combinations import every
 from fastlsh import InputError, deduplicate_files
 from files import put_table, table_rows
-from in_stages import ENGINES, run_with
+from in_stages import ENGINES, both_engines
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -43,38 +43,31 @@ def as_text(rows):
     return [{name: cell(value) for name, value in row.items()} for row in rows]
 
 
-def deduplicated(inputs, output, engine, **more):
-    """Write what is left of files; return its bytes."""
-    more |= {"work": output.parent / f"work-{output.name}", "rule": "equal"}
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "columns are missing")
-        run_with(engine, deduplicate_files, inputs, output, **more)
-    return output.read_bytes()
-
-
 def alike(inputs, folder, suffix, **more):
     """Return the rows of an output that is the same on every engine."""
-    results = []
-    for engine in ENGINES:
-        (folder / engine).mkdir(exist_ok=True)
-        results.append(deduplicated(inputs, folder / engine / f"kept.{suffix}", engine, **more))
-    assert results[0] == results[1] == results[2]
-    return read(folder / "memory" / f"kept.{suffix}")
+    name = f"kept.{suffix}"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "columns are missing")
+        both_engines(deduplicate_files, folder, inputs, name, engines=ENGINES, rule="equal", **more)
+    return read(folder / "memory" / name)
 
 
+@pytest.mark.filterwarnings("ignore:columns are missing")
 def test_an_array_becomes_every_format_and_is_made_of_every_format(tmp_path):
     array = put_table(tmp_path / "in.json", ROWS, indent=1)
     for suffix in SUFFIXES:
         made = tmp_path / f"made.{suffix}"
-        deduplicated(array, made, "memory")
+        deduplicate_files(array, made, rule="equal")
         rows = as_text(ROWS) if suffix in ("csv", "tsv") else ROWS
         assert read(made) == rows, suffix
         back = tmp_path / f"{suffix}.json"
         if suffix == "jsonl":  # lines of JSON stay lines, whatever their name is
-            deduplicated([made, put_table(tmp_path / "more.csv", PLAIN[:1])], back, "memory")
+            deduplicate_files(
+                [made, put_table(tmp_path / "more.csv", PLAIN[:1])], back, rule="equal"
+            )
             assert read(back)[:3] == ROWS
         else:
-            deduplicated(made, back, "memory")
+            deduplicate_files(made, back, rule="equal")
             assert [{n: v or None for n, v in row.items()} for row in read(back)] == rows, suffix
 
 

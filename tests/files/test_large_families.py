@@ -8,6 +8,7 @@ import pytest
 import families
 from fastlsh import deduplicate_files, exact_jaccard
 from fastlsh.parallel import scratch
+from in_stages import both_engines
 from shards import small_budget
 
 resource = pytest.importorskip("resource")
@@ -27,19 +28,13 @@ def test_a_family_that_is_larger_than_a_part(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(scratch, "SMALL", 1)  # every array that may be a file is one
     count = 1_200
     path = families.write(tmp_path / "in.jsonl", kind(count, 300))
-    told, found, written = [], {}, {}
-    for engine in ("memory", "disk"):
-        place = tmp_path / engine
-        place.mkdir()
-        found[engine] = deduplicate_files(
-            path, place / "k.jsonl", removed=place / "r.tsv", clusters=place / "c.tsv",
-            engine=engine, on_message=told.append,
-        )  # fmt: skip
-        written[engine] = {each.name: each.read_bytes() for each in place.iterdir()}
-    assert written["memory"] == written["disk"]
-    assert found["memory"].limited == found["disk"].limited
+    told = []
+    found, _ = both_engines(
+        deduplicate_files, tmp_path, path, "k.jsonl", "removed.tsv", "clusters.tsv",
+        on_message=told.append,
+    )  # fmt: skip
     low, high = (share * count for share in KEPT[kind])
-    assert low - 1 <= found["disk"].n_kept <= high + 1
+    assert low - 1 <= found.n_kept <= high + 1
     (message,) = (message for message in told if "a family that does not fit" in message)
     assert "which takes longer. Longer shingles" in message
 

@@ -1,13 +1,18 @@
-"""Signatures as Arrow columns."""
+"""Signatures as Arrow columns, and collections as columns of pandas."""
+
+import random
 
 import numpy as np
 import pytest
 
+import fastlsh
 from fastlsh import MinHasher
 from fastlsh.integrations.arrow import signatures_from_arrow, signatures_to_arrow
+from odd_texts import odd_texts
 from required import library
 
 pa = library("pyarrow")
+pd = library("pandas")
 TEXTS = ["one text", "another text, which is longer", "", None]
 SIGNATURES = MinHasher(16).signatures(TEXTS)
 
@@ -80,3 +85,39 @@ def test_other_columns_are_refused(column, error, message):
 def test_other_arrays_are_refused():
     with pytest.raises(TypeError, match="uint32"):
         signatures_to_arrow(SIGNATURES.astype(np.int64))
+
+
+def pandas_forms(texts, generator):
+    index = [generator.randrange(3) for _ in texts]
+    arrow = [pd.ArrowDtype(getattr(pa, name)()) for name in ("string", "large_string")]
+    for kind in ("object", "string[python]", "string[pyarrow]", "category", *arrow):
+        column = pd.Series(texts, dtype=kind, index=index)
+        yield f"{kind}", column
+        yield f"{kind}, reversed twice", column.iloc[::-1].iloc[::-1]
+        yield f"{kind}, index", pd.Index(column)
+    unused = pd.Series(texts, dtype="category").cat.add_categories(["unused"])
+    yield "unused categories", unused
+    pairs = [np.arange(len(texts)) % 2, np.arange(len(texts))]
+    yield "MultiIndex", pd.Series(texts, dtype=object, index=pd.MultiIndex.from_arrays(pairs))
+
+
+def answers(form, texts):
+    result = fastlsh.deduplicate(form, 0.6)
+    index = fastlsh.Index(0.6)
+    return (
+        result.kept.tolist(),
+        result.kept_index.tolist(),
+        np.nan_to_num(result.similarity, nan=-1).tolist(),
+        list(fastlsh.near_duplicates(form, 0.6)),
+        fastlsh.deduplicate(texts[:5], 0.6, against=form).kept.tolist(),
+        np.asarray(index.insert_unique(range(len(texts)), form)).tolist(),
+        fastlsh.MinHasher(8).signatures(form).tolist(),
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_form_gives_the_answer_of_the_list(seed):
+    texts = odd_texts(seed)
+    expected = answers(texts, texts)
+    for name, form in pandas_forms(texts, random.Random(seed)):
+        assert answers(form, texts) == expected, name
