@@ -22,7 +22,7 @@ from fastlsh.cli import main
 from fastlsh.files.disk import gather, link, sign
 from fastlsh.files.run.run import Run
 from fastlsh.files.tasks import dedup as on_disk
-from shards import content_of, rows_of, small_budget, write_shards
+from shards import content_of, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
 
@@ -39,23 +39,10 @@ def nine(tmp_path, monkeypatch):
         inputs.append(packed)
     command = ["dedup", *map(str, inputs), "-o", f"{tmp_path}/k/", "--threads", "1", "-q"]
     assert main([*command, "--engine", "memory"]) == 0
-    expected = written(tmp_path)
+    expected = contents(tmp_path / "k")
     for path in (tmp_path / "k").iterdir():
         path.unlink()
     return inputs, [*command, "--engine", "disk"], expected
-
-
-def written(folder):
-    return {path.name: path.read_bytes() for path in (folder / "k").iterdir()}
-
-
-def line_of(capfd, command):
-    """Run a command that must end with status 2; return its only line."""
-    assert main(command) == 2
-    out, err = capfd.readouterr()
-    assert out == ""
-    (line,) = err.splitlines()
-    return line.removeprefix("fastlsh: ")
 
 
 def signed_files(monkeypatch):
@@ -84,35 +71,35 @@ def with_a_bad_row(path):
 
 
 @pytest.mark.parametrize("damage", every(2, [truncated, with_a_bad_row]))
-def test_shard_7_of_9_is_damaged(nine, tmp_path, monkeypatch, capfd, damage):
+def test_shard_7_of_9_is_damaged(nine, tmp_path, monkeypatch, run, damage):
     inputs, command, expected = nine
     whole = inputs[6].read_bytes()
     said = damage(inputs[6])
     for _ in range(2):  # as it is, it gives the same error again
-        assert line_of(capfd, command).startswith(f"{inputs[6]}: {said}")
+        assert run.refused(*command).startswith(f"fastlsh: {inputs[6]}: {said}")
         assert os.listdir(tmp_path / "k") == []
     inputs[6].write_bytes(whole)
     seen = signed_files(monkeypatch)
     assert main(command) == 0
     assert seen == {"in6.jsonl.gz", "in7.jsonl.gz", "in8.jsonl.gz"}
-    assert written(tmp_path) == expected
+    assert contents(tmp_path / "k") == expected
     assert not (tmp_path / "k.work").exists()
 
 
-def test_only_what_was_broken_may_be_mended(nine, tmp_path, capfd):
+def test_only_what_was_broken_may_be_mended(nine, tmp_path, run):
     inputs, command, expected = nine
     whole = [path.read_bytes() for path in inputs]
     truncated(inputs[6])
-    line_of(capfd, command)
+    run.refused(*command)
     inputs[6].write_bytes(whole[6])
     inputs[2].write_bytes(whole[3])
-    assert "in2.jsonl.gz has changed since. Give --restart" in line_of(capfd, command)
+    assert "in2.jsonl.gz has changed since. Give --restart" in run.refused(*command)
     inputs[2].write_bytes(whole[2])
     os.utime(inputs[2], ns=(0, 0))
-    assert "in2.jsonl.gz has changed since. Give --restart" in line_of(capfd, command)
-    assert "threshold was 0.8, and is 0.7" in line_of(capfd, [*command, "--threshold", "0.7"])
+    assert "in2.jsonl.gz has changed since. Give --restart" in run.refused(*command)
+    assert "threshold was 0.8, and is 0.7" in run.refused(*command, "--threshold", "0.7")
     assert main([*command, "--restart"]) == 0
-    assert written(tmp_path) == expected
+    assert contents(tmp_path / "k") == expected
 
 
 def broken_later(path):
@@ -124,12 +111,12 @@ def broken_later(path):
 
 
 @pytest.mark.parametrize("size", every(2, [14, 10_000]))
-def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatch, capfd, size):
+def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatch, run, size):
     """They are in a run of their own, or in one with files before, and go in any case."""
     small_budget(monkeypatch, segment=size)
     inputs, command, expected = nine
     whole = broken_later(inputs[6])
-    line_of(capfd, command)
+    run.refused(*command)
     found = [*(tmp_path / "k.work").glob("segment-*/blocks.json")]
     runs = [content_of(path) for path in found]
     assert {0, 5} < {block[0] for run in runs for block in run["blocks"]}
@@ -139,15 +126,15 @@ def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatc
         path.write_text("of somebody else")
     inputs[6].write_bytes(whole)
     assert main(command) == 0
-    assert written(tmp_path) == expected
+    assert contents(tmp_path / "k") == expected
     assert all(path.read_text() == "of somebody else" for path in notes)
 
 
 @pytest.mark.exhaustive
-def test_a_kill_while_it_goes_what_was_signed_of_a_mended_file(nine, tmp_path, monkeypatch, capfd):
+def test_a_kill_while_it_goes_what_was_signed_of_a_mended_file(nine, tmp_path, monkeypatch, run):
     inputs, command, expected = nine
     whole = broken_later(inputs[6])
-    line_of(capfd, command)
+    run.refused(*command)
     inputs[6].write_bytes(whole)
 
     def killed(path):
@@ -158,7 +145,7 @@ def test_a_kill_while_it_goes_what_was_signed_of_a_mended_file(nine, tmp_path, m
         patch.setattr(shutil, "rmtree", killed)
         assert main(command) == 130
     assert main(command) == 0
-    assert written(tmp_path) == expected
+    assert contents(tmp_path / "k") == expected
 
 
 @pytest.mark.parametrize(
@@ -169,7 +156,7 @@ def test_a_kill_while_it_goes_what_was_signed_of_a_mended_file(nine, tmp_path, m
         pytest.param(on_disk, "kept_documents", marks=pytest.mark.exhaustive),
     ],
 )
-def test_a_file_that_vanishes(nine, tmp_path, monkeypatch, capfd, room, name):
+def test_a_file_that_vanishes(nine, tmp_path, monkeypatch, run, room, name):
     inputs, command, expected = nine
     before = inputs[6].with_suffix(".away")
     original = getattr(room, name)
@@ -181,17 +168,17 @@ def test_a_file_that_vanishes(nine, tmp_path, monkeypatch, capfd, room, name):
 
     with monkeypatch.context() as patch:
         patch.setattr(room, name, work)
-        assert line_of(capfd, command).startswith(f"{inputs[6]}: No such file or directory")
-    assert line_of(capfd, command).startswith(f"{inputs[6]}: No such file or directory")
+        assert run.refused(*command).startswith(f"fastlsh: {inputs[6]}: No such file or directory")
+    assert run.refused(*command).startswith(f"fastlsh: {inputs[6]}: No such file or directory")
     assert os.listdir(tmp_path / "k") == []
     before.rename(inputs[6])
     monkeypatch.setattr(sign, "sign_batch", None)  # this is done
     assert main(command) == 0
-    assert written(tmp_path) == expected
+    assert contents(tmp_path / "k") == expected
 
 
 @pytest.mark.exhaustive
-def test_a_file_that_changes_while_outputs_are_written(nine, tmp_path, monkeypatch, capfd):
+def test_a_file_that_changes_while_outputs_are_written(nine, tmp_path, monkeypatch, run):
     inputs, command, _ = nine
     reread = Run.reread
 
@@ -201,8 +188,8 @@ def test_a_file_that_changes_while_outputs_are_written(nine, tmp_path, monkeypat
         return reread(run, records, **more)
 
     monkeypatch.setattr(Run, "reread", spoil)
-    line = line_of(capfd, command)
-    assert line.startswith(f"{inputs[6]}: ")
+    line = run.refused(*command)
+    assert line.startswith(f"fastlsh: {inputs[6]}: ")
     assert "changed" in line
     assert set(os.listdir(tmp_path / "k")) <= {f"in{n}.jsonl.gz" for n in range(6)}
 

@@ -60,16 +60,6 @@ def filling(monkeypatch, folder, room, name, left=0, call=1):
     return calls
 
 
-def refused(capfd, command):
-    """Run a command that must end with status 2, and return its only line."""
-    assert main(command) == 2
-    out, err = capfd.readouterr()
-    assert out == ""
-    (line,) = err.splitlines()
-    assert ".tmp" not in line
-    return line
-
-
 STAGES = {
     "the manifest": (workdir.WorkDirectory, "locked", 1),
     "the first run of keys": (segments, "save_array", 1),
@@ -110,12 +100,10 @@ def command_of(inputs, folder, output, engine="disk"):
             "--clusters", f"{folder}/c.jsonl", "--engine", engine, "-q"]  # fmt: skip
 
 
-@pytest.mark.parametrize("left", every(2, [0, 2]))
 @pytest.mark.parametrize("output", every(2, ["k/", "k.jsonl"]))
 @pytest.mark.parametrize("stage", every(5, STAGES))
-def test_a_disk_that_is_full_in_a_stage(
-    collection, small_disk, monkeypatch, capfd, stage, output, left
-):
+def test_a_disk_that_is_full_in_a_stage(collection, small_disk, monkeypatch, capfd, stage, output):
+    left = list(STAGES).index(stage) % 2 * 2  # pages
     small_budget(monkeypatch, segment=15, rows=200)
     monkeypatch.setattr(link, "EVERY", 0)
     inputs, expected = collection
@@ -154,84 +142,61 @@ def test_a_full_disk_when_all_is_done(tmp_path, small_disk, monkeypatch, capfd):
     assert sorted(os.listdir(folder)) == ["filler", "k.jsonl"]
 
 
+def command_with_work(inputs, output, work):
+    return ["dedup", *inputs, "-o", output, "--engine", "disk", "-q", "--work", work]
+
+
 @pytest.mark.parametrize("output", every(2, ["k.jsonl", "k/"], 1))
-def test_outputs_on_another_full_disk(tmp_path, small_disk, monkeypatch, capfd, output):
+def test_outputs_on_another_full_disk(tmp_path, small_disk, monkeypatch, run, output):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(1, 100), 3)
     folder = small_disk(8)
-    command = ["dedup", *inputs, "-o", f"{folder}/{output}", "--work", f"{tmp_path}/work",
-               "--engine", "disk", "-q"]  # fmt: skip
-    line = refused(capfd, command)
+    command = command_with_work(inputs, f"{folder}/{output}", f"{tmp_path}/work")
+    line = run.refused(*command)
     assert line.startswith(f"fastlsh: {folder}/k")
     assert f"{FULL}, which goes on with the finished work in {tmp_path}/work" in line
     assert set(os.listdir(folder)) <= {"k"}
     small_disk(4_000, "remount")
     monkeypatch.setattr(decide, "decide_part", None)  # all of this is done
-    assert main(command) == 0
+    run.done(*command)
     assert not (tmp_path / "work").exists()
     assert "filler" not in contents(folder)
-    memory = tmp_path / "memory"
-    memory.mkdir()
-    main(["dedup", *inputs, "-o", f"{memory}/{output}", "-q"])
-    assert contents(folder) == contents(memory)
+    (tmp_path / "memory").mkdir()
+    run.done("dedup", *inputs, "-o", f"{tmp_path}/memory/{output}", "-q")
+    assert contents(folder) == contents(tmp_path / "memory")
 
 
-def test_a_work_directory_that_is_read_only(tmp_path, small_disk, monkeypatch, capfd):
+def test_a_work_directory_that_is_read_only(tmp_path, small_disk, monkeypatch, run):
+    """Before the run, or from then on: as file systems become after an error of the device."""
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(1, 40), 2)
     folder = small_disk(4_000)
-    command = ["dedup", *inputs, "-o", f"{tmp_path}/k.jsonl", "--engine", "disk", "-q", "--work"]
+    command = command_with_work(inputs, f"{tmp_path}/k.jsonl", f"{folder}/work")
+
+    def spoil(*arguments):
+        raise OSError(30, "Read-only file system", f"{folder}/work/kept.npy")
+
     with monkeypatch.context() as patch:  # a run that is there, half done
-        filling(patch, folder, on_disk, "kept_documents")
-        refused(capfd, [*command, f"{folder}/work"])
+        patch.setattr(on_disk, "kept_documents", spoil)
+        assert run.refused(*command) == (
+            f"fastlsh: {folder}/work/kept.npy: Read-only file system: make it writable and run the"
+            f" same command again, which goes on with the finished work in {folder}/work"
+        )
     small_disk(4_000, "remount", "ro")
     for work in ("work", "new"):
-        assert refused(capfd, [*command, f"{folder}/{work}"]) == (
+        assert run.refused(*command[:-1], f"{folder}/{work}") == (
             f"fastlsh: {folder}/{work}: cannot be used as a work directory: Read-only file system:"
             " give another one as --work"
         )
     assert not (tmp_path / "k.jsonl").exists()
     small_disk(4_000, "remount", "rw")
-    (folder / "filler").unlink()
-    assert main([*command, f"{folder}/work"]) == 0
+    run.done(*command)
     assert os.listdir(folder) == []
-
-
-@pytest.mark.exhaustive
-def test_a_disk_that_becomes_read_only(tmp_path, small_disk, monkeypatch, capfd):
-    """As file systems do after an error of the device."""
-    small_budget(monkeypatch)
-    inputs = write_shards(tmp_path, rows_of(1, 40), 2)
-    folder = small_disk(4_000)
-    command = ["dedup", *inputs, "-o", f"{tmp_path}/k.jsonl", "--engine", "disk", "-q",
-               "--work", f"{folder}/work"]  # fmt: skip
-    kept_documents = decide.kept_documents
-
-    def spoil(*arguments):
-        raise OSError(30, "Read-only file system", f"{folder}/work/kept.npy")
-
-    monkeypatch.setattr(on_disk, "kept_documents", spoil)
-    assert refused(capfd, command) == (
-        f"fastlsh: {folder}/work/kept.npy: Read-only file system: make it writable and run the"
-        f" same command again, which goes on with the finished work in {folder}/work"
-    )
-    monkeypatch.setattr(on_disk, "kept_documents", kept_documents)
-    assert main(command) == 0
-    assert os.listdir(folder) == []
-
-
-def fails_in_each(rooms, monkeypatch, capfd, folder, command):
-    """Let the disk be full when each of some functions is called."""
-    for room, name in rooms:
-        with monkeypatch.context() as patch:
-            filling(patch, folder, room, name)
-            assert FULL in refused(capfd, command)
-        (folder / "filler").unlink()
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("by", "more"), [("line", []), ("span", [(passages, "cut_rows")])])
-def test_pieces_go_on_too(tmp_path, small_disk, monkeypatch, capfd, by, more):
+def test_pieces_go_on_too(tmp_path, small_disk, monkeypatch, run, by, more):
     small_budget(monkeypatch)
     common = [f"the line {n} that occurs in every seventh of the texts of it" for n in range(7)]
     rows = [{"id": n, "text": f"one\n{common[n % 7]}\nand {n}"} for n in range(42)]
@@ -240,20 +205,23 @@ def test_pieces_go_on_too(tmp_path, small_disk, monkeypatch, capfd, by, more):
     options = ["--by", by, "--min-length", "40", "--engine", "disk", "-q"]
     options += ["--snap", "line"] * (by == "span")
     command = ["dedup", *inputs, "-o", f"{folder}/k/", *options]
-    rooms = [(gather, "_TextsWriter"), *more, (rewriting, "Conversion")]
-    fails_in_each(rooms, monkeypatch, capfd, folder, command)
-    assert main(command) == 0
+    for room, name in [(gather, "_TextsWriter"), *more, (rewriting, "Conversion")]:
+        with monkeypatch.context() as patch:
+            filling(patch, folder, room, name)
+            assert FULL in run.refused(*command)
+        (folder / "filler").unlink()
+    run.done(*command)
     assert os.listdir(folder) == ["k"]
-    main(["dedup", *inputs, "-o", f"{tmp_path}/m/", *options])
+    run.done("dedup", *inputs, "-o", f"{tmp_path}/m/", *options)
     assert contents(folder / "k") == contents(tmp_path / "m")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_a_log_on_a_full_disk(tmp_path, capfd):
+def test_a_log_on_a_full_disk(tmp_path, run):
     inputs = write_shards(tmp_path, rows_of(1, 40), 2)
-    command = ["dedup", *inputs, "-o", f"{tmp_path}/k.jsonl", "-q", "--log", "/dev/full"]
     line = "fastlsh: /dev/full: No space left on device: the log cannot be written"
-    assert refused(capfd, command) == line
+    command = ["dedup", *inputs, "-o", f"{tmp_path}/k.jsonl", "-q", "--log", "/dev/full"]
+    assert run.refused(*command) == line
     assert not (tmp_path / "k.jsonl").exists()
 
 
