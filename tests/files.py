@@ -4,6 +4,9 @@ import csv
 import gzip
 import json
 import os
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -128,3 +131,14 @@ def refusal(*args, **keywords):
     text = str(caught.value)
     assert text.isprintable()
     return text
+
+
+def refused_if_damaged(index, statements, read):
+    """Change a copy of an index in SQLite by each statement of SQL: to read it is an error."""
+    for number, statement in enumerate(statements):
+        name = f"damaged{number}.ix"
+        shutil.copy(index, name)
+        with closing(sqlite3.connect(name)) as file, file:
+            file.execute(statement)
+        with pytest.raises(ValueError, match=rf"{name}: the index is damaged"):
+            read(name)

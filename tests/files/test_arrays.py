@@ -91,10 +91,8 @@ def test_every_job_takes_arrays(folders, monkeypatch, name, engine):
 def test_each_file_of_a_directory_keeps_its_form(folders, monkeypatch, engine):
     monkeypatch.chdir(folders[1])
     done = deduplicate_files(INPUTS, "out/", engine=engine, memory="300M")
-    first, second = (
-        Path("out/0.json").read_bytes(),
-        gzip.decompress(Path("out/1.json.gz").read_bytes()),
-    )
+    first = Path("out/0.json").read_bytes()
+    second = gzip.decompress(Path("out/1.json.gz").read_bytes())
     assert first.startswith(b'\xef\xbb\xbf[\n{\r\n    "id": "d0",\r\n    "text": ')
     assert second.startswith(b'[\n{"id": "d20", "text": ')
     third = Path("out/2.jsonl").read_text().splitlines()

@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 from collections import defaultdict
 from contextlib import nullcontext
 
@@ -11,7 +10,7 @@ import pytest
 import warm
 from combinations import every
 from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
-from files import put_rows, table_rows
+from files import put_rows, refused_if_damaged, table_rows
 
 WORDS = [f"word{number}" for number in range(400)]
 TRACKED = {"source": "source", "count": ["pages", "score"]}
@@ -178,20 +177,10 @@ DAMAGES = [
 
 
 def test_damaged_counts():
-    import sqlite3
-
     put_rows("a.jsonl", *rows_of(1))
     with Index.open("seen.ix", 0.7) as index:
         deduplicate_with_index(index, "a.jsonl", "k.jsonl", **TRACKED)
-    for number, statement in enumerate(DAMAGES):
-        name = f"damaged{number}.ix"
-        shutil.copy("seen.ix", name)
-        file = sqlite3.connect(name)
-        with file:
-            file.execute(statement)
-        file.close()
-        with pytest.raises(ValueError, match=rf"{name}: the index is damaged"):
-            counted(name)
+    refused_if_damaged("seen.ix", DAMAGES, counted)
 
 
 def test_sums_are_exact_or_refused():

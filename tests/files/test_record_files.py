@@ -1,13 +1,10 @@
 """Records and chats: the same answer in memory, on disk and in stages, from every format."""
 
-import json
-
 import pytest
 
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files
-from fastlsh.cli import main
 from fastlsh.io import contents
-from files import put_table
+from files import put_table, table_rows
 from shards import rows_of
 
 pa = pytest.importorskip("pyarrow")
@@ -34,18 +31,17 @@ def written(folder, rows, suffix):
     return [str(put_table(path, rows[n::2], **options)) for n, path in enumerate(paths)]
 
 
-def test_nothing_is_written_of_messages_of_another_shape(tmp_path, capsys):
+def test_nothing_is_written_of_messages_of_another_shape(tmp_path, run):
     rows = records(4)
     rows[3]["chat"][1] = {"speaker": "a", "text": "b"}
     path = put_table(tmp_path / "in.jsonl", rows)
     output, table = tmp_path / "kept.jsonl", tmp_path / "removed.tsv"
     words = ["dedup", str(path), "-o", str(output), "--removed", str(table), "--text", "chat"]
-    assert main([*words, "--roles", "user, assistant"]) == 2
-    error = capsys.readouterr().err
+    error = run.refused(*words, "--roles", "user, assistant")
     assert f"{path}: row 4: message 2 of 'chat' has no 'role' or 'from'" in error
     assert sorted(tmp_path.iterdir()) == [path]
-    assert main([*words, "--on-error", "skip", "-q"]) == 0
-    kept = [json.loads(line)["id"] for line in output.read_text().splitlines()]
+    run.done(*words, "--on-error", "skip", "-q")
+    kept = [row["id"] for row in table_rows(output)]
     assert "d0" in kept
     assert "d3" not in kept + table.read_text().split()
 

@@ -6,7 +6,7 @@ import pytest
 from combinations import covering, every
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
 from files import put_table, table_rows
-from in_stages import run_with
+from in_stages import ENGINES, both_engines
 from shards import rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
@@ -56,14 +56,11 @@ def test_the_answer_of_each_group(tmp_path, monkeypatch, suffix, how):
             engine="memory", **how,
         )  # fmt: skip
         alone += table_rows(table)
-    found = {}
-    for engine in ("memory", "disk", "stages"):
-        table, output = tmp_path / f"{engine}.tsv", tmp_path / f"{engine}.{suffix}"
-        keywords = {"against": against, "within": "language", "removed": table, **how}
-        run_with(engine, deduplicate_files, inputs, output, work=tmp_path / engine, **keywords)
-        found[engine] = table.read_text(), output.read_bytes()
-    assert found["memory"] == found["disk"] == found["stages"]
-    table = table_rows(tmp_path / "memory.tsv")
+    both_engines(
+        deduplicate_files, tmp_path, inputs, f"kept.{suffix}", "removed.tsv", engines=ENGINES,
+        against=against, within="language", **how,
+    )  # fmt: skip
+    table = table_rows(tmp_path / "memory" / "removed.tsv")
     assert len(table) > 5
     assert sorted(map(str, table)) == sorted(map(str, alone))
 
@@ -75,16 +72,15 @@ def test_pairs_within_a_group(tmp_path, monkeypatch, crossing):
     language = {row["id"]: row["language"] for row in rows + others}
     path = put_table(tmp_path / "in.jsonl", rows)
     more = {"against": put_table(tmp_path / "against.jsonl", others)} if crossing else {}
-    tables = {}
-    for engine in ("memory", "disk"):
-        for within in (None, "language"):
-            table = tmp_path / f"{engine}-{within}.tsv"
-            near_duplicate_files(path, table, within=within, engine=engine, threads=1, **more)
-            tables[engine, within] = table_rows(table)
-    every = tables["memory", None]
+    tables = []
+    for within in (None, "language"):
+        given = near_duplicate_files, tmp_path, path, "pairs.tsv"
+        both_engines(*given, within=within, **more)
+        tables.append(table_rows(tmp_path / "memory" / "pairs.tsv"))
+    every, found = tables
     same = [row for row in every if language[row["id_a"]] == language[row["id_b"]]]
     assert 0 < len(same) < len(every)
-    assert tables["memory", "language"] == tables["disk", "language"] == same
+    assert found == same
 
 
 def test_what_cannot_be_grouped(tmp_path, run):
