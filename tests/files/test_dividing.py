@@ -57,13 +57,6 @@ def test_clusters_as_a_dictionary_has_them(chosen, known):
     assert list(zip(found.number.tolist(), found.cluster.tolist(), strict=True)) == rows
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_nothing_to_divide(n):
-    parts, linked = _divided(np.arange(n, dtype=np.int32), 5)
-    assert parts.tolist() == [-1] * n
-    assert linked == (0, 0, 0, 0)
-
-
 def test_families_of_more_documents_than_fit_into_the_memory_are_in_files(tmp_path, monkeypatch):
     monkeypatch.setattr(link, "BATCH", 1 << 16)
     n, job = 1 << 20, SimpleNamespace(budget=SimpleNamespace(of_families=1 << 18))

@@ -3,13 +3,14 @@
 import json
 import os
 
-import numpy as np
 import pytest
 
 from combinations import every
 from fastlsh import InputError, Shingler, overlap, overlap_files
+from fastlsh.files.tasks import overlap as disk_overlap
 from files import put_table
 from in_stages import both_engines, in_parts
+from killed_runs import stopped_in
 from shards import SIZES, rows_of, small_budget, write_shards
 
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -79,13 +80,10 @@ def test_an_interrupted_run_continues(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(43, 40), 3)
     how = {"engine": "disk", "work": tmp_path / "work"}
-    monkeypatch.setattr("fastlsh.files.tasks.overlap._totals", lambda *_: np.array(0).x)
-    with pytest.raises(AttributeError):
-        overlap_files(inputs, tmp_path / "t.tsv", **how)
-    monkeypatch.undo()
-    small_budget(monkeypatch)
+    output = tmp_path / "t.tsv"
+    stopped_in(monkeypatch, disk_overlap, "_totals", 0, overlap_files, inputs, output, **how)
     messages = []
-    result = overlap_files(inputs, tmp_path / "t.tsv", on_message=messages.append, **how)
+    result = overlap_files(inputs, output, on_message=messages.append, **how)
     assert any("continuing the run" in message for message in messages)
     assert numbers_of(result.overlap) == numbers_of(overlap_files(inputs).overlap)
 
@@ -183,17 +181,13 @@ def test_sources_in_stages(tmp_path, monkeypatch, kind, of):
     assert os.listdir(tmp_path / "work") == ["finished.json"]
 
 
-def test_stages_that_are_refused(tmp_path):
+def test_stages_and_files_that_are_refused(tmp_path):
     inputs = write_shards(tmp_path, rows_of(46, 20), 2)
     how = {"work": tmp_path / "work", "output": tmp_path / "t.tsv", "memory": "300M"}
     with pytest.raises(ValueError, match="an overlap has no stage merge: its stages are sign"):
         overlap_files(inputs, stage="merge", **how)
     with pytest.raises(InputError, match="no run has begun here: the first stage"):
         overlap_files(inputs, stage="decide", **how)
-
-
-def test_a_file_in_two_data_sets(tmp_path):
-    inputs = write_shards(tmp_path, rows_of(46, 20), 2)
     os.symlink(inputs[0], tmp_path / "link.jsonl")
     with pytest.raises(InputError, match=r"link\.jsonl: is the same file as .*in0\.jsonl, and bel"):
         overlap_files([*inputs, tmp_path / "link.jsonl"], tmp_path / "t.tsv")

@@ -131,18 +131,6 @@ def test_columns_of_pairs(tmp_path, made):
         assert [(row["lang_a"], row["lang_b"]) for row in rows_in(table)] == [("en", "en")]
 
 
-def test_columns_of_plain_text(tmp_path):
-    for lang, text in (("de", ONE), ("en", f"{TWO}\n{ONE}")):
-        (tmp_path / f"in/lang={lang}").mkdir(parents=True)
-        (tmp_path / f"in/lang={lang}/part.txt").write_text(text)
-    table = tmp_path / "pairs.jsonl"
-    for how in ({"engine": "memory"}, {"engine": "disk"}):
-        fastlsh.near_duplicate_files(tmp_path / "in", table, columns="lang", split="lines", **how)
-        assert [(row["lang_a"], row["lang_b"]) for row in rows_in(table)] == [("de", "en")]
-    with pytest.raises(fastlsh.InputError, match="plain text has no column 'title'"):
-        fastlsh.near_duplicate_files(tmp_path / "in", table, columns=["lang", "title"])
-
-
 def test_decontamination(tmp_path, made):
     inputs = made("jsonl")
     write(tmp_path / "evals" / "task=a" / "items.jsonl", [(9, TWO)])
@@ -156,16 +144,20 @@ def test_plain_text(tmp_path):
         path = tmp_path / "in" / f"lang={lang}" / f"{len(text)}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    inputs, table = tmp_path / "in", tmp_path / "pairs.jsonl"
     for engine in ("memory", "disk"):
         output = tmp_path / f"{engine}.jsonl"
-        result = fastlsh.deduplicate_files(tmp_path / "in", output, within="lang", engine=engine)
+        result = fastlsh.deduplicate_files(inputs, output, within="lang", engine=engine)
         assert (result.n_kept, [row["lang"] for row in rows_in(output)]) == (3, ["de", "en", "en"])
-        result = fastlsh.deduplicate_files(tmp_path / "in", output, group="lang", engine=engine)
+        result = fastlsh.deduplicate_files(inputs, output, group="lang", engine=engine)
         assert (result.documents, len(rows_in(output))) == (2, 3)
-        result = fastlsh.deduplicate_files(
-            tmp_path / "in", output, split="lines", engine=engine, convert_to="jsonl", within="lang"
-        )
+        lines = {"split": "lines", "engine": engine}
+        fastlsh.deduplicate_files(inputs, output, convert_to="jsonl", within="lang", **lines)
         assert [row["lang"] for row in rows_in(output)] == ["de", "en", "en"]
+        fastlsh.near_duplicate_files(inputs, table, columns="lang", **lines)
+        assert [(row["lang_a"], row["lang_b"]) for row in rows_in(table)] == [("de", "en")]
+    with pytest.raises(fastlsh.InputError, match="plain text has no column 'title'"):
+        fastlsh.near_duplicate_files(inputs, table, columns=["lang", "title"])
 
 
 def test_rows_of_json_get_the_keys_that_they_lack(tmp_path):

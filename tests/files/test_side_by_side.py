@@ -94,15 +94,6 @@ def test_progress_ascends_to_the_end_of_each_stage(keywords, tmp_path, threads):
         assert len(told[stage]) > 1 or threads > 1
 
 
-@pytest.mark.parametrize("threads", every(2, [1, 4], 1))
-def test_columns_that_differ_are_named_alike(keywords, tmp_path, threads):
-    inputs = [str(tmp_path / f"in{number}.parquet") for number in range(4)]
-    for number, path in enumerate(inputs):
-        put_table(path, [{"text": "river stone cloud", "n": "a" if number > 1 else 1}] * 20)
-    with pytest.raises(InputError, match=r"in2\.parquet: the column 'n' is string, .*in0\.parquet"):
-        written({**keywords, "inputs": inputs}, tmp_path / "out", threads, "out.parquet")
-
-
 def as_parquet(inputs):
     """Write JSON lines as Parquet, in row groups of three rows."""
     paths = [(name, Path(name).with_suffix(".parquet")) for name in inputs]

@@ -299,8 +299,3 @@ def test_a_tokenizer_that_is_not_deterministic_is_refused_before_the_work(tmp_pa
             engine=engine, work=tmp_path / "work" if engine == "disk" else None,
         )  # fmt: skip
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_the_unit_of_a_tokenizer_is_named():
-    with pytest.raises(ValueError, match=r'unit="word" the tokens of a text'):
-        Shingler("token", tokenizer=str.split)

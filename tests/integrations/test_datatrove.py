@@ -61,12 +61,9 @@ def test_removed_documents_name_their_proof(tmp_path):
     assert found == list(result.proofs())
 
 
-def test_several_tasks_are_refused():
+def test_arguments_are_checked_at_once():
     with pytest.raises(ValueError, match="tasks=1, got 2 tasks"):
         list(Deduplication().run(iter([]), 0, 2))
-
-
-def test_arguments_are_checked_at_once():
     with pytest.raises(ValueError, match="threshold must be"):
         Deduplication(1.5)
 
@@ -163,14 +160,11 @@ def test_random_collections(seed):
 def test_values_for_each_document():
     half = [i % 2 for i in range(len(TEXTS))]
     names = [f"n{i}" for i in range(len(TEXTS))]
-    block = Deduplication(0.6, within=iter(half), ids=names, priority=half)
-    expected = fastlsh.deduplicate(TEXTS, 0.6, within=half, priority=half)
-    for _ in range(2):  # a block can run again
+    options = {"within": half, "ids": names, "priority": half, "against": TEXTS[:9]}
+    options["against_within"] = half[:9]
+    block = Deduplication(0.6, **{name: iter(values) for name, values in options.items()})
+    del options["ids"]
+    expected = fastlsh.deduplicate(TEXTS, 0.6, **options)
+    for _ in range(2):  # a block can run again, though its options can be read once
         found = [each.text for each in block.run(iter(documents()))]
         assert found == [TEXTS[i] or "" for i in expected.selected]
-
-
-def test_against_that_can_be_read_once():
-    found = Deduplication(0.6, against=iter(TEXTS[:50])).run(iter(documents()))
-    expected = fastlsh.deduplicate(TEXTS, 0.6, against=TEXTS[:50])
-    assert [each.text for each in found] == [TEXTS[i] or "" for i in expected.selected]

@@ -173,19 +173,6 @@ def test_pairs(texts, threshold, banding, search, parts, seed, known, wide_ones)
     assert similarity[order].tobytes() == expected.similarity.tobytes()
 
 
-@pytest.mark.parametrize("parts", [2, 100])
-def test_limited_documents_of_real_texts(examples, parts):
-    if not examples.is_dir():
-        pytest.skip("no examples here")
-    lines = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
-    options = {"num_perm": 8, "bands": 4, "rows": 1}
-    result = deduplicate(lines, 0.3, max_candidates=2, **options)
-    assert 0 < result.limited < len(lines) / 2
-    fixed = np.zeros(len(lines), bool)
-    params = SearchParams.of(0.3, **options)
-    assert_same(decided(lines, fixed, "first", 2, params, parts, 0), result, fixed)
-
-
 def test_the_large_collections(corpus):
     _, texts, _ = corpus
     texts = texts[::3]

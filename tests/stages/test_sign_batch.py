@@ -81,20 +81,6 @@ def test_parameters_go_to_workers():
     assert SearchParams.of() == SearchParams.of(0.8, num_perm=128, bands=17, rows=7)
 
 
-def test_batches_are_irrelevant():
-    texts = [f"{i % 5} a text of some length {i}" for i in range(40)]
-    params = SearchParams.of(0.8)
-    whole = sign_batch(texts, params)
-    parts = [sign_batch(texts[i : i + 7], params) for i in range(0, 40, 7)]
-    assert (np.concatenate([part.keys for part in parts], axis=1) == whole.keys).all()
-    assert np.concatenate([part.text_hashes for part in parts]).tolist() == (
-        whole.text_hashes.tolist()
-    )
-    none = sign_batch([], params, signatures=True)
-    assert none.keys.shape == (17, 0)
-    assert none.signatures.shape == (0, 128)
-
-
 def test_signatures_that_are_not_wanted_take_no_memory(monkeypatch):
     monkeypatch.setattr("fastlsh.signatures.steps.MAX_BATCH", 256)
     n = 20_000
