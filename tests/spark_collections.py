@@ -81,10 +81,7 @@ def rows_of(df):
 
 def started(folder, *command, python=sys.executable):
     """Run a command in a folder, with a Python for the workers of Spark."""
-    environment = {
-        **os.environ, "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-    }  # fmt: skip
+    environment = {**os.environ, "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1"}
     environment.pop("FASTLSH_KEY_FILE", None)
     return subprocess.run(
         [*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True,

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -9,19 +10,13 @@ from pathlib import Path
 import pytest
 
 from combinations import every
-from fastlsh import (
-    InputError,
-    decontaminate_files,
-    deduplicate_files,
-    deduplicate_line_files,
-    deduplicate_span_files,
-    near_duplicate_files,
-    overlap_files,
-)
+from fastlsh import InputError, deduplicate_files, overlap_files
 from fastlsh.cli import main
 from fastlsh.files.disk import gather, link, sign
 from fastlsh.files.run.run import Run
 from fastlsh.files.tasks import dedup as on_disk
+from in_stages import stages_of
+from jobs import JOBS, Job
 from shards import content_of, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
@@ -209,27 +204,18 @@ def test_a_run_that_is_refused_at_once_leaves_no_work_directory(tmp_path, first)
     assert deduplicate_files(path, tmp_path / "o.jsonl", engine="disk", work=work).n_kept == 1
 
 
-def test_a_check_is_what_a_run_would_refuse_and_writes_nothing(tmp_path, monkeypatch):
+@pytest.mark.parametrize("job", [*JOBS.values(), Job(overlap_files, {"output": "overlap.tsv"})])
+def test_a_check_is_what_a_run_would_refuse_and_writes_nothing(tmp_path, monkeypatch, job):
     monkeypatch.chdir(tmp_path)
-    Path("a.jsonl").write_text('{"text": "one text"}\n')
-    Path("b.jsonl").write_text('{"text": "' + "another text " * 20 + '"}\n')
-    inputs = ["a.jsonl", "b.jsonl"]
-    calls = [
-        (deduplicate_files, {"inputs": inputs, "output": "k.jsonl"}),
-        (deduplicate_line_files, {"inputs": inputs, "output": "k.jsonl"}),
-        (deduplicate_span_files, {"inputs": inputs, "output": "k.jsonl"}),
-        (near_duplicate_files, {"inputs": inputs, "output": "k.tsv"}),
-        (overlap_files, {"inputs": inputs, "output": "k.tsv"}),
-        (decontaminate_files, {"inputs": "a.jsonl", "evals": "b.jsonl", "output": "k.jsonl"}),
-    ]
-    for function, keywords in calls:
-        stage = "sample" if function is decontaminate_files else "sign"
-        for more in ({}, {"stage": stage, "work": "w", "memory": "300M"}):
-            function.check(**keywords, **more)
-            assert sorted(os.listdir()) == inputs
-        for wrong, said in (
-            ({"inputs": ["b.jsonl", "c.jsonl"]}, "c.jsonl"),
-            ({"output": "a.jsonl"}, "a.jsonl"),
-        ):
-            with pytest.raises(InputError, match=said):
-                function.check(**{**keywords, **wrong})
+    keywords = {**job.prepared(tmp_path), **job.named(tmp_path / "out")}
+    before = sorted(tmp_path.rglob("*"))
+    for more in ({}, {"stage": stages_of(job.function)[0], "work": "w", "memory": "300M"}):
+        job.function.check(**{**keywords, **more})
+    first, second, *_ = keywords["inputs"]
+    for wrong, said in (
+        ({"inputs": [first, "absent.jsonl"]}, "absent"),
+        ({"output": second}, re.escape(second)),
+    ):
+        with pytest.raises(InputError, match=said):
+            job.function.check(**{**keywords, **wrong})
+    assert sorted(tmp_path.rglob("*")) == before

@@ -12,6 +12,7 @@ import shutil
 import numpy as np
 import pytest
 
+import killed_runs
 from combinations import covering, every, often
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files, deduplicate_span_files
 from fastlsh.files.disk import decide, gather, link, sign
@@ -21,7 +22,7 @@ from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.files.tasks import dedup as on_disk
 from fastlsh.io import rows as rewriting
 from in_stages import in_parts
-from killed_runs import stopped_in
+from killed_runs import stopped_in, written
 from shards import OF_PASSAGES, rows_of, small_budget, write_shards
 
 STOPS = {
@@ -34,37 +35,22 @@ STOPS = {
 }
 
 
-def prepared(folder, monkeypatch, seed=3):
+def prepared(folder, monkeypatch, function=deduplicate_files, seed=3, **more):
+    """Write a collection; return the keywords of a run on disk, and what it must write."""
     small_budget(monkeypatch, texts=400, rows=64)
     monkeypatch.setattr(link, "EVERY", 0.0)
     folder.mkdir(exist_ok=True)
-    rows = rows_of(seed, 32)
-    paths = write_shards(folder, rows, 3)
-    (folder / "out").mkdir()
-    return {
-        "inputs": paths, "output": f"{folder}/out/", "threshold": 0.7, "engine": "disk",
-        "removed": str(folder / "removed.tsv"), "work": folder / "work", "threads": 1,
-    }  # fmt: skip
+    more = {"threshold": 0.7, "threads": 1, **more}
+    inputs = write_shards(folder, rows_of(seed, 32), 3)
+    keywords, expected = killed_runs.prepared(function, folder, inputs=inputs, **more)
+    return {**keywords, "work": folder / "work"}, expected
 
 
 def stopped(folder, monkeypatch, stage, seed=3):
     """Stop a run in a stage; return its arguments, and what it would have written."""
-    keywords = prepared(folder, monkeypatch, seed)
-    deduplicate_files(**keywords)
-    expected = written(folder)
-    forget(folder)
+    keywords, expected = prepared(folder, monkeypatch, seed=seed)
     stopped_in(monkeypatch, *STOPS[stage], deduplicate_files, **keywords)
     return keywords, expected
-
-
-def written(folder):
-    paths = [*(folder / "out").iterdir(), folder / "removed.tsv"]
-    return {path.name: path.read_bytes() for path in paths if path.exists()}
-
-
-def forget(folder):
-    for path in [*(folder / "out").iterdir(), folder / "removed.tsv"]:
-        path.unlink(missing_ok=True)
 
 
 def flipped(code, place):
@@ -140,7 +126,6 @@ def test_damage(tmp_path, monkeypatch, stage, tries):
         for place, copy in ((work, sound), (out, early)):
             shutil.rmtree(place, ignore_errors=True)
             shutil.copytree(copy, place)
-        (tmp_path / "removed.tsv").unlink(missing_ok=True)
         if damage(work / name, kind, draw, other / "work" / name):
             done += 1
             goes_on(tmp_path, keywords, expected)
@@ -181,10 +166,7 @@ NAMED = [
 def test_a_damaged_file_of_texts_is_named(
     tmp_path, monkeypatch, function, more, stop, kinds, names
 ):
-    keywords = {**prepared(tmp_path, monkeypatch), **more}
-    function(**keywords)
-    expected = written(tmp_path)
-    forget(tmp_path)
+    keywords, expected = prepared(tmp_path, monkeypatch, function, **more)
     stopped_in(monkeypatch, *stop, function, **keywords)
     for name in names:
         paths = sorted(keywords["work"].glob(f"*-*/{name}"))
@@ -228,7 +210,7 @@ def test_a_sector_that_cannot_be_read(tmp_path, monkeypatch):
 
 
 OF_PARTS = {
-    "documents": (deduplicate_files, {}),
+    "documents": (deduplicate_files, {"threshold": 0.7}),
     "lines": (deduplicate_line_files, {"threshold": 1.0}),
     "spans": (deduplicate_span_files, {"min_length": 40}),
 }
@@ -241,13 +223,12 @@ OF_PARTS = {
 def test_an_answer_whose_rows_are_not_sorted(tmp_path, monkeypatch, job, window, rows):
     """Its seal fits, as in a directory that somebody has made; the end is an error, in any size."""
     function, more = OF_PARTS[job]
-    keywords = {**prepared(tmp_path, monkeypatch), "threads": 1, "memory": "300M", **more}
-    if job == "spans":
-        small_budget(monkeypatch, **OF_PASSAGES)
-        del keywords["threshold"]
+    inputs = write_shards(tmp_path, rows_of(3, 32), 3)
+    keywords = {"inputs": inputs, "output": f"{tmp_path}/out/", "work": tmp_path / "work", **more}
+    keywords |= {"threads": 1, "memory": "300M"}
+    small_budget(monkeypatch, **(OF_PASSAGES if job == "spans" else {}))
     monkeypatch.setattr(decide, "WINDOW", window)
     monkeypatch.setattr(decide, "LEAST_WINDOW", window)
-    del keywords["engine"]
     in_parts(function, keywords, 1, stages=STAGES[:5])
     work = WorkDirectory(keywords["work"])
     for path in sorted(keywords["work"].glob("answer-[0-9]*.npy")):

@@ -118,34 +118,3 @@ def test_many_processes_on_a_folder_that_is_late(tmp_path, library, command, rev
     assert os.listdir(tmp_path / "shared" / "work") == ["finished.json"]
     if not revalidates:
         assert client.refused > 0
-
-
-def test_what_a_client_sees(tmp_path, library):
-    """The library itself: late names, and removed files that stay open."""
-    code = """if True:
-        import os, subprocess, sys
-        path = sys.argv[1]
-        def other(*command):
-            subprocess.run(command, env={"PATH": os.environ["PATH"]}, check=True)
-        open(path + "/own", "w").close()
-        assert os.path.exists(path + "/own")
-        other("touch", path + "/other")
-        assert not os.path.exists(path + "/other")
-        try:
-            open(path + "/other")
-        except FileNotFoundError:
-            print("late")
-        assert sorted(os.listdir(path)) == ["other", "own"]
-        with open(path + "/other", "rb", buffering=0) as file:
-            other("rm", path + "/other")
-            try:
-                file.read(1)
-            except OSError as error:
-                print(error.strerror)
-    """
-    client = Client(library, tmp_path, True)
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path], env=client._environment, capture_output=True,
-        text=True,
-    )  # fmt: skip
-    assert (done.stdout.split("\n")[:2], done.stderr) == (["late", "Stale file handle"], "")

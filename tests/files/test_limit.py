@@ -60,9 +60,7 @@ def write(folder, kind, bad=(), limit=None):
         path = folder / f"{number}.{kind.removeprefix('lines.')}"
         paths.append(path)
         if kind.startswith("jsonl"):
-            lines = [json.dumps({**row, "text": 5} if wrong else row) for _, row, wrong in part]
-            data = ("\n".join(lines) + "\n").encode()
-            path.write_bytes(gzip.compress(data, mtime=0) if kind.endswith("gz") else data)
+            put_table(path, [{**row, "text": 5} if wrong else row for _, row, wrong in part])
         elif kind == "csv":
             lines = [
                 f"{row['id']}" if wrong else f'{row["id"]},"{row["text"] or ""}",{row["score"]}'

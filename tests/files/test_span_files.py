@@ -105,18 +105,23 @@ ENDS = string.ascii_lowercase + "abcdefghi"
 SEEDS = every(40, range(40), 2)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_hostile_collections(tmp_path, monkeypatch, seed):
+def hostile_texts(monkeypatch, seed, letters, size, most, stretch):
+    """Draw texts, and how much is read and cut at a time; return the draw and the texts."""
     draw = random.Random(seed)
     small_budget(monkeypatch, **draw.choice(SIZES))
     for name in ("WINDOW", "LEAST_WINDOW"):  # rows of the answer, which are merged
         monkeypatch.setattr(decide, name, draw.choice([1, 5, 1000]))
-    base = "".join(draw.choices("abcdefgh  é😀", k=300))
-    rows = [{"id": n, "text": hostile_text(draw, base)} for n in range(draw.randrange(1, 30))]
-    length = draw.choice([1, 3, 8, 21, 55, 120])
-    monkeypatch.setattr(cutting, "STRETCH", draw.choice([10, 1 << 18]))
+    monkeypatch.setattr(cutting, "STRETCH", draw.choice([stretch, 1 << 18]))
     monkeypatch.setattr(cutting, "AT_ONCE", [5, 1 << 18][seed % 2])
-    threads = draw.choice([1, 2])
+    base = "".join(draw.choices(letters, k=size))
+    return draw, [hostile_text(draw, base) for _ in range(draw.randrange(1, most))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_hostile_collections(tmp_path, monkeypatch, seed):
+    draw, texts = hostile_texts(monkeypatch, seed, "abcdefgh  é😀", 300, 30, 10)
+    rows = [{"id": n, "text": text} for n, text in enumerate(texts)]
+    length, threads = draw.choice([1, 3, 8, 21, 55, 120]), draw.choice([1, 2])
     both(tmp_path, write_shards(tmp_path, rows, 2), length=length, threads=threads)
 
 
@@ -193,14 +198,9 @@ def test_characters_of_several_units(tmp_path, monkeypatch, name, unit, more):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_hostile_words(tmp_path, monkeypatch, seed, collide):
     """Also if different words have the same hash: then only what goes is the same, by any proof."""
-    draw = random.Random(seed)
-    small_budget(monkeypatch, **draw.choice(SIZES))
-    monkeypatch.setattr(cutting, "STRETCH", draw.choice([3, 1 << 18]))
-    monkeypatch.setattr(cutting, "AT_ONCE", [5, 1 << 18][seed % 2])
+    draw, texts = hostile_texts(monkeypatch, seed, "abcdefgh", 200, 20, 3)
     if collide:
         monkeypatch.setattr(word_units, "HASH_BITS", 1)
-    base = "".join(draw.choices("abcdefgh", k=200))
-    texts = [hostile_text(draw, base) for _ in range(draw.randrange(1, 20))]
     rows = [{"id": n, "text": " ".join(text)} for n, text in enumerate(texts)]
     inputs, length = write_shards(tmp_path, rows, 2), draw.choice([1, 3, 8, 21])
     tokenizer = draw.choice([None, lambda text: re.findall(r"\S|\s", text)])
