@@ -75,7 +75,7 @@ def both_engines(function, folder, inputs, output, *tables, engines=ENGINES[:2],
     found = []
     for engine in engines:
         place, work = folder / engine, folder / f"{engine}.work"
-        place.mkdir(exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
         paths = {name.partition(".")[0]: place / name for name in tables}
         paths["output"] = None if output is None else f"{place}/{output}"
         result = run_with(engine, function, inputs, work=work, **paths, **keywords)

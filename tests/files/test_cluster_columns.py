@@ -131,7 +131,6 @@ def test_other_formats_and_names(tmp_path, kind):
         "duplicate_of": [None, 1, None], "cluster_size": [2, 2, 1], "cluster_sources": [2, 2, 1],
         'cluster_a, "b"': [11, 11, 7],
     }  # fmt: skip
-    (tmp_path / kind).mkdir()
     _, place = everywhere(
         tmp_path / kind, tmp_path / f"a.{kind}", f"all.{kind}", annotate=True, source="site",
         count='a, "b"',

@@ -98,14 +98,14 @@ def test_as_if_the_inputs_ended_there(tmp_path, monkeypatch, kind, limit):
     short = write(tmp_path / "short" / "in", kind, bad, limit)
     options = options_of(kind, bad)
     suffix = {"txt": "jsonl", "lines.txt": "txt"}.get(kind, kind)
-    tables = "removed.jsonl", "clusters.tsv"
+    output, *tables = (
+        "kept/" if folder_output else f"k.{suffix}", "removed.jsonl", "clusters.tsv"
+    )  # fmt: skip
     found = {}
     for name, inputs, more in (("limited", whole, {"limit": limit}), ("short", short, {})):
-        folder = tmp_path / f"of-{name}"
-        folder.mkdir()
         found[name] = both_engines(
-            fastlsh.deduplicate_files, folder, inputs, "kept/" if folder_output else f"k.{suffix}",
-            *tables, threshold=0.6, **options, **more,
+            fastlsh.deduplicate_files, tmp_path / f"of-{name}", inputs, output, *tables,
+            threshold=0.6, **options, **more,
         )  # fmt: skip
     (result, same), (expected, written) = found["limited"], found["short"]
     if kind in ("txt", "lines.txt"):  # whose ids are their paths

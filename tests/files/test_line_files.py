@@ -185,17 +185,13 @@ def test_text_files_are_copied_without_what_repeats(tmp_path, monkeypatch):
     (folder / "e.txt").write_bytes(b"\x00\xd8")
     how = {"encoding": "utf-16-le", "output": "kept/", "on_error": "skip"}
     for drop, names in ((False, ["a", "b", "c", "d"]), (True, ["a", "b", "d"])):
-        place = tmp_path / str(drop)
-        place.mkdir()
-        _, files = both(place, [str(folder)], drop_empty=drop, **how)
+        _, files = both(tmp_path / str(drop), [str(folder)], drop_empty=drop, **how)
         kept = {name[5]: data for name, data in files.items() if name.startswith("kept/")}
         assert sorted(kept) == names
         assert kept["a"] == (folder / "a.txt").read_bytes()
         assert kept["b"].decode("utf-16-le") == "two\n"
         assert kept.get("c", b"") == kept["d"] == b""
-    one = tmp_path / "one"
-    one.mkdir()
-    _, files = both(one, [str(folder)], encoding="utf-16-le", on_error="skip")
+    _, files = both(tmp_path / "one", [str(folder)], encoding="utf-16-le", on_error="skip")
     rows = [json.loads(line)["text"] for line in files["kept.jsonl"].splitlines()]
     assert rows == ["menü\r\none\r\n", "two\n", "", ""]
 

@@ -69,6 +69,14 @@ def fits(*arguments, expected=0, most=LIMIT + 30, **sizes):
 
 
 ON_DISK = "--engine", "disk"
+LONGEST = ((LIMIT << 20) - (160 << 20)) // 6
+"""The bytes of the longest row."""
+
+
+def deduplicated(path, *options, suffix=None, **sizes):
+    """Deduplicate a file on disk, which fits; return the messages."""
+    out = path.with_name(f"k.{suffix or path.suffix[1:]}")
+    return fits("dedup", path, "-o", out, *ON_DISK, *options, **sizes)
 
 
 def sentences(seed, count):
@@ -120,7 +128,7 @@ def test_a_dictionary_for_far_more_text_than_the_file_has(tmp_path):
     assert sum(map(len, texts)) * 4000 > 1 << 30
     pq.write_table(pa.table({"text": column}), path, row_group_size=200_000)
     assert path.stat().st_size < 2 << 20
-    fits("dedup", path, "-o", tmp_path / "k.parquet", *ON_DISK, most=LIMIT + MORE)
+    deduplicated(path, most=LIMIT + MORE)
 
 
 def test_wide_rows_cost_nothing_where_only_texts_are_read(tmp_path):
@@ -155,9 +163,8 @@ def test_a_row_of_very_many_lines(tmp_path):
     path = tmp_path / "in.jsonl"
     text = "\n".join(f"{n % 1000:x}" for n in range(lines))
     path.write_text(json.dumps({"text": text}) + "\n", encoding="utf-8")
-    out = tmp_path / "k.jsonl"
     most = LIMIT + 20 * lines / 1e6  # as the documentation says, for each line
-    fits("dedup", path, "-o", out, "--by", "line", *ON_DISK, most=most)
+    deduplicated(path, "--by", "line", most=most)
 
 
 READERS = ["jsonl", "csv", "txt", "parquet", "arrow"]
@@ -172,7 +179,7 @@ def longest_text(worst):
     """Return a text for the longest row: the worst one has quotes, and characters of four bytes."""
     draw = random.Random(5)
     words = [f"{n:x}" + '"' * (worst and n % 5 == 0) for n in range(40_000)]
-    size = ((LIMIT << 20) - (160 << 20)) // 6 - 100
+    size = LONGEST - 100
     text = " ".join(draw.choices(words, k=4_900_000))
     if not worst:
         return text[:size]
@@ -180,7 +187,7 @@ def longest_text(worst):
     return text + "😀"
 
 
-ROW = ((LIMIT << 20) - (160 << 20)) // 6 - 200
+ROW = LONGEST - 200
 """Bytes of the longest row without its keys and marks."""
 
 LINES = 2_290_000
@@ -246,7 +253,7 @@ def test_rows_with_lists_of_numbers(tmp_path):
     })  # fmt: skip
     path = tmp_path / "in.parquet"
     pq.write_table(table.cast(pa.schema({"text": pa.string(), "v": pa.list_(pa.int8())})), path)
-    fits("dedup", path, "-o", tmp_path / "k.parquet", *ON_DISK, most=LIMIT + 30)
+    deduplicated(path)
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -264,8 +271,7 @@ def test_the_worst_row_that_is_accepted(tmp_path, case, job):
 
 def filled(unit):
     """Return a list of JSON with one value many times: with it, a row has all of its bytes."""
-    size = ((LIMIT << 20) - (160 << 20)) // 6 - 200
-    return "[" + ",".join([unit] * (size // len(unit + ","))) + "]"
+    return "[" + ",".join([unit] * (ROW // len(unit + ","))) + "]"
 
 
 def nested(unit):
@@ -320,13 +326,12 @@ def test_a_row_that_becomes_as_large_as_it_may(tmp_path, case):
 
 
 def test_rows_that_become_large_are_converted_one_after_the_other(tmp_path):
-    path, out = tmp_path / "in.jsonl", tmp_path / "k.csv"
+    path = tmp_path / "in.jsonl"
     values = ",".join(["{}"] * 1_100_000)
     with path.open("w", encoding="utf-8") as file:
         for number in range(6):
             file.write(f'{{"text": "text {number}", "v": [{values}]}}\n')
-    command = ["dedup", path, "-o", out, *ON_DISK, "--convert-to", "csv"]
-    fits(*command, threads=4)
+    deduplicated(path, "--convert-to", "csv", suffix="csv", threads=4)
 
 
 def structs(rows, count):
@@ -339,22 +344,20 @@ def structs(rows, count):
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("to", ["csv", "jsonl"])
 def test_tables_become_text_within_the_memory(tmp_path, to, threads):
-    path, out = tmp_path / "in.parquet", tmp_path / f"k.{to}"
+    path = tmp_path / "in.parquet"
     table = pa.table({"text": sentences(6, 400), "v": structs(400, 5_000)})
     pq.write_table(table, path, row_group_size=20)
-    command = ["dedup", path, "-o", out, *ON_DISK, "--convert-to", to]
-    fits(*command, threads=threads)
+    deduplicated(path, "--convert-to", to, suffix=to, threads=threads)
 
 
 @pytest.mark.parametrize("to", ["csv", "parquet"])
 def test_long_rows_of_parquet_are_worked_on_one_after_the_other(tmp_path, to):
-    path, out = tmp_path / "in.parquet", tmp_path / f"k.{to}"
+    path = tmp_path / "in.parquet"
     text = longest_text(False)[:20_000_000]
     table = pa.table({"text": [f"{n} {text}" for n in range(6)]})
     pq.write_table(table, path, use_dictionary=False, write_batch_size=1, data_page_size=1000)
     more = [] if to == "parquet" else ["--convert-to", to]
-    command = ["dedup", path, "-o", out, *ON_DISK, "--rule", "equal", *more]
-    fits(*command, threads=4)
+    deduplicated(path, "--rule", "equal", *more, suffix=to, threads=4)
 
 
 TEXTS, PARTS = 2300, 10

@@ -104,7 +104,6 @@ def test_documents_without_a_word_stay_by_every_rule(tmp_path):
     for rule in ("jaccard", "equal"):
         for words, empty in (("whitespace", 4), ("alphanumeric", 6)):
             folder = tmp_path / f"{rule}-{words}"
-            folder.mkdir()
             found, _ = both(folder, inputs, rule=rule, shingler=Shingler("word", words=words))
             assert (found.empty, found.n_kept) == (empty, 6 if empty == 4 else 7), folder
 
@@ -133,7 +132,6 @@ def test_ids_of_every_kind_and_repeated_ones(tmp_path, monkeypatch):
     result, _ = both(tmp_path, write_shards(tmp_path, rows, 2))
     # 7 and 7.0 are equal, as they are in Python, and so are ids of rows of different shards.
     assert result.repeated_ids == 40 - 4 - 8
-    (tmp_path / "again").mkdir()
     rows = [{"text": row["text"]} for row in rows]
     both(tmp_path / "again", write_shards(tmp_path, rows, 2))
 

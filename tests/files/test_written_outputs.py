@@ -8,10 +8,7 @@ import pytest
 
 from fastlsh import (
     InputError,
-    decontaminate_files,
     deduplicate_files,
-    deduplicate_line_files,
-    deduplicate_span_files,
 )
 from fastlsh.files.disk import write
 from fastlsh.files.plan import OutputPlan
@@ -19,36 +16,25 @@ from fastlsh.files.run import workdir
 from fastlsh.files.run.workdir import WorkDirectory, outputs_there, recording
 from fastlsh.io import replacing_together
 from fastlsh.io import rows as rewriting
-from jobs import JOBS as STAGED
-from jobs import staged_job
+from jobs import FILES, JOBS, staged_job
 from killed_runs import StoppedError, stopped_in
-from shards import OF_PASSAGES, contents, rows_of, small_budget, write_shards
+from shards import contents, rows_of, small_budget, write_shards
 
-JOBS = {
-    "documents": (deduplicate_files, {"engine": "disk", "keep_work": True}),
-    "lines": (deduplicate_line_files, {"engine": "disk", "keep_work": True, "threshold": 1.0}),
-    "spans": (deduplicate_span_files, {"engine": "disk", "keep_work": True, "min_length": 40}),
-    "items": (decontaminate_files, {}),
-}
+NAMES = ["documents", "lines", "passages", "items"]
 
 
-def items(folder):
-    """Write evaluation items, one of the collection, and return the path."""
-    rows = [row for row in rows_of(3, 36) if len((row["text"] or "").split()) > 40]
-    return write_shards(folder, rows[:1], 1, "evals")[0]
-
-
-@pytest.fixture(params=JOBS)
+@pytest.fixture(params=NAMES)
 def job(request, tmp_path, monkeypatch):
     """A function that runs a job, writes to a directory of its folder, and stops if it is told."""
-    function, more = JOBS[request.param]
-    small_budget(monkeypatch, **(OF_PASSAGES if request.param == "spans" else {}))
+    of_name = JOBS[request.param]
+    small_budget(monkeypatch, **of_name.sizes)
     monkeypatch.setattr(write, "_OUTPUTS", 1)
     monkeypatch.setattr("fastlsh.files.run.manifest.UNIT", 2_000)
     monkeypatch.chdir(tmp_path)
-    inputs = write_shards(tmp_path, rows_of(3, 36), 4)
-    if function is decontaminate_files:
-        more = {"evals": items(tmp_path), **more}
+    more = of_name.prepared(tmp_path)
+    more.pop("against", None)  # all files keep something without it
+    if "evals" not in more:
+        more |= {"engine": "disk", "keep_work": True}
     written, again = [], rewriting._written
 
     def run(output, stop_after=None, **other):
@@ -59,11 +45,11 @@ def job(request, tmp_path, monkeypatch):
             return again(each, *arguments, **keywords)
 
         written.clear()
-        keywords = {"work": "work", "memory": "300M", "threads": 1, **more, **other}
+        keywords = {"work": "work", **more, **other}
         with monkeypatch.context() as patch:
             patch.setattr(rewriting, "_written", counted)
             try:
-                function(inputs=inputs, output=output, **keywords)
+                of_name.function(output=output, **keywords)
             except StoppedError:
                 assert stop_after is not None
         return [Path(path).name for path in written]
@@ -71,7 +57,7 @@ def job(request, tmp_path, monkeypatch):
     return run
 
 
-NAMES = [f"in{number}.jsonl" for number in range(4)]
+OUTPUTS = [f"in{number}.jsonl" for number in range(FILES)]
 
 
 def test_another_output_is_complete(job):
@@ -79,11 +65,11 @@ def test_another_output_is_complete(job):
     job("right/", work="else")
     job("right/", work="else2", convert_to="csv")
     right = contents(Path("right"))
-    assert job("a/", stop_after=2) == NAMES[:2]
-    assert job("b/", stop_after=3) == NAMES[:3]
+    assert job("a/", stop_after=2) == OUTPUTS[:2]
+    assert job("b/", stop_after=3) == OUTPUTS[:3]
     job("b/", stop_after=4, convert_to="csv")
     job("c/")
-    assert contents(Path("c")) == {name: right[name] for name in NAMES}
+    assert contents(Path("c")) == {name: right[name] for name in OUTPUTS}
 
 
 def damaged(folder, kind):
@@ -121,7 +107,7 @@ CHANGES = [
 
 @pytest.mark.parametrize(
     ("job", "change"),
-    [*(("documents", change) for change in CHANGES), *((job, CHANGES[1]) for job in JOBS)],
+    [*(("documents", change) for change in CHANGES), *((job, CHANGES[1]) for job in NAMES)],
     indirect=["job"],
 )
 def test_what_does_not_fit_is_written_again(job, tmp_path, monkeypatch, change):
@@ -129,12 +115,12 @@ def test_what_does_not_fit_is_written_again(job, tmp_path, monkeypatch, change):
     job("right/", work="else")
     with monkeypatch.context() as patch:  # a run that ends when all its outputs have appeared
         patch.setattr("fastlsh.files.run.workdir.WorkDirectory.empty", lambda *_: None)
-        assert job("out/") == NAMES
+        assert job("out/") == OUTPUTS
     if kind == "a byte, and the old time":  # of another file: the inode differs
         (tmp_path / "out/in0.jsonl").rename(tmp_path / "old")
         shutil.copy2(tmp_path / "old", tmp_path / "out/in0.jsonl")
     damaged(tmp_path / "out", kind)
-    assert job("out/") == NAMES[:again]
+    assert job("out/") == OUTPUTS[:again]
     assert contents(Path("out")) == contents(Path("right"))
 
 
@@ -150,7 +136,7 @@ def test_finish_in_stages_checks_what_is_there(tmp_path, monkeypatch, name, dama
         return found if path == file else [*found[:3], -1, *found[4:]]
 
     monkeypatch.setattr(workdir, "_file_record", elsewhere)
-    run = staged_job(tmp_path, STAGED[name])
+    run = staged_job(tmp_path, JOBS[name])
     run.parts(2, stages=run.stages[:-1])
     if damage:
         (run.folder / run.keywords["output"] / "in1.jsonl").write_bytes(b"{}\n")
