@@ -49,13 +49,6 @@ def any_order(seed):
     return order
 
 
-def done_before(function, keywords, done):
-    """Run some parts of three of some stages: (stage, *numbers), None for a stage that is whole."""
-    for stage, *numbers in done:
-        for number in numbers:
-            function(**keywords, stage=stage, part=None if number is None else (number, 3))
-
-
 def run_with(engine, function, *arguments, work, **keywords):
     """Run a job in memory, on disk, or in stages of two parts each: "stages"."""
     keywords = {"memory": "300M", "threads": 1, **keywords}

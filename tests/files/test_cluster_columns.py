@@ -183,14 +183,8 @@ def test_a_sum_that_is_no_finite_number_is_null(tmp_path):
     found = [row["cluster_n"] for row in table_rows(place / "all.jsonl")]
     assert found == [None, None, 2.0]
     assert [row["cluster_n"] for row in table_rows(place / "clusters.jsonl")] == [None, None]
-
-
-@pytest.mark.exhaustive
-def test_nothing_to_count(tmp_path):
     (tmp_path / "a.jsonl").write_text("", encoding="utf-8")
-    result, place = everywhere(
-        tmp_path, tmp_path / "a.jsonl", annotate=True, source="site", count="tokens"
-    )
+    result, place = everywhere(tmp_path / "none", tmp_path / "a.jsonl", annotate=True, count="n")
     assert (result.documents, contents(place)["all.jsonl"]) == (0, b"")
 
 

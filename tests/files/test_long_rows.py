@@ -244,10 +244,7 @@ def test_no_other_block_is_held_beside_one_that_is_alone():
                 most.append(len(held))
             yield number
 
-    def work(number):
-        return number
-
-    done = ordered_map(blocks(), work, 3, alone=lambda number: number % 10 == 7)
+    done = ordered_map(blocks(), int, 3, alone=lambda number: number % 10 == 7)
     found = []
     for number in done:
         if number % 10 == 7:
@@ -301,8 +298,7 @@ def test_texts_that_cannot_be_compared_are_named(tmp_path, monkeypatch):
     assert (tmp_path / "m.jsonl").read_bytes() == (tmp_path / "k.jsonl").read_bytes()
 
 
-@pytest.mark.exhaustive
-def test_copies_and_estimates_need_no_sets(tmp_path, monkeypatch):
+def test_copies_and_estimates_need_no_sets_and_lines_do(tmp_path, monkeypatch):
     limited(monkeypatch, compared=24_000)
     text = text_of(20_000)
     keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
@@ -311,17 +307,12 @@ def test_copies_and_estimates_need_no_sets(tmp_path, monkeypatch):
     with pytest.raises(fastlsh.InputError, match="row 9: the text has"):
         fastlsh.deduplicate_files(inputs, **keywords)
     inputs = with_long(tmp_path, 6, text, text)
-    assert fastlsh.deduplicate_files(inputs, **keywords, restart=True).documents == 26
-
-
-def test_the_row_of_a_long_line(tmp_path, monkeypatch):
-    limited(monkeypatch, compared=24_000)
-    line = text_of(20_000)
-    inputs = with_long(tmp_path, 6, f"a\n{line}\nb", f"c\nd\n{line} and more")
-    keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
+    keywords["restart"] = True
+    assert fastlsh.deduplicate_files(inputs, **keywords).documents == 26
+    inputs = with_long(tmp_path, 6, f"a\n{text}\nb", f"c\nd\n{text} and more")
     with pytest.raises(fastlsh.InputError, match="row 8: the text has 20 KB"):
         fastlsh.deduplicate_line_files(inputs, threshold=0.8, **keywords)
-    assert fastlsh.deduplicate_line_files(inputs, **keywords, restart=True).documents == 26
+    assert fastlsh.deduplicate_line_files(inputs, **keywords).documents == 26
 
 
 @pytest.mark.parametrize("each", [PER_ROW, PER_BATCH, PER_COMPARED])

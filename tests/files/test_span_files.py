@@ -22,6 +22,7 @@ from fastlsh.stages import anchors_of
 from fastlsh.texts import as_texts, word_units
 from hostile_texts import SPLITTING, alike_in_part, hostile_text
 from in_stages import both_engines
+from killed_runs import stopped_in
 from report_page import Page, words
 from shards import OF_PASSAGES, SIZES, small_budget, write_shards
 
@@ -256,17 +257,11 @@ def test_overlapping_contexts_are_gathered_once(tmp_path, monkeypatch):
     texts = [same + own, other + same]
     rows = [{"id": n, "text": text} for n, text in enumerate(texts)]
     inputs = write_shards(tmp_path, rows, 1)
-    monkeypatch.setattr(spans, "repeated_contexts", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        deduplicate_span_files(
-            inputs, tmp_path / "kept.jsonl", 400, engine="disk", work=tmp_path / "work"
-        )
+    run = deduplicate_span_files, inputs, tmp_path / "kept.jsonl", 400
+    work = {"engine": "disk", "work": tmp_path / "work"}
+    stopped_in(monkeypatch, spans, "repeated_contexts", 0, *run, **work)
     gathered = sum(path.stat().st_size for path in (tmp_path / "work").glob(f"*/{TEXTS}"))
     assert 2 * len(same) <= gathered < 2 * len(same) + 4 * 2 * 400
-
-
-def interrupted(*_, **__):
-    raise KeyboardInterrupt
 
 
 def test_bad_arguments(tmp_path):

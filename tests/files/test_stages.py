@@ -36,7 +36,6 @@ from in_stages import (
     ENGINES,
     any_order,
     both_engines,
-    done_before,
     each_stage_at_once,
     in_parts,
     killed_until_done,
@@ -332,7 +331,7 @@ TOO_EARLY = [
         ([("find", 1, 3), ("write", 3)], "finish", "of the stage write, part 1/1 has not"),
     ]),
 ]  # fmt: skip
-"""What is done of a run, which stage is tried then, and what its error says."""
+"""Which of three parts of stages are done, which stage is tried then, and what its error says."""
 
 
 @pytest.mark.parametrize(("job", "cases"), TOO_EARLY)
@@ -341,7 +340,10 @@ def test_a_stage_whose_forerunner_is_incomplete(tmp_path, monkeypatch, job, case
     work = tmp_path / "work"
     keywords = {**job.prepared(tmp_path), **job.named(tmp_path / "out"), "work": work}
     for done, stage, line in cases:
-        done_before(job.function, keywords, done)
+        for before, *numbers in done:
+            for number in numbers:
+                of_three = None if number is None else (number, 3)
+                job.function(**keywords, stage=before, part=of_three)
         assert (work / MANIFEST).exists() == ("no run" not in line)
         part = (1, 3) if "evals" in keywords and stage not in WHOLE else None
         with pytest.raises(InputError) as caught:
@@ -516,6 +518,7 @@ def test_bad_rows_may_be_skipped_later(each_run, tmp_path):
         for name, file in each_run.keywords.items()
         if name in TABLES | CLEAN
     }
+    (tmp_path / "three").mkdir()
     each_run.call(**three, work=None, on_error="skip")
     assert each_run.written() == contents(tmp_path / "three")
 
@@ -611,7 +614,7 @@ def test_writers_leave_each_other_alone_without_locks(run, tmp_path, monkeypatch
     in_parts(deduplicate_files, keywords, 2, stages=STAGES[:6])
     monkeypatch.setattr("fastlsh.io.journal.try_lock", lambda number: True)
     other = Replacements()
-    with other.file(f"{tmp_path}/two/kept/in0.jsonl", folders=True) as temporary:
+    with other.file(f"{tmp_path}/out/kept/in0.jsonl", folders=True) as temporary:
         Path(temporary).write_text("half of", "utf-8")
         deduplicate_files(**keywords, stage="write")
         assert Path(temporary).exists()
