@@ -90,19 +90,14 @@ def test_all_functions_on_the_examples(spark, examples):
     assert rows_of(near_duplicates(df)) == pairs
 
 
-def upper_without_start(text):
-    return text[CUT:].upper()
-
-
 CUT = 3
+SHOUTED = fastlsh.Shingler(size=4, normalize=lambda text: text[CUT:].upper())
 SEARCHES = {
     "contained": {
         "threshold": 0.4, "keep": "longest", "rule": "contained", "containment": 0.8, **EASY
     },
     "equal": {"threshold": 0.8, "rule": "equal", "shingler": fastlsh.Shingler(lowercase=True)},
-    "a function": {
-        "threshold": 0.7, "shingler": fastlsh.Shingler(size=4, normalize=upper_without_start)
-    },
+    "a function": {"threshold": 0.7, "shingler": SHOUTED},
     "fineweb": fastlsh.preset("fineweb"),
     "stack": fastlsh.preset("stack"),
     "estimates": {"threshold": 0.7, "verify": "signature", "scheme": "fss", "seed": 7},
