@@ -64,7 +64,10 @@ def found_by(result):
     return getattr(result, "n_pairs", None) or getattr(result, "n_hits", None) or result.n_removed
 
 
-@pytest.mark.parametrize(("name", "of"), covering(JOBS, [1, 2, 7]))
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [*covering(JOBS, [2, 7]), pytest.param("documents", 1, marks=pytest.mark.exhaustive)],
+)
 def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, monkeypatch, name, of):
     job, work = JOBS[name], tmp_path / "work"
     small_units(monkeypatch, **job.sizes)
