@@ -13,6 +13,7 @@ import pytest
 
 from fastlsh import Shingler, near_duplicate_files, near_duplicates
 from fastlsh.files.budget import free_memory
+from files import put_table
 from shards import WORDS
 
 pa = pytest.importorskip("pyarrow")
@@ -237,12 +238,7 @@ def write_worst_row(path, values):
     elif path.suffix == ".txt":
         path.write_text(row["text"], encoding="utf-8")
     else:
-        table = pa.table({name: as_column(value) for name, value in row.items()})
-        if path.suffix == ".parquet":
-            pq.write_table(table, path)
-        else:
-            with pa.ipc.new_file(path, table.schema) as writer:
-                writer.write_table(table)
+        put_table(path, pa.table({name: as_column(value) for name, value in row.items()}))
 
 
 def test_rows_with_lists_of_numbers(tmp_path):

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlsh import (
-    InputError,
-    deduplicate_files,
-)
+from fastlsh import InputError, deduplicate_files
 from fastlsh.files.disk import write
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run import workdir

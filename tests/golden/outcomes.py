@@ -15,13 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import shards
-from fastlsh import (
-    Key,
-    decontaminate_files,
-    deduplicate_files,
-    near_duplicate_files,
-    overlap_files,
-)
+from fastlsh import Key, decontaminate_files, deduplicate_files, near_duplicate_files, overlap_files
 from fastlsh.cli import main
 from golden.files import contents, make_inputs, masked, quoted, shown, shown_index
 from in_stages import in_parts, stages_of
