@@ -188,7 +188,6 @@ def test_options_that_the_engine_has_no_use_for(run, inputs):
 
 
 def test_the_log_tells_stages_and_result(run, inputs):
-    pytest.importorskip("pyarrow")
     run("dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--log", "run.log", "-q")
     events = table_rows("run.log")
     assert events[0]["event"] == "started"

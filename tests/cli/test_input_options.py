@@ -19,8 +19,6 @@ def test_lines(run, engine):
     assert run("pairs", "a.txt", "--split", "lines", "-q")[1].splitlines()[1:] == [
         "a.txt:2\ta.txt:6\t1.000000"
     ]
-    if engine == "disk":
-        pytest.importorskip("pyarrow")
     more = ["--split", "lines", "-q", "--engine", engine]
     assert run("dedup", "a.txt", "-o", "b.txt", *more) == (0, "", [])
     assert Path("b.txt").read_bytes() == f"{ONE}\n{OTHER}\r\n".encode()

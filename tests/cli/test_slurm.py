@@ -16,7 +16,6 @@ from files import put_table
 from redis_server import free_port
 from shards import contents, rows_of, write_shards
 
-pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("sbatch") is None, reason="needs Slurm: sbatch"),

@@ -12,7 +12,6 @@ from combinations import first
 from fastlsh.cli import main
 from shards import contents, rows_of, write_shards
 
-pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 on_posix = pytest.mark.skipif(os.name == "nt", reason="needs a shell")
 
 FASTLSH = """\
