@@ -71,7 +71,7 @@ MOST_PROCESSES = 8
 OF_CI = (
     "_kernels/test_baseline_has_no_avx.py", "bench", "docs/test_integrations.py",
     "docs/test_published.py", "docs/test_systems.py", "fuzz", "integrations", "ports",
-    "systems", "test_layers.py", "test_workflows.py",
+    "systems", "test_layers.py",
 )  # fmt: skip
 
 
