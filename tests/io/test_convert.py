@@ -201,6 +201,19 @@ def test_a_null_as_the_only_column_is_a_row(here):
 # --- all of them
 
 
+@pytest.mark.parametrize("to", ["parquet", "jsonl", "csv"])
+@pytest.mark.parametrize("kept", [[0, 0], [0, 1]])
+def test_what_is_written_can_be_read(here, to, kept):
+    put_rows("d/a.jsonl", {"text": "a"}, {"text": "b"})
+    put("d/b.csv", "text\na\nb\n")
+    put("d/c.tsv", "text\na\nb\n")
+    put("d/e.txt", "b")
+    convert("d", "out/", to, [*kept * 3, kept[1]])
+    assert sorted(os.listdir("out")) == [f"{name}.{to}" for name in "abce"]
+    found = read("out")
+    assert list(map(str, found.texts)) == ["b"] * 4 * kept[1]
+
+
 def test_columns_of_one_name(here):
     pa = pytest.importorskip("pyarrow")
     put_table("a.parquet", pa.table([["a"], [1], [2]], names=["text", "n", "n"]))
