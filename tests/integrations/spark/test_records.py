@@ -136,32 +136,7 @@ def test_several_columns(spark):
     assert rows_of(found) == memory_proofs(texts, range(N), **EASY)
 
 
-def test_refusals(spark):
-    df = frame(spark, TEXTS, **MORE).selectExpr(
-        "*", "nullif(number, 1) AS gap", "struct(id) AS s", "if(id = 7, double('NaN'), null) AS nan"
-    )
-    for options, error, message in (
-        ({"within": "nan"}, ValueError, "column 'nan' holds NaN"),
-        ({"source": "nan"}, ValueError, "column 'nan' holds NaN"),
-        ({"count": "gap"}, ValueError, r"column 'gap' holds no value \(null or NaN\)"),
-        ({"count": "from"}, TypeError, "'from' must hold numbers to be summed, got string"),
-        ({"source": "s"}, TypeError, "'s' of df must hold strings or numbers, got struct"),
-        ({"text": ["text", "id"]}, TypeError, "'id' of df must hold strings or messages, got big"),
-        (
-            {"roles": ["user"]},
-            ValueError,
-            "roles is for messages, which column 'text' of df has no",
-        ),
-        ({"join_with": " "}, ValueError, "join_with is for texts of several columns or messages"),
-        ({"max_copies": 2}, ValueError, "max_copies has no effect with annotate=True"),
-    ):
-        with pytest.raises(error, match=message):
-            annotate(df, **options)
-    with pytest.raises(ValueError, match="has a column 'cluster_size' already: rename it"):
-        annotate(df.selectExpr("*", "1 AS cluster_size"))
-    nan = df.selectExpr("*", "if(id = 7, double('NaN'), share) AS n")
-    with pytest.raises(ValueError, match="id 7: column 'n' holds no value"):
-        annotate(nan, count="n")
+def test_messages_that_cannot_be_read(spark):
     bad = spark.createDataFrame([(1, [(None, "x", None, None)])], f"id long, text {MESSAGE}")
     with pytest.raises(ValueError, match="id 1: a message in column 'text' has no role"):
         proofs(bad)

@@ -3,7 +3,7 @@
 import pytest
 
 import fastlsh
-from fastlsh.integrations.spark import deduplicate, near_duplicates, proofs
+from fastlsh.integrations.spark import annotate, deduplicate, near_duplicates, proofs
 from fastlsh.integrations.spark.search_columns import (
     BAD_TEXT,
     REPEATED,
@@ -23,7 +23,10 @@ def df(spark):
 
     table = {"id": range(40), "text": TEXTS, "score": [float(i) for i in range(40)]}
     df = spark.createDataFrame(pa.table(table))
-    return df.selectExpr("*", "CAST(score AS decimal(9,2)) AS exact", "map(1, id) AS map")
+    return df.selectExpr(
+        "*", "CAST(score AS decimal(9,2)) AS exact", "map(1, id) AS map", "struct(id) AS s",
+        "nullif(id, 1) AS gap", "if(id = 7, double('NaN'), score) AS nan",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,28 @@ def df(spark):
 def test_arguments(df, options, error, message):
     with pytest.raises(error, match=message):
         proofs(df, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"within": "nan"}, ValueError, "column 'nan' holds NaN"),
+        ({"source": "nan"}, ValueError, "column 'nan' holds NaN"),
+        ({"count": "gap"}, ValueError, r"column 'gap' holds no value \(null or NaN\)"),
+        ({"count": "nan"}, ValueError, "id 7: column 'nan' holds no value"),
+        ({"count": "text"}, TypeError, "'text' must hold numbers to be summed, got string"),
+        ({"source": "s"}, TypeError, "'s' of df must hold strings or numbers, got struct"),
+        ({"text": ["text", "id"]}, TypeError, "'id' of df must hold strings or messages, got big"),
+        ({"roles": ["user"]}, ValueError, "roles is for messages, which column 'text' of df has n"),
+        ({"join_with": " "}, ValueError, "join_with is for texts of several columns or messages"),
+        ({"max_copies": 2}, ValueError, "max_copies has no effect with annotate=True"),
+    ],
+)
+def test_arguments_of_annotations(df, options, error, message):
+    with pytest.raises(error, match=message):
+        annotate(df, **options)
+    with pytest.raises(ValueError, match="has a column 'cluster_size' already: rename it"):
+        annotate(df.selectExpr("id", "text", "1 AS cluster_size"))
 
 
 def test_no_dataframe():
