@@ -1,6 +1,11 @@
-"""Which combinations of parameters the default run tries; the others are marked `exhaustive`."""
+"""Which combinations of parameters the default run tries; the others are marked `exhaustive`.
+
+And values of options, which a random request draws from the table of options.
+"""
 
 import importlib.util
+import os
+import re
 from itertools import product
 
 import pytest
@@ -75,3 +80,34 @@ def every(step, values, first=0):
         pytest.param(value, marks=[] if number % step == first else [pytest.mark.exhaustive])
         for number, value in enumerate(values)
     ]
+
+
+def seeds(default, of_ci):
+    """Return the numbers of random requests: FASTLSH_REQUESTS, or so many as CI tries."""
+    most = int(os.environ.get("FASTLSH_REQUESTS", of_ci))
+    return [
+        pytest.param(seed, marks=[] if seed < default else pytest.mark.exhaustive)
+        for seed in range(most)
+    ]
+
+
+def drawn(draw, option, values, columns):
+    """Draw a value of an option: one of `values` if they have its name, or one of its kind."""
+    kind = option.kind
+    if option.name in values:
+        choices = values[option.name]
+    elif kind.name == "choice":
+        choices = kind.choices
+    elif kind.name == "integer":
+        numbers = [kind.least, kind.least + 1, 2, 3, 5, 9, 20, 50]
+        choices = [number for number in numbers if number >= kind.least]
+    elif kind.name == "number":
+        choices = [0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    elif kind.name == "file":  # an output
+        suffixes = re.findall(r"\.(\w+)", option.help.rpartition("(")[2]) or ["json"]
+        choices = [f"{option.name}.{suffix}" for suffix in suffixes]
+    elif kind.metavar == "COL":
+        choices = columns
+    else:
+        choices = ["", " ", "§"]
+    return draw.choice(choices)

@@ -22,6 +22,9 @@ from contextlib import suppress
 _waiting = []
 """The process that waits, and the connection to it."""
 
+_asking = threading.Lock()
+"""Held by the thread that asks for a process."""
+
 
 def run(*arguments, data=b"", text=False, timeout=120, line=""):
     """Run Python with these arguments: ``-c CODE ...``, ``-m MODULE ...`` or ``FILE ...``.
@@ -35,9 +38,10 @@ def run(*arguments, data=b"", text=False, timeout=120, line=""):
     pipes = [os.pipe() for _ in range(4)]  # input, output, messages, and the status at the end
     theirs = [pipes[0][0], *(end for _, end in pipes[1:])]
     request = json.dumps([arguments, os.getcwd(), dict(os.environ), line]).encode()
-    connection = _connection()
-    socket.send_fds(connection, [len(request).to_bytes(8, "little")], theirs)
-    connection.sendall(request)
+    with _asking:
+        connection = _connection()
+        socket.send_fds(connection, [len(request).to_bytes(8, "little")], theirs)
+        connection.sendall(request)
     for number in theirs:
         os.close(number)
     found = {}

@@ -1,5 +1,7 @@
 """A run that is killed at a certain event: python crash.py FUNCTION EVENT KEYWORDS_AS_JSON.
 
+The keywords are those of the function; of "command" they are its words, and "sizes" of budgets.
+
 Or a command in a process of its own, with small budgets: `small`.
 """
 
@@ -57,6 +59,9 @@ def small():
 
 if __name__ == "__main__":
     name, event, keywords = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
-    events = count_events(event, OF_PASSAGES if name == "deduplicate_span_files" else {})
+    sizes = keywords.pop("sizes", OF_PASSAGES if name == "deduplicate_span_files" else {})
+    events = count_events(event, sizes)
+    if name == "command":
+        sys.exit(main(keywords["words"]))
     getattr(fastlsh, name)(**keywords)
     print(events())
