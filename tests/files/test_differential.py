@@ -434,7 +434,7 @@ def differences(expected, found):
             yield f"{name}: {expected.files.get(name)!r:.400}\n{found.files.get(name)!r:.400}"
 
 
-@pytest.mark.parametrize("seed", seeds(6, 100))
+@pytest.mark.parametrize("seed", seeds([0, 2, 3], 100))
 def test_all_engines_do_the_same(tmp_path, monkeypatch, request, seed):
     asked = Request(seed, tmp_path)
     first = asked.words
