@@ -10,6 +10,7 @@ import pytest
 
 from combinations import first
 from fastlsh.cli import main
+from fastlsh.files.run.stages import STAGES
 from shards import contents, rows_of, write_shards
 
 on_posix = pytest.mark.skipif(os.name == "nt", reason="needs a shell")
@@ -180,3 +181,13 @@ def test_memory_of_stages_that_have_all_documents(command, capfd, monkeypatch):
             given[words[words.index("--stage") + 1]] = int(words[words.index("--stage") - 1][:-1])
     assert given["sign"] == given["write"] == 300
     assert 300 < given["unite"] < given["finish"]
+
+
+def test_the_last_stage_tells_of_skipped_rows_where_no_document_is_left(run):
+    Path("a.jsonl").write_text('{"text": 5}\n', encoding="utf-8")
+    words = ["dedup", "a.jsonl", "-o", "k.jsonl", "--on-error", "skip"]
+    expected = run.done(*words)[1]
+    for stage in STAGES:
+        _, lines = run.done(*words, "--memory", "300M", "--work", "work", "--stage", stage)
+    assert lines[1:] == expected
+    assert "1 row skipped" in lines[-1]

@@ -294,3 +294,19 @@ def test_a_tokenizer_that_is_not_deterministic_is_refused_before_the_work(tmp_pa
             engine=engine, work=tmp_path / "work" if engine == "disk" else None,
         )  # fmt: skip
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("unit", ["char", "byte"])
+def test_both_engines_estimate_accidents_of_the_same_texts(tmp_path, unit):
+    """The texts of the reference collection count, and characters or bytes as the unit says."""
+    rows = [{"text": "für jede Straße ein schöner Gruß " * 20}]
+    known, inputs = (write_shards(tmp_path, rows, 1, name) for name in ("known", "in"))
+    told = []
+    for engine in ("memory", "disk"):
+        with pytest.warns(UserWarning, match="equal by accident") as caught:
+            deduplicate_span_files(
+                inputs, tmp_path / "k.jsonl", 5, against=known, shingler=Shingler(unit),
+                engine=engine,
+            )  # fmt: skip
+        told.append({str(warning.message) for warning in caught})
+    assert told[0] == told[1]
