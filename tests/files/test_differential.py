@@ -102,7 +102,7 @@ SAID_BY_ENGINES = re.compile(
     r"(working on disk|decontaminating in|continuing the run) |--memory limits only |"
     r"part \d+ has .* a family that does not fit|stage \w+(, part \S+)?: done|(.*; )?engine: |"
     r"warning: (shingles of .* are short for these|about .* comparisons per document) |"
-    r"warning: removed temporary files of a run that was killed"
+    r"warning: (removed temporary files|completed the outputs) of a run that was killed"
 )
 """Messages that belong to an engine, and the advice that signatures in memory allow."""
 
