@@ -64,7 +64,7 @@ def small_budget(monkeypatch, **sizes):
     wanted = {"block": 700, "segment": 40, "rows": 16, "part": 10, "texts": 2000, **sizes}
     texts = wanted.pop("texts")
     wanted |= {"waiting": texts, "prepared": texts, "of_families": texts}
-    wanted |= {"in_part": texts // 2, "grouped": texts // 2}
+    wanted |= {"in_part": texts // 2, "grouped": max(texts // 2, 1)}  # it is never 0
 
     def of(cls, memory, params, threads, piece=0):
         return cls(memory, **wanted)
