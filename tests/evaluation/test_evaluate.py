@@ -331,10 +331,12 @@ def test_progress():
 
 
 @pytest.fixture
-def collection(write):
+def collection(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     texts = made(60)
     rows = [json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate(texts)]
-    return write("in.jsonl", "\n".join(rows) + "\n"), texts
+    (tmp_path / "in.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return "in.jsonl", texts
 
 
 def test_the_command(run, collection, tmp_path):
