@@ -255,12 +255,11 @@ class Spans(Search[SpansFound]):
             added = SpanColumns(cut.removed, before)
         else:
             changed = {number - before: text for number, text in cut.texts.items()}
-        texts = joined_texts(as_texts(others.texts), as_texts(collection.texts))
         files = [(part.source.path, part.documents) for part in collection.parts]
         with self.clock("writing"), replacing_together() as together:
             held.write_rows(self.targets, kept, together, texts=changed, added=added)
             self._write(
-                passages, files, partial(_excerpts_of_texts, texts), held.skipped, together,
+                passages, files, partial(_excerpts_of_texts, held), held.skipped, together,
                 has_against=bool(request.against),
             )  # fmt: skip
         characters = characters_of(as_texts(collection.texts), cutting.shingler, request.run)
@@ -365,8 +364,9 @@ class Spans(Search[SpansFound]):
         return search_stages(run, self.clock, decide, finish, self.targets, merge, left)
 
 
-def _excerpts_of_texts(texts: Texts, places: NDArray[np.int64]) -> list[Excerpt]:
+def _excerpts_of_texts(held: Held, places: NDArray[np.int64]) -> list[Excerpt]:
     """Return stretches of documents, by the numbers of these."""
+    texts = joined_texts(as_texts(held.others.texts), as_texts(held.collection.texts))
     strings = (texts.take(row).strings()[0] for row in places[:, :1])
     bounds = places[:, 1:].tolist()
     return [Excerpt.of(text, *place) for text, place in zip(strings, bounds, strict=True)]
