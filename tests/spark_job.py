@@ -14,11 +14,12 @@ import os
 import signal
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 from pyspark.sql import SparkSession
 
 from fastlsh import Key
-from fastlsh.integrations.spark import engine, functions, workers
+from fastlsh.integrations.spark import functions, workers
 
 
 def once(folder, name):
@@ -73,12 +74,19 @@ def harmed(worker, name, harm, with_worker):
 
 def harm_workers(harm, with_worker):
     """Let the workers that are sent from here on do harm."""
-    signer, link, work = workers.signer, workers.link, engine.work
+    signer, link, answers_of = workers.signer, workers.link, workers.Answers
     workers.signer = lambda *given: harmed(signer(*given), "sign", harm, with_worker)
     workers.link = harmed(link, "link", harm, with_worker)
-    engine.work = lambda rows, worker, *more: work(
-        rows, lambda sizes: harmed(worker(sizes), "decide", harm, with_worker), *more
-    )
+
+    def harmed_answers(*given):
+        answers = answers_of(*given)
+        methods = {
+            name: harmed(getattr(answers, name), "decide", harm, with_worker)
+            for name in ("proofs", "pairs")
+        }
+        return SimpleNamespace(**methods)
+
+    workers.Answers = harmed_answers
 
 
 def main(settings):

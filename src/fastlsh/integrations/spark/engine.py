@@ -1,13 +1,12 @@
 """The way of the rows through Spark: keys, links, families, parts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.files import RemovalRules
 from fastlsh.integrations.spark import families as finding
-from fastlsh.integrations.spark import families as parts
 from fastlsh.integrations.spark import workers
 from fastlsh.integrations.spark.search_columns import (
     NOT_EMPTY,
@@ -19,7 +18,7 @@ from fastlsh.integrations.spark.search_columns import (
     rows_of,
 )
 from fastlsh.integrations.spark.workers import check_workers
-from fastlsh.parameters import SearchParams, check_params
+from fastlsh.parameters import SearchParams
 from fastlsh.search import warn_of_long_shingles
 from fastlsh.stages import check_keep
 
@@ -98,39 +97,6 @@ def _counts_of(all_links: Any) -> Any:
     return counts
 
 
-def work(
-    rows: Any,
-    worker: Callable[[tuple[int, int]], workers.Worker],
-    schema: Mapping[str, str],
-    partitions: int | None,
-) -> Any:
-    """Let whole families of rows be worked on.
-
-    Parameters
-    ----------
-    rows
-        As `family_rows` returns them.
-    worker
-        Makes the function for `mapInArrow`, given the sizes that `whole_families` takes.
-    schema
-        The types of its columns by name; "id" is the type of the ids.
-    partitions
-        How many.
-    """
-    from pyspark.sql import functions
-    from pyspark.sql.types import BooleanType, DoubleType, LongType, StructField, StructType
-
-    types = {
-        "id": rows.schema["id"].dataType, "double": DoubleType(), "boolean": BooleanType(),
-        "long": LongType(),
-    }  # fmt: skip
-    fields = [StructField(name, types[kind]) for name, kind in schema.items()]
-    ordered = _by(rows, "family", partitions).sortWithinPartitions(
-        "family", functions.desc("fixed"), "id"
-    )
-    return ordered.mapInArrow(worker((parts.PART, parts.SPILL)), StructType(fields))
-
-
 def _by(frame: Any, column: str, partitions: int | None) -> Any:
     """Bring the rows with the same value together."""
     if partitions is None:
@@ -140,36 +106,45 @@ def _by(frame: Any, column: str, partitions: int | None) -> Any:
 
 @dataclass(frozen=True)
 class Search:
-    """A search whose families are known."""
+    """A search whose families are known.
+
+    Attributes
+    ----------
+    rows : pyspark.sql.DataFrame
+        As `family_rows` returns them.
+    answers : workers.Answers
+        What workers do with whole families of them.
+    partitions : int or None
+        How many partitions the families are divided into.
+    """
 
     rows: Any
-    params: SearchParams
-    keep: str | None
-    removal: RemovalRules
-    columns: SearchColumns
+    answers: workers.Answers
     partitions: int | None
 
-    @property
-    def id(self) -> str:
-        """The column of ids."""
-        return self.columns.id
-
     def work(self, method: str, schema: Mapping[str, str]) -> Any:
-        """Return what a method of `workers.Decider` yields."""
+        """Return what a method of `workers.Answers` yields.
 
-        def worker(sizes: tuple[int, int]) -> workers.Worker:
-            decider = workers.Decider(self.params, self.keep, self.removal, self.columns, *sizes)
-            task: workers.Worker = getattr(decider, method)
-            return task
+        `schema` has the types of its columns by name; "id" is the type of the ids.
+        """
+        from pyspark.sql import functions
+        from pyspark.sql.types import BooleanType, DoubleType, LongType, StructField, StructType
 
-        return work(self.rows, worker, schema, self.partitions)
+        types = {
+            "id": self.rows.schema["id"].dataType, "double": DoubleType(),
+            "boolean": BooleanType(), "long": LongType(),
+        }  # fmt: skip
+        fields = [StructField(name, types[kind]) for name, kind in schema.items()]
+        ordered = _by(self.rows, "family", self.partitions).sortWithinPartitions(
+            "family", functions.desc("fixed"), "id"
+        )
+        return ordered.mapInArrow(getattr(self.answers, method), StructType(fields))
 
 
 def search(
     df: Any,
     threshold: float,
     *,
-    removal: RemovalRules,
     text: str | Sequence[str] = "text",
     join_with: str = "\n",
     roles: Sequence[str] | None = None,
@@ -178,14 +153,24 @@ def search(
     keep: str = "first",
     priority: str | None = None,
     against: Any | None = None,
+    annotate: bool = False,
+    max_copies: int | None = None,
+    copies_per: tuple[str, int] | None = None,
+    source: str | None = None,
+    count: str | Sequence[str] = (),
     max_candidates: int = 1000,
+    max_pairs: int = 1,
     partitions: int | None = None,
     families: str = "auto",
     **keywords: Any,
 ) -> Search:
     """Check the arguments, and find the families."""
-    params = check_params(SearchParams.of(threshold, **keywords))
+    removal = RemovalRules.of(
+        keep, max_candidates, annotate, max_copies, copies_per, source, count, has_clusters=False
+    )
+    params = SearchParams.of(threshold, **keywords)
     check_keep(keep, with_priority=priority is not None)
+    check_integer(max_pairs, "max_pairs")
     columns = SearchColumns(
         text, id, priority, join_with, roles, within, removal.labels, removal.counts
     )  # fmt: skip
@@ -195,4 +180,7 @@ def search(
         check_frame(against, columns, "against")
     rows = family_rows(df, against, columns, params, partitions, families)
     kept = None if priority is not None else keep
-    return Search(rows, params, kept, removal, columns, partitions)
+    answers = workers.Answers(
+        params, kept, removal, columns, max_pairs, finding.PART, finding.SPILL
+    )
+    return Search(rows, answers, partitions)

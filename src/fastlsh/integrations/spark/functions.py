@@ -3,13 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastlsh.arguments import check_integer
-from fastlsh.files import RemovalRules
-from fastlsh.integrations.spark import workers
-from fastlsh.integrations.spark.engine import family_rows, search, work
-from fastlsh.integrations.spark.search_columns import FRACTIONS, SearchColumns, check_frame, quoted
-from fastlsh.integrations.spark.workers import check_workers
-from fastlsh.keywords import made, shares
+from fastlsh.integrations.spark.engine import search
+from fastlsh.integrations.spark.search_columns import FRACTIONS, quoted
+from fastlsh.keywords import shares
 from fastlsh.parameters import SearchParams
 
 if TYPE_CHECKING:
@@ -254,50 +250,39 @@ def annotate(
     from pyspark.sql import functions
 
     measure = "containment" if options.get("rule") == "contained" else "similarity"
-    max_copies, copies_per = options.pop("max_copies", None), options.pop("copies_per", None)
-    removal = RemovalRules.of(
-        "first", options.get("max_candidates", 1000), True, max_copies, copies_per, source, count,
-        has_clusters=False,
-    )  # fmt: skip
+    searched = search(df, threshold, annotate=True, source=source, count=count, **options)
+    counts = searched.answers.removal.counts
     sources = [] if source is None else ["cluster_sources"]
     added = ["duplicate_of", measure, "cluster_size", *sources]
-    added += [f"cluster_{name}" for name in removal.counts]
-    found_by = search(df, threshold, removal=removal, **options)
+    added += [f"cluster_{name}" for name in counts]
     for name in added:
         if df.columns.count(name):
             raise ValueError(f"df has a column {name!r} already: rename it")
-    kinds = {name: df.schema[name].dataType.typeName() for name in removal.counts}
+    kinds = {name: df.schema[name].dataType.typeName() for name in counts}
     types = {name: "double" if kind in FRACTIONS else "long" for name, kind in kinds.items()}
     schema = {"id": "id", "duplicate_of": "id", measure: "double", "cluster_size": "long"}
     schema |= dict.fromkeys(sources, "long")
     schema |= {f"cluster_{name}": kind for name, kind in types.items()}
-    annotations = found_by.work("annotations", schema).withColumnRenamed("id", "_fastlsh_id")
+    annotations = searched.work("annotations", schema).withColumnRenamed("id", "_fastlsh_id")
     defaults = [functions.lit(1)] * (1 + len(sources))
     defaults += [quoted(name).cast(kind) for name, kind in types.items()]
-    joined = df.join(annotations, quoted(found_by.id) == quoted("_fastlsh_id"), "left")
-    counts = zip(added[2:], defaults, strict=True)
-    filled = [functions.coalesce(quoted(name), value).alias(name) for name, value in counts]
+    joined = df.join(
+        annotations, quoted(searched.answers.columns.id) == quoted("_fastlsh_id"), "left"
+    )
+    filled = [
+        functions.coalesce(quoted(name), value).alias(name)
+        for name, value in zip(added[2:], defaults, strict=True)
+    ]
     return joined.select(*map(quoted, [*df.columns, *added[:2]]), *filled)
 
 
-def _decided(
-    df: Any,
-    threshold: float,
-    *,
-    max_copies: int | None = None,
-    copies_per: tuple[str, int] | None = None,
-    max_candidates: int = 1000,
-    **options: Any,
-) -> Any:
+def _decided(df: Any, threshold: float, **options: Any) -> Any:
     """Return (id, kept_id, similarity, against, limited) of removed or limited documents."""
-    removal = RemovalRules.of(
-        "first", max_candidates, False, max_copies, copies_per, None, (), has_clusters=False
-    )
     schema = {
         "id": "id", "kept_id": "id", "similarity": "double", "against": "boolean",
         "limited": "boolean",
     }  # fmt: skip
-    return search(df, threshold, removal=removal, **options).work("proofs", schema)
+    return search(df, threshold, **options).work("proofs", schema)
 
 
 @shares(SearchParams.of, command="pairs")
@@ -343,15 +328,8 @@ def near_duplicates(
     >>> near_duplicates(df).collect()
     [Row(left_id=1, right_id=2, similarity=1.0)]
     """
-    params = made(SearchParams.of, keywords, threshold)
-    max_pairs = check_integer(max_pairs, "max_pairs")
-    columns = SearchColumns(text, id, None, join_with, roles, within)
-    check_frame(df, columns)
-    check_workers(df)
-    linked_rows = family_rows(df, None, columns, params, partitions, families)
-    return work(
-        linked_rows,
-        lambda sizes: workers.pairer(params, max_pairs, *sizes),
-        {"left_id": "id", "right_id": "id", "similarity": "double"},
-        partitions,
-    )
+    searched = search(
+        df, threshold, text=text, join_with=join_with, roles=roles, id=id, within=within,
+        max_pairs=max_pairs, partitions=partitions, families=families, **keywords,
+    )  # fmt: skip
+    return searched.work("pairs", {"left_id": "id", "right_id": "id", "similarity": "double"})

@@ -168,8 +168,10 @@ def _family_links(union: stages.UnionFind) -> Iterator[Any]:
 
 
 @dataclass(frozen=True)
-class Decider:
-    """Decides on rows of whole families, sorted by family, then with `fixed` first, then by id.
+class Answers:
+    """Workers from rows of whole families to answers, in one process for one group of families.
+
+    The rows are sorted by family, then with `fixed` first, then by id.
 
     Attributes
     ----------
@@ -181,6 +183,8 @@ class Decider:
         What stays of a cluster, and what is counted of it.
     columns
         Which columns the rows have.
+    max_pairs
+        How many pairs a part may have.
     part, spill
         As in `whole_families`.
     """
@@ -189,6 +193,7 @@ class Decider:
     keep: str | None
     removal: RemovalRules
     columns: SearchColumns
+    max_pairs: int
     part: int
     spill: int
 
@@ -245,6 +250,25 @@ class Decider:
                     **counts.columns(documents[part], clusters[part]),
                 )
 
+    def pairs(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield (left_id, right_id, similarity) of all pairs."""
+        for rows in whole_families(batches, self.part, self.spill):
+            try:
+                pairs = stages.find_pairs_of_part(
+                    rows["text"], np.arange(len(rows)), self.params, max_pairs=self.max_pairs,
+                    within=_groups(rows), threads=1,
+                )  # fmt: skip
+            except TooManyPairsError as error:
+                first = rows["id"][0].as_py()
+                raise TooManyPairsError(f"{error} (in the part from id {first!r} on)") from None
+            for start in range(0, len(pairs.left), ROWS):
+                chosen = slice(start, start + ROWS)
+                yield batch_of(
+                    left_id=_taken(rows["id"], pairs.left[chosen]),
+                    right_id=_taken(rows["id"], pairs.right[chosen]),
+                    similarity=pairs.similarity[chosen],
+                )
+
     def _decided(
         self, batches: Iterable[Any]
     ) -> Iterator[tuple[Any, NDArray[np.bool_], stages.PartDecisions]]:
@@ -294,30 +318,6 @@ def _groups(rows: Any) -> NDArray[np.int64] | None:
     if "within" not in rows.column_names:
         return None
     return label_hashes(rows["within"].combine_chunks()).view(np.int64)
-
-
-def pairer(params: SearchParams, max_pairs: int, part: int, spill: int) -> Worker:
-    """Return a worker from rows of whole families, as `Decider` takes them, to their pairs."""
-
-    def pair(batches: Iterable[Any]) -> Iterator[Any]:
-        for rows in whole_families(batches, part, spill):
-            try:
-                pairs = stages.find_pairs_of_part(
-                    rows["text"], np.arange(len(rows)), params, max_pairs=max_pairs,
-                    within=_groups(rows), threads=1,
-                )  # fmt: skip
-            except TooManyPairsError as error:
-                first = rows["id"][0].as_py()
-                raise TooManyPairsError(f"{error} (in the part from id {first!r} on)") from None
-            for start in range(0, len(pairs.left), ROWS):
-                chosen = slice(start, start + ROWS)
-                yield batch_of(
-                    left_id=_taken(rows["id"], pairs.left[chosen]),
-                    right_id=_taken(rows["id"], pairs.right[chosen]),
-                    similarity=pairs.similarity[chosen],
-                )
-
-    return pair
 
 
 def _taken(column: Any, rows: Any) -> Any:
