@@ -38,7 +38,7 @@ def hits_of(path):
     return [tuple(row[name] for name in names) for row in table_rows(path)]
 
 
-RULES = [{}, {"rule": "span", "around": 3, "join": "|"}, {"limit": 70}]
+RULES = [{}, {"rule": "span", "around": 3, "join": "|"}, {"limit": 30}]
 
 
 @pytest.mark.parametrize(("threads", "size", "rule"), covering([1, 3], [200, 1 << 22], RULES))
@@ -50,7 +50,7 @@ def test_the_answer_of_the_function_in_memory(files, tmp_path, monkeypatch, thre
     clean, hits = tmp_path / "clean.jsonl", tmp_path / "hits.jsonl"
     done = decontaminate_files(inputs, evals, clean, hits=hits, threads=threads, **rule)
     assert hits_of(hits) == list(expected)
-    assert len(expected) >= 6
+    assert len(expected) >= (1 if "limit" in rule else 6)
     texts = [row["text"] for row in rows] if expected.texts is None else expected.texts
     left = zip(rows, texts, expected.kept.tolist(), strict=True)
     assert table_rows(clean) == [{**row, "text": text} for row, text, kept in left if kept]
