@@ -15,15 +15,7 @@ from fastlsh.evaluation import Precision, Removals
 from fastlsh.files.data_sets import DataSets, each_block
 from fastlsh.files.requests import AgainstOptions, Path, paths
 from fastlsh.html import shortened
-from fastlsh.io import (
-    BlockDocuments,
-    Ids,
-    Paths,
-    ReadOptions,
-    expand_one,
-    read_objects,
-    table_rows,
-)
+from fastlsh.io import BlockDocuments, Ids, Paths, ReadOptions, expand_one, read_objects, table_rows
 from fastlsh.keywords import made, shares
 from fastlsh.texts import as_texts
 

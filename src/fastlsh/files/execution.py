@@ -21,14 +21,7 @@ from fastlsh.files.plan import EngineChoice, OutputPlan
 from fastlsh.files.requests import Request
 from fastlsh.files.run.manifest import RESULT, begin, described, join, plan_units
 from fastlsh.files.run.ownership import FINISHED
-from fastlsh.files.run.records import (
-    ANSWER,
-    DOCUMENTS_MADE,
-    GATHERED,
-    LINKED,
-    SIGNED,
-    Summary,
-)
+from fastlsh.files.run.records import ANSWER, DOCUMENTS_MADE, GATHERED, LINKED, SIGNED, Summary
 from fastlsh.files.run.run import Run, accept_mended, forget_unless_resumable
 from fastlsh.files.run.stages import (
     PAIR_STAGES,

@@ -16,13 +16,7 @@ from fastlsh.files.plan import (
     RequestedOutputs,
     changing_over,
 )
-from fastlsh.files.requests import (
-    Engine,
-    EngineOptions,
-    Path,
-    ReadBudget,
-    Request,
-)
+from fastlsh.files.requests import Engine, EngineOptions, Path, ReadBudget, Request
 from fastlsh.files.results import FileDeduplication
 from fastlsh.files.tasks.dedup import Dedup
 from fastlsh.index import Index, check_counted, finish_outputs, location_of

@@ -8,14 +8,7 @@ from typing import NamedTuple
 from fastlsh.errors import InputError
 from fastlsh.io import filesystems
 from fastlsh.io.errors import check_writer, reading
-from fastlsh.io.folders import (
-    COLUMNAR,
-    SPLIT,
-    is_json,
-    parse_format,
-    split_suffix,
-    stem,
-)
+from fastlsh.io.folders import COLUMNAR, SPLIT, is_json, parse_format, split_suffix, stem
 from fastlsh.io.run_paths import check_target
 from fastlsh.io.same_file import is_written_in_place
 from fastlsh.io.sources import Source

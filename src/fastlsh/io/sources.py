@@ -8,12 +8,7 @@ from typing import NamedTuple, TypedDict
 
 from fastlsh.errors import InputError
 from fastlsh.io.errors import listed
-from fastlsh.io.folders import (
-    COLUMNAR,
-    DELIMITED,
-    FORMATS,
-    SPLIT,
-)
+from fastlsh.io.folders import COLUMNAR, DELIMITED, FORMATS, SPLIT
 
 # What messages call files, and their formats.
 _DELIMITED = "CSV and TSV", DELIMITED

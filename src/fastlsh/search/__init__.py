@@ -6,13 +6,9 @@ from fastlsh.search.advice import warn_of_needless_comparisons as warn_of_needle
 from fastlsh.search.advice import warn_of_short_documents as warn_of_short_documents
 from fastlsh.search.advice import warn_of_short_passages as warn_of_short_passages
 from fastlsh.search.contamination_params import DEFAULT_SHINGLER as DEFAULT_SHINGLER
-from fastlsh.search.contamination_params import (
-    ContaminationKeywords as ContaminationKeywords,
-)
+from fastlsh.search.contamination_params import ContaminationKeywords as ContaminationKeywords
 from fastlsh.search.contamination_params import ContaminationParams as ContaminationParams
-from fastlsh.search.decontamination import (
-    DecontaminationKeywords as DecontaminationKeywords,
-)
+from fastlsh.search.decontamination import DecontaminationKeywords as DecontaminationKeywords
 from fastlsh.search.decontamination import Items as Items
 from fastlsh.search.decontamination import boilerplate_of as boilerplate_of
 from fastlsh.search.decontamination import cuts_of as cuts_of

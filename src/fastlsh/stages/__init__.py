@@ -15,12 +15,7 @@ Other rooms of fastlsh also take from here what is not in ``__all__``; that may 
 
 from fastlsh.parameters import SearchParams
 from fastlsh.stages.answers import Part as Part
-from fastlsh.stages.answers import (
-    PartDecisions,
-    PartPairs,
-    decide_part,
-    find_pairs_of_part,
-)
+from fastlsh.stages.answers import PartDecisions, PartPairs, decide_part, find_pairs_of_part
 from fastlsh.stages.answers import decide as decide
 from fastlsh.stages.answers import find_crossing as find_crossing
 from fastlsh.stages.answers import find_pairs as find_pairs

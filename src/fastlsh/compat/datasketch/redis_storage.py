@@ -8,11 +8,7 @@ import os
 from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Any
 
-from fastlsh.compat.datasketch.containers import (
-    OrderedStorage,
-    UnorderedStorage,
-    random_name,
-)
+from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
 
 
 class RedisListStorage(OrderedStorage):

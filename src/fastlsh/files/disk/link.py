@@ -12,12 +12,7 @@ from fastlsh._kernels.candidates import _candidates
 from fastlsh.banding import ASKS, OFFERS, of_band
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.disk.segments import (
-    OF_DOCUMENTS,
-    BandKeys,
-    Minima,
-    drop_keys,
-)
+from fastlsh.files.disk.segments import OF_DOCUMENTS, BandKeys, Minima, drop_keys
 from fastlsh.files.disk.sorted_keys import pieces_of_range, ranges
 from fastlsh.files.run.ownership import MANIFEST
 from fastlsh.files.run.records import LINKED, Linked

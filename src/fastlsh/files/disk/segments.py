@@ -18,13 +18,7 @@ from fastlsh.files.disk.sorted_keys import SortedRun, keep_first_bits, sorted_in
 from fastlsh.files.run.ownership import UnsealedError
 from fastlsh.files.run.records import BlockRecord, Segment, segment_name
 from fastlsh.files.run.run import Run
-from fastlsh.files.run.workdir import (
-    begin_array,
-    complete,
-    new_array,
-    save_array,
-    write_at,
-)
+from fastlsh.files.run.workdir import begin_array, complete, new_array, save_array, write_at
 from fastlsh.parallel import batches, ordered_map, run_batches
 from fastlsh.priorities import PriorityRecord
 

@@ -21,12 +21,7 @@ from fastlsh.files.execution import Task, execute, table_of, units_signed
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import Request
 from fastlsh.files.results import FileDecontamination
-from fastlsh.files.run.manifest import (
-    OUTPUT_PATH,
-    check_unchanged,
-    fingerprints,
-    plain_shingler,
-)
+from fastlsh.files.run.manifest import OUTPUT_PATH, check_unchanged, fingerprints, plain_shingler
 from fastlsh.files.run.records import SAMPLE, BlockRecord
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import CONTAMINATION_STAGES, OF_DECONTAMINATION, Ended, Stage

@@ -46,10 +46,7 @@ from fastlsh.io import (
 from fastlsh.keywords import Prepared, checkable, made, shares
 from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
-from fastlsh.search import (
-    ContaminationKeywords,
-    ContaminationParams,
-)
+from fastlsh.search import ContaminationKeywords, ContaminationParams
 from fastlsh.texts import plain_strings
 
 if TYPE_CHECKING:

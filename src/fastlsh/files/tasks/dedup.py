@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arguments import check_choice
 from fastlsh.arrays import unique
-from fastlsh.files.answers import (
-    Deduplicated,
-    Proof,
-    Removals,
-    left_out,
-    rows_of,
-    short_documents,
-)
+from fastlsh.files.answers import Deduplicated, Proof, Removals, left_out, rows_of, short_documents
 from fastlsh.files.answers import notes as notes_of
 from fastlsh.files.cutting import WholeRows
 from fastlsh.files.disk.decide import (
@@ -42,18 +35,8 @@ from fastlsh.files.plan import (
     plan_removal,
     prepared,
 )
-from fastlsh.files.requests import (
-    SHARED,
-    Path,
-    Request,
-    search_params,
-)
-from fastlsh.files.results import (
-    FileDeduplication,
-    counts_of,
-    shared_fields,
-    warn_if_none_left,
-)
+from fastlsh.files.requests import SHARED, Path, Request, search_params
+from fastlsh.files.results import FileDeduplication, counts_of, shared_fields, warn_if_none_left
 from fastlsh.files.run.records import Summary
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Ended, Stage
@@ -76,20 +59,11 @@ from fastlsh.index import (
     published,
     refusal_of_id,
 )
-from fastlsh.io import (
-    Collection,
-    Ids,
-    Paths,
-    replacing_together,
-    take,
-    write_text,
-)
+from fastlsh.io import Collection, Ids, Paths, replacing_together, take, write_text
 from fastlsh.keywords import Prepared, checkable, shares
 from fastlsh.parallel import Stopwatch, plural
 from fastlsh.reporting import RunCounts, largest_clusters_page, report_page
-from fastlsh.results import (
-    Deduplication,
-)
+from fastlsh.results import Deduplication
 from fastlsh.search import deduplicate_texts
 from fastlsh.stages import check_keep
 

@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_choice, check_integer
-from fastlsh.files.answers import (
-    LinesFound,
-    removal_page,
-    write_spans,
-)
+from fastlsh.files.answers import LinesFound, removal_page, write_spans
 from fastlsh.files.answers import notes as notes_of
 from fastlsh.files.cutting import Cutting, WithoutPieces
 from fastlsh.files.disk.decide import (
@@ -29,12 +25,7 @@ from fastlsh.files.execution import Search, search_stages
 from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, OutputPlan, RequestedOutputs, plan_removal, prepared
 from fastlsh.files.requests import SHARED, Path, Request
-from fastlsh.files.results import (
-    FileLineDeduplication,
-    counts_of,
-    shared_fields,
-    warn_if_none_left,
-)
+from fastlsh.files.results import FileLineDeduplication, counts_of, shared_fields, warn_if_none_left
 from fastlsh.files.run.records import Segment, Summary
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Ended, Stage
@@ -44,9 +35,7 @@ from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.reporting import LineRun, Passage, line_run, removed_passages
 from fastlsh.search import CutCollections, deduplicate_lines_of_texts
-from fastlsh.stages import (
-    piece_params,
-)
+from fastlsh.stages import piece_params
 
 if TYPE_CHECKING:
     from fastlsh.files.requests import FilePairKeywords

@@ -18,14 +18,7 @@ from fastlsh.files.disk.segments import saved_columns
 from fastlsh.files.execution import Search, search_stages
 from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, prepared, select_engine
-from fastlsh.files.requests import (
-    SHARED,
-    Engine,
-    Path,
-    Request,
-    paths,
-    search_params,
-)
+from fastlsh.files.requests import SHARED, Engine, Path, Request, paths, search_params
 from fastlsh.files.results import FileOverlap, counts_of, shared_fields
 from fastlsh.files.run.manifest import OUTPUT_PATH
 from fastlsh.files.run.records import NOTHING, Summary

@@ -19,12 +19,7 @@ from fastlsh.files.answers import (
     named_files,
     write_components,
 )
-from fastlsh.files.disk.decide import (
-    answer_of_all_parts,
-    answer_rows,
-    check_pairs,
-    pairs_of_parts,
-)
+from fastlsh.files.disk.decide import answer_of_all_parts, answer_rows, check_pairs, pairs_of_parts
 from fastlsh.files.disk.gathered import as_json, gathered_texts
 from fastlsh.files.estimate import check_exact_fits
 from fastlsh.files.execution import Search, search_stages
@@ -61,12 +56,7 @@ from fastlsh.io import (
 from fastlsh.keywords import Prepared, checkable, shares
 from fastlsh.parallel import Stopwatch, plural
 from fastlsh.parameters import SearchParams
-from fastlsh.reporting import (
-    PairFiles,
-    ReportedDocuments,
-    check_report,
-    pairs_page,
-)
+from fastlsh.reporting import PairFiles, ReportedDocuments, check_report, pairs_page
 from fastlsh.results import Matches, Pairs, components_of, count_in_pairs
 from fastlsh.search import check_best, exact_pairs, matches_of_texts, pairs_of_texts
 from fastlsh.stages import characters_of

@@ -10,11 +10,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arrays import sorted_range
 from fastlsh.files.annotations import SpanColumns
-from fastlsh.files.answers import (
-    CutPassages,
-    SpansFound,
-    left_out,
-)
+from fastlsh.files.answers import CutPassages, SpansFound, left_out
 from fastlsh.files.answers import notes as notes_of
 from fastlsh.files.budget import BASE, per_passage
 from fastlsh.files.cutting import SpanCutting, WithoutSpans
@@ -36,12 +32,7 @@ from fastlsh.files.execution import Search, check_memory, search_stages
 from fastlsh.files.held import Held
 from fastlsh.files.plan import EngineChoice, OutputPlan, RequestedOutputs, plan_removal, prepared
 from fastlsh.files.requests import SHARED, FileKeywords, Path, Request
-from fastlsh.files.results import (
-    FileSpanDeduplication,
-    counts_of,
-    shared_fields,
-    warn_if_none_left,
-)
+from fastlsh.files.results import FileSpanDeduplication, counts_of, shared_fields, warn_if_none_left
 from fastlsh.files.run.records import KEPT, BlockRecord
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.stages import Ended, Stage

@@ -13,12 +13,7 @@ from fastlsh._kernels.rows._rows import chosen_lines, lines_with_tails
 from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.arrays import numbers_of
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.io.arrays import (
-    AS_OBJECTS,
-    LIGHT,
-    PER_ROW,
-    memory_as_objects,
-)
+from fastlsh.io.arrays import AS_OBJECTS, LIGHT, PER_ROW, memory_as_objects
 from fastlsh.io.blocks.contract import (
     AddedColumns,
     BlockDocuments,
