@@ -51,6 +51,19 @@ shinglers = st.fixed_dictionaries(
 bandings = st.sampled_from([(1, 1), (4, 1), (16, 1), (4, 2), (8, 2), (5, 3), (1, 16)])
 thresholds = st.sampled_from([0.01, 0.2, 1 / 3, 0.5, 0.6, 0.75, 0.8, 1.0])
 verifications = st.sampled_from(["exact", "exact", "signature", "none"])
+hashings = st.fixed_dictionaries(
+    {"seed": st.integers(0, 5), "scheme": st.sampled_from(["affine32", "fss"])}
+)
+priorities = st.one_of(
+    st.sampled_from(["first", "last", "longest"]),
+    st.lists(st.integers(-3, 3), min_size=40, max_size=40),
+)
+
+
+def as_options(keep):
+    """Return a word, or numbers of documents, as the keyword argument of who stays."""
+    return {"keep": keep} if isinstance(keep, str) else {"priority": keep}
+
 
 few_letters = pytest.mark.filterwarnings("ignore:shingles of")
 """For tests whose texts have so few letters that all are alike by chance, which is warned of."""
@@ -78,7 +91,13 @@ def collections(draw, texts=narrow, max_size=24):
 
 @contextmanager
 def little_room(batch, shingles=None):
-    """Run with tiny batches, blocks and set storage: what is never met in small tests."""
+    """Run with tiny batches, blocks and set storage: what is never met in small tests.
+
+    A batch of None changes nothing.
+    """
+    if batch is None:
+        yield
+        return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fastlsh.signatures.steps.MAX_BATCH", batch)
         patch.setattr("fastlsh.stages.decisions.BLOCK", batch)
@@ -100,6 +119,8 @@ def _little_steps(patch, size):
         "search.exact_join.HASHES", "texts.steps.STEP",
     ):  # fmt: skip
         patch.setattr(f"fastlsh.{name}", size)
+    for name in ("FAMILIES", "SETTLED"):  # one family at a time for each thread
+        patch.setattr(f"fastlsh.stages.decisions.{name}", 1)
     patch.setattr(_candidates, "emit_pairs", partial(_candidates.emit_pairs, steps=1))
     patch.setattr(_candidates, "Keeper", HastyKeeper)
     patch.setattr("fastlsh.search.exact_join.SetJoin", HastyJoin)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
@@ -13,7 +13,9 @@ from strategies import (
     bandings,
     collections,
     few_letters,
+    hashings,
     little_room,
+    narrow,
     shinglers,
     thresholds,
     verifications,
@@ -28,37 +30,24 @@ def as_list(pairs):
     return [(a, b, None if math.isnan(s) else s) for a, b, s in pairs]
 
 
-@given(collections(), thresholds, bandings, verifications, st.integers(1, 3))
-def test_equal_to_the_oracle(texts, threshold, banding, verify, size):
+@settings(max_examples=3 * settings().max_examples)
+@given(
+    collections(narrow | wide), thresholds, bandings, verifications, shinglers, hashings,
+    st.integers(1, 3), st.sampled_from([None, 1, 3, 50]),
+)  # fmt: skip
+def test_equal_to_the_oracle(texts, threshold, banding, verify, shingler, hashing, threads, batch):
     bands, rows = banding
-    found = near_duplicates(
-        texts, threshold, shingler=Shingler(size=size), num_perm=16, bands=bands, rows=rows,
-        verify=verify,
-    )  # fmt: skip
-    truth = oracle.Oracle(texts, size=size, num_perm=16)
+    with little_room(batch):
+        found = near_duplicates(
+            texts, threshold, shingler=Shingler(**shingler), num_perm=16, bands=bands, rows=rows,
+            verify=verify, threads=threads, **hashing,
+        )  # fmt: skip
+    truth = oracle.Oracle(texts, **shingler, num_perm=16, **hashing)
     expected = truth.near_duplicates(threshold, bands, rows, verify)
     assert as_list(found) == as_list(expected)
     assert found.documents == len(texts)
     assert found.empty == sum(not units for units in truth.units)
     assert found.params == LSHParams(bands, rows)
-
-
-@given(collections(wide, 12), shinglers, st.integers(0, 5), st.sampled_from(["affine32", "fss"]))
-def test_every_unit_seed_and_scheme(texts, options, seed, scheme):
-    found = near_duplicates(
-        texts, 0.5, shingler=Shingler(**options), num_perm=20, bands=10, rows=2, seed=seed,
-        scheme=scheme,
-    )  # fmt: skip
-    truth = oracle.Oracle(texts, **options, num_perm=20, seed=seed, scheme=scheme)
-    assert as_list(found) == truth.near_duplicates(0.5, 10, 2)
-
-
-@given(collections(), st.sampled_from([1, 2, 5]), st.sampled_from([1, 3, 50]))
-def test_threads_and_room_are_irrelevant(texts, threads, room):
-    options = {"shingler": Shingler(size=2), "num_perm": 16, "bands": 8, "rows": 2}
-    expected = list(near_duplicates(texts, 0.4, **options, threads=1))
-    with little_room(room):
-        assert list(near_duplicates(texts, 0.4, **options, threads=threads)) == expected
 
 
 def test_a_similarity_of_exactly_the_threshold_counts():
@@ -81,15 +70,6 @@ def test_ids_name_the_pairs():
     assert near_duplicates(texts).left_id == [0]
     for ids in (("a", "b", "c"), range(5, 8), np.array(["a", "b", "c"]), iter("abc")):
         assert len(near_duplicates(texts, ids=ids).right_id) == 1
-
-
-def test_equal_text_in_any_disguise():
-    texts = ["é plus more", "é plus more".encode(), b"plain ascii text", "plain ascii text"]
-    assert list(near_duplicates(texts)) == [(0, 1, 1.0), (2, 3, 1.0)]
-    byte = Shingler("byte")
-    assert list(near_duplicates(texts, shingler=byte)) == [(0, 1, 1.0), (2, 3, 1.0)]
-    lower = Shingler(lowercase=True)
-    assert list(near_duplicates(["The SAME text", "the same TEXT"], shingler=lower)) == [(0, 1, 1)]
 
 
 def test_structured_texts_are_told_apart():

@@ -1,6 +1,7 @@
 """Parts of whole families, however they were gathered, answer what the whole collection does."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,10 +20,13 @@ from fastlsh.stages import SearchParams, decide_part, find_pairs_of_part, sign_b
 from refusals import refuses
 from stages_engine import parts_of
 from strategies import (
+    as_options,
     bandings,
     collections,
     few_letters,
+    hashings,
     narrow,
+    priorities,
     share,
     shinglers,
     thresholds,
@@ -35,11 +39,6 @@ pytestmark = few_letters
 
 def given_numbers(n, wide_ones):
     return np.arange(n) * 2**40 + 2**33 if wide_ones else np.arange(n)
-
-
-def as_options(keep):
-    """Return a word, or an array of priorities, as the keyword argument of `decide_part`."""
-    return {"keep": keep} if isinstance(keep, str) else {"priority": keep}
 
 
 def decided(texts, fixed, keep, most, params, parts, seed, known=False, wide_ones=False):
@@ -74,29 +73,14 @@ def assert_same(found, result, fixed):
     assert proof[theirs].tolist() == theirs.tolist()
 
 
-priorities = st.one_of(
-    st.sampled_from(["first", "last", "longest"]),
-    st.lists(st.integers(-3, 3), min_size=24, max_size=24),
-)
-searches = st.fixed_dictionaries(
-    {
-        "verify": verifications,
-        "scheme": st.sampled_from(["affine32", "fss"]),
-        "seed": st.integers(0, 3),
-        "shingler": shinglers,
-        "contained": st.sampled_from([None, None, 0.4, 1.0]),
-    }
-)
-
-
-def options_of(search, banding, removal=False):
+def options_of(banding, rule, shingler, hashing):
+    """Return the options of a search by a kind of verification, or by a share that is contained."""
+    how = {"verify": rule}
+    if not isinstance(rule, str):
+        how = {"rule": "contained", "containment": rule}
     bands, rows = banding
-    contained = search["contained"]
-    search = {name: value for name, value in search.items() if name != "contained"}
-    if removal and contained is not None:
-        search |= {"verify": "exact", "rule": "contained", "containment": contained}
-    shingler = Shingler(**search["shingler"])
-    return {**search, "shingler": shingler, "num_perm": 16, "bands": bands, "rows": rows}
+    how |= {"num_perm": 16, "bands": bands, "rows": rows, "shingler": Shingler(**shingler)}
+    return how | hashing
 
 
 def check_decisions(texts, against, keep, most, parts, cut, known, wide_ones, **options):
@@ -122,9 +106,12 @@ divisions = (
 
 
 @settings(max_examples=settings().max_examples * 4 // 3)
-@given(collections(narrow | wide), thresholds, bandings, searches, st.tuples(*divisions))
-def test_decisions(texts, threshold, banding, search, division):
-    options = options_of(search, banding, removal=True)
+@given(
+    collections(narrow | wide), thresholds, bandings,
+    verifications | st.sampled_from([0.4, 1.0]), shinglers, hashings, st.tuples(*divisions),
+)  # fmt: skip
+def test_decisions(texts, threshold, banding, rule, shingler, hashing, division):
+    options = options_of(banding, rule, shingler, hashing)
     check_decisions(texts, *division, threshold=threshold, **options)
 
 
@@ -143,23 +130,17 @@ def test_decisions_by_containment(texts, containment, shingler, division):
 
 @settings(max_examples=settings().max_examples * 4 // 3)
 @given(
-    collections(narrow | wide), thresholds, bandings, searches, st.sampled_from([1, 2, 7]),
-    st.integers(0, 99), st.booleans(), st.booleans(),
+    collections(narrow | wide), thresholds, bandings, verifications, shinglers, hashings,
+    st.sampled_from([1, 2, 7]), st.integers(0, 99), st.booleans(), st.booleans(),
 )  # fmt: skip
-def test_pairs(texts, threshold, banding, search, parts, seed, known, wide_ones):
-    options = options_of(search, banding)
+def test_pairs(texts, threshold, banding, verify, shingler, hashing, parts, seed, known, wide_ones):
+    options = options_of(banding, verify, shingler, hashing)
     params = SearchParams.of(threshold, **options)
     expected = near_duplicates(texts, threshold, estimates=True, **options)
     numbers = given_numbers(len(texts), wide_ones)
+    find = partial(find_pairs_of_part, params=params, estimates=True, threads=1)
     found = [
-        find_pairs_of_part(
-            [texts[i] for i in chosen],
-            numbers[chosen],
-            params,
-            batch=said,
-            estimates=True,
-            threads=1,
-        )
+        find([texts[i] for i in chosen], numbers[chosen], batch=said)
         for chosen, said in parts_of(seed, texts, numbers, params, parts, known)
     ]
     for pairs in found:
@@ -235,36 +216,26 @@ SIGNED = sign_batch(TEXTS, PARAMS, signatures=True)
             {"batch": sign_batch([*TEXTS[:1], "another", "text"], PARAMS, signatures=True)},
             ValueError, "the text of row 1 differs",
         ),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("function", [decide_part, find_pairs_of_part])
-def test_refused(function, change, error, message):
-    arguments = {"texts": TEXTS, "numbers": [1, 2, 3], "params": PARAMS, "batch": SIGNED}
-    function(**arguments)
-    refuses(error, message, function, **{**arguments, **change})
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
+        ({"threads": 0}, ValueError, "threads"),
         ({"against": [True, False]}, ValueError, "against must hold True or False"),
         ({"against": [1, 0, 0]}, ValueError, "against must hold True or False"),
         ({"keep": "none"}, ValueError, "keep must be one of"),
-        (
-            {"priority": [1, 2]},
-            ValueError,
-            "priority must hold one number or date for each of the 3",
-        ),
+        ({"priority": [1, 2]}, ValueError, "priority must hold one number or date for each of"),
         ({"priority": [None, "b", "c"]}, ValueError, "priority of document 1: 'b', neither"),
         ({"max_candidates": 0}, ValueError, "max_candidates"),
-        ({"threads": 0}, ValueError, "threads"),
     ],
-)
-def test_what_decisions_refuse(change, error, message):
-    refuses(error, message, decide_part, TEXTS, [1, 2, 3], PARAMS, **change)
+)  # fmt: skip
+def test_refused(change, error, message):
+    arguments = {"texts": TEXTS, "numbers": [1, 2, 3], "params": PARAMS, "batch": SIGNED}
+    decides = {"against", "keep", "priority", "max_candidates"} & change.keys()
+    for function in (decide_part,) if decides else (decide_part, find_pairs_of_part):
+        function(**arguments)
+        refuses(error, message, function, **{**arguments, **change})
 
 
-def test_too_many_pairs():
+def test_pairs_that_are_refused():
+    by_containment = SearchParams.of(0.8, rule="contained")
+    refuses(ValueError, "rule must be 'jaccard'", find_pairs_of_part, ["one"], [0], by_containment)
     for texts in (TEXTS, ["", *TEXTS[:1] * 2]):
         with pytest.raises(TooManyPairsError, match=r"max_pairs=0.* document 2001") as caught:
             find_pairs_of_part(texts, [1000, 2001, 3002], PARAMS, max_pairs=0)
@@ -283,9 +254,3 @@ def test_families_are_what_candidates_connect():
     for left, right, _ in pairs:
         assert sum(left in part and right in part for part in together) == 1
     assert sum(map(len, together)) == len({*pairs.left, *pairs.right})
-
-
-def test_pairs_know_no_other_rule():
-    params = SearchParams.of(0.8, rule="contained")
-    with pytest.raises(ValueError, match="rule must be 'jaccard' where pairs are looked for"):
-        find_pairs_of_part(["one"], [0], params)
