@@ -40,3 +40,11 @@ def removed_characters(documents, length, units_of, n_against=0):
             inside = Counter(p for _, places in units[d][begin : begin + length] for p in places)
             gone |= {(d, place) for place, n in inside.items() if n == all_of[d][place]}
     return gone
+
+
+def removed_by(result, first=0):
+    """Return the characters that a result removes, as a set of (document, place)."""
+    rows = zip(result.document.tolist(), result.start.tolist(), result.end.tolist(), strict=True)
+    gone = [(d + first, place) for d, begin, end in rows for place in range(begin, end)]
+    assert len(gone) == len(set(gone))
+    return set(gone)

@@ -1,22 +1,72 @@
-"""Texts without repeated passages, against the definition in plain Python."""
+"""Texts without repeated passages of characters, bytes or words, against the definition."""
 
 import random
+import re
+import unicodedata
+from functools import partial
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_passages
-from combinations import rounds
+from combinations import every, rounds
 from fastlsh import Index, Shingler, deduplicate_spans
 from fastlsh.parallel import RunOptions
 from fastlsh.stages import passages
-from fastlsh.texts import as_texts
-from hostile_texts import hostile_text
+from fastlsh.texts import as_texts, word_units
+from hostile_texts import SPLITTING, alike_in_part, hostile_text
+from oracle_passages import removed_by
 from strategies import few_letters
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*equal by accident")  # short ones
+MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 12)]
+
+
+def characters_of(text):
+    """Return what is compared of a text without steps, and the places of the characters of each."""
+    return [(character, {place}) for place, character in enumerate(text)]
+
+
+def check(documents, length, units_of, shingler=None, n_against=0, keep_least=0, threads=1):
+    """Compare a result with the definition; look whether what goes stays where it is said to.
+
+    `units_of` is that of `oracle_passages.removed_characters`.
+    """
+    own, known = documents[n_against:], documents[:n_against]
+    result = deduplicate_spans(
+        own, length, shingler=shingler, against=known, keep_least=keep_least, threads=threads
+    )
+    documents = [text or "" for text in documents]
+    gone = removed_by(result, n_against)
+    units = [units_of(text) for text in documents]
+    compared = {(d, place) for d, each in enumerate(units) for _, own in each for place in own}
+    expected = oracle_passages.removed_characters(documents, length, units_of, n_against)
+    assert gone & compared == expected
+    dropped = []
+    for d, text in enumerate(documents[n_against:], n_against):
+        left = [place for place in range(len(text)) if (d, place) not in gone]
+        assert (result.texts[d - n_against] or "") == "".join(text[place] for place in left)
+        n_left = sum(not places.isdisjoint(left) for _, places in units[d])
+        if len(left) < len(text) and n_left < keep_least:
+            dropped.append(d - n_against)
+    assert result.dropped.tolist() == dropped
+    for row in range(len(result)):
+        d, begin, end = result.document[row] + n_against, result.start[row], result.end[row]
+        there = result.kept_document[row] + n_against
+        source = result.against_document[row] if there < n_against else there
+        start, stop = result.kept_start[row], result.kept_end[row]
+        assert begin < end
+        assert (source, start) < (d, begin)
+        assert not {(source, place) for place in range(start, stop)} & gone
+        text, kept_text = documents[d][begin:end], documents[source][start:stop]
+        removed, kept = ([unit for unit, _ in units_of(each)] for each in (text, kept_text))
+        # The first character may stay in two places, of which the row names the last.
+        beside = range(max(len(units_of(each)) for each in text + documents[source][start]))
+        assert any(removed[n:] == kept[m:][: len(removed) - n] for n in beside for m in beside)
+        several = any(len(units_of(character)) > 1 for character in text + kept_text)
+        assert several or len(removed) == len(kept)
+    return result
 
 
 @st.composite
@@ -29,51 +79,18 @@ def collections(draw):
     return draw(st.lists(st.none() | text, max_size=6))
 
 
-def units_of(result, first=0):
-    """Return the removed units, as the oracle names them."""
-    spans = zip(result.document.tolist(), result.start.tolist(), result.end.tolist(), strict=True)
-    units = [(d + first, place) for d, begin, end in spans for place in range(begin, end)]
-    assert len(units) == len(set(units))
-    return set(units)
-
-
-def check(result, documents, length, known=()):
-    """Compare a result with the definition; look whether each unit stays where it is said to."""
-    everything = [text or "" for text in (*known, *documents)]
-    first = len(known)
-    gone = units_of(result, first)
-    assert gone == oracle_passages.removed(everything, length, first)
-    sources = np.where(
-        result.against_document >= 0, result.against_document, result.kept_document + first
+@few_letters
+@given(
+    collections(), st.none() | collections(), st.sampled_from([1, 2, 3, 5, 8, 13, 30]),
+    st.sampled_from([1, 3]),
+)  # fmt: skip
+def test_what_goes_and_where_it_stays(documents, known, length, threads):
+    known = known or []
+    result = check(
+        [*known, *documents], length, characters_of, n_against=len(known), threads=threads
     )
-    rows = np.stack([result.document + first, result.start, result.end, sources], axis=1)
-    bounds = zip(result.kept_start.tolist(), result.kept_end.tolist(), strict=True)
-    for (d, begin, end, source), (start, stop) in zip(rows.tolist(), bounds, strict=True):
-        assert 0 <= begin < end
-        assert everything[d][begin:end] == everything[source][start:stop]
-        assert (source, start) < (d, begin)
-        assert not {(source, place) for place in range(start, stop)} & gone
-    for d, text in enumerate(documents):
-        left = "".join(c for n, c in enumerate(text or "") if (d + first, n) not in gone)
-        assert (result.texts[d] or "") == left
-
-
-@few_letters
-@given(collections(), st.sampled_from([1, 2, 3, 5, 8, 13, 30]), st.sampled_from([1, 3]))
-def test_what_goes_and_where_it_stays(documents, length, threads):
-    check(deduplicate_spans(documents, length, threads=threads), documents, length)
-
-
-@few_letters
-@given(collections(), collections(), st.sampled_from([2, 5, 13]))
-def test_passages_of_a_reference_collection_go_too(documents, known, length):
-    result = deduplicate_spans(documents, length, against=known)
-    check(result, documents, length, known)
     again = deduplicate_spans(documents, against=known, **result.options)
     assert (again.texts, list(again)) == (result.texts, list(result))
-
-
-MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 40)]
 
 
 @pytest.mark.parametrize("seed", [0, *MANY])
@@ -86,8 +103,7 @@ def test_hostile_collections(monkeypatch, seed):
         gram = min(draw.choice([1, 2, 5, 20, 50]), length)
         monkeypatch.setattr(passages, "gram_size", lambda length, gram=gram: gram)
         n_against = draw.choice([0, 0, draw.randrange(len(documents))])
-        known, own = documents[:n_against], documents[n_against:]
-        check(deduplicate_spans(own, length, against=known, threads=1), own, length, known)
+        check(documents, length, characters_of, n_against=n_against)
 
 
 @pytest.mark.parametrize("length", [40, 100, 101, 500])
@@ -105,17 +121,14 @@ def test_long_passages(length):
             base[: draw.randrange(1, 9)] * draw.randrange(2 * length // 5),
         ]
         documents.append("".join(draw.sample(parts, draw.randrange(1, 5))))
-    result = deduplicate_spans(documents, length)
-    assert len(result)
-    check(result, documents, length)
+    assert len(check(documents, length, characters_of))
 
 
 def test_a_third_one_may_repeat_the_second():
     letters = random.Random(1)
     common, tail = ("".join(letters.choices("abcdefgh", k=60)) for _ in range(2))
     documents = [f"A {common}", f"B {common}X {tail}", f"C {common}X {tail}"]
-    result = deduplicate_spans(documents, 50)
-    check(result, documents, 50)
+    result = check(documents, 50, characters_of)
     assert result.texts == [documents[0], f"BX {tail}", "C"]
     assert set(result.kept_id) == {0, 1}
 
@@ -154,6 +167,191 @@ def test_options_and_columns():
     assert deduplicate_spans(["short"]).texts == ["short"]
 
 
+# ---- units of which a character may have several
+
+LENGTHS = {"char": [5, 8], "byte": [9, 11, 18], "word": [1, 2, 3]}
+"""No character has more units."""
+
+
+def of_character(character, steps):
+    """Return what becomes of a character, whatever is beside it."""
+    form = steps.get("unicode_form", "NFD" if "strip_accents" in steps else None)
+    text = unicodedata.normalize(form, character) if form else character
+    if "lowercase" in steps:
+        text = text.lower()
+    if "strip_accents" in steps:
+        text = "".join(c for c in text if not unicodedata.combining(c))
+    return "".join(text.split()) if "remove_whitespace" in steps else text
+
+
+def units_after(text, unit, steps):
+    """Return what is compared of a text, and the places of the characters of each."""
+    owned = [(c, place) for place, own in enumerate(text) for c in of_character(own, steps)]
+    if unit == "char":
+        return [(c, {place}) for c, place in owned]
+    if unit == "byte":
+        return [(byte, {place}) for c, place in owned for byte in c.encode()]
+    places = re.finditer(r"\S+", "".join(c for c, _ in owned))
+    return [(m[0], {place for _, place in owned[slice(*m.span())]}) for m in places]
+
+
+@pytest.mark.parametrize("seed", [0, *MANY])
+@pytest.mark.parametrize("name", every(2, SPLITTING))
+def test_a_character_goes_as_a_whole_or_not_at_all(seed, name):
+    draw = random.Random(f"{seed} {name}")
+    steps, letters = SPLITTING[name]
+    rows = 0
+    for unit in ("char", "byte", "word"):
+        if unit == "word" and "remove_whitespace" in steps:
+            continue
+        for _ in range(20):
+            documents = alike_in_part(draw, letters)
+            length, keep_least = draw.choice(LENGTHS[unit]), draw.choice([0, 4, 9])
+            n_against = draw.choice([0, 0, draw.randrange(len(documents))])
+            of, shingler = partial(units_after, unit=unit, steps=steps), Shingler(unit, **steps)
+            rows += len(check(documents, length, of, shingler, n_against, keep_least))
+    assert rows > 40
+
+
+@pytest.mark.parametrize("seed", [0, *MANY])
+def test_bytes_of_hostile_collections(seed):
+    draw = random.Random(seed)
+    for _ in range(20):
+        base = "".join(draw.choices("ab. \n é😀", k=200))
+        documents = [hostile_text(draw, base) for _ in range(draw.randrange(1, 9))]
+        keep_least = draw.choice([0, 30])
+        of = partial(units_after, unit="byte", steps={})
+        check(documents, draw.choice([5, 13, 30]), of, Shingler("byte"), keep_least=keep_least)
+
+
+def test_a_gap_between_whole_characters_is_closed():
+    """Half of each accent is common: what is between the cuts is two characters of two units."""
+    documents = ["one sentence e", "\u0301another sentence", "one sentence éèanother sentence"]
+    for gap, left in ((3, "éè"), (4, "")):
+        result = deduplicate_spans(
+            documents, 12, shingler=Shingler(unicode_form="NFD"), merge_gap=gap
+        )
+        assert result.texts == [*documents[:2], left]
+
+
+def test_marks_that_change_places_go_together():
+    """NFD puts the dot below, which is the last one here, before the dot above."""
+    known, text = "\u0323\u0307 and a sentence", "e\u0307\u0323 and a sentence"
+    result = deduplicate_spans([text], 12, against=[known], shingler=Shingler(unicode_form="NFD"))
+    assert result.texts == ["e"]
+
+
+def test_what_is_common_keeps_whole_characters():
+    """The first half of a syllable is in all documents, and what follows in two of them."""
+    common, rest = "a sentence of all 가", " and one of some"
+    documents = [f"{common}x", f"{common}y", f"{common}ᆫ{rest}", f"a sentence of all 간{rest}"]
+    shingler = Shingler(unicode_form="NFD")
+    result = deduplicate_spans(documents, 12, shingler=shingler, max_share=0.5)
+    assert result.texts[3] == "a sentence of all 간"
+    assert result.common.tolist()[-1] == [3, 0, 19]
+
+
+# ---- words and tokens
+
+GAPS = [" ", " ", "  ", "\n", "\u3000"]
+
+
+def pieces(text):
+    """Return the letters of a text one by one, and what is between them."""
+    return re.findall(r"\S+|\s+", text)
+
+
+def places(text):
+    """Return where the letters of a text are, two of them as halves of each, and one empty."""
+    found = [(m.start(), m.end()) for m in re.finditer(r"\S+|\s+", text)]
+    return [pair for begin, end in found for pair in ((begin, end), (begin, begin), (begin, end))]
+
+
+SHINGLERS = [
+    Shingler("word"),
+    Shingler("word", lowercase=True, words="alphanumeric"),
+    Shingler("word", tokenizer=pieces),
+    Shingler("word", tokenizer=places),
+]
+
+
+def words_of(text, shingler):
+    """Return the words of a text, and the places of the characters of each."""
+    pattern = r"\S+|\s+" if shingler.tokenizer else r"\S+"
+    if shingler.lowercase:
+        pattern = r"\w+"
+    return [
+        (m[0].lower() if shingler.lowercase else m[0], set(range(*m.span())))
+        for m in re.finditer(pattern, text)
+    ]
+
+
+@pytest.mark.parametrize("seed", [0, *MANY])
+@pytest.mark.parametrize(
+    "shingler", every(2, SHINGLERS), ids=["words", "lowercase", "tokens", "bounds"]
+)
+def test_words_of_hostile_collections(seed, shingler):
+    draw = random.Random(seed)
+    for _ in range(rounds(60)):
+        base = "".join(draw.choices("abcdefgh-é😀"[: draw.choice([3, 8, 11])], k=200))
+        documents = [
+            "".join(letter + draw.choice(GAPS) for letter in hostile_text(draw, base))
+            for _ in range(draw.randrange(1, 9))
+        ]
+        if shingler.lowercase:
+            documents = ["".join(draw.choice([c, c.upper()]) for c in text) for text in documents]
+        length = draw.choice([1, 2, 3, 5, 8, 13, 21, 55])
+        n_against = draw.choice([0, 0, draw.randrange(len(documents))])
+        check(documents, length, partial(words_of, shingler=shingler), shingler, n_against)
+
+
+def test_words_of_equal_hashes_are_not_equal(monkeypatch):
+    monkeypatch.setattr(word_units, "HASH_BITS", 0)
+    draw = random.Random(1)
+    for _ in range(rounds(30)):
+        documents = [" ".join(hostile_text(draw, "abcdefgh" * 30)) for _ in range(4)]
+        of = partial(words_of, shingler=SHINGLERS[0])
+        check(documents, draw.choice([1, 3, 8]), of, SHINGLERS[0])
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "error", "message"),
+    [
+        (lambda text: [text[:2].lower()], ValueError, "made 'ab' of 'AB c'.*must be pieces of it"),
+        (lambda text: [b"AB"], TypeError, "tokens of passages must be str, .* got bytes"),
+        (lambda text: [(0, 9)], ValueError, "bounds outside a text of 4 code points"),
+        (lambda text: [(2, 3), (0, 1)], ValueError, "not in the order of the text"),
+        (lambda text: [(0, 1), (1,)], TypeError, "must be pairs of int"),
+        (
+            lambda text, seen=[]: seen.append(0) or text.split()[: len(seen) % 2 + 1],
+            ValueError, "other tokens when it was called again.* deterministic",
+        ),
+    ],
+)  # fmt: skip
+def test_tokenizers_that_cannot_be_used(tokenizer, error, message):
+    with pytest.raises(error, match=message):
+        deduplicate_spans(["AB c", "AB c"], 1, shingler=Shingler("word", tokenizer=tokenizer))
+
+
+def test_a_tokenizer_that_changes_later():
+    calls = []
+
+    def tokenizer(text):
+        calls.append(text)
+        return text.split() if len(calls) < 5 else [text]
+
+    shingler = Shingler("word", tokenizer=tokenizer)
+    with pytest.raises(ValueError, match="a tokenizer that is deterministic"):
+        deduplicate_spans(["a b c d", "a b c d"], 2, shingler=shingler)
+
+
+@pytest.mark.filterwarnings("default")
+def test_short_passages_of_words():
+    texts = [f"{number} a" for number in range(10_000)]
+    with pytest.warns(UserWarning, match=r"equal by accident.*min_length=6 or more"):
+        deduplicate_spans(texts, 3, shingler=Shingler("word"))
+
+
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
@@ -166,6 +364,16 @@ def test_options_and_columns():
         ({"ids": [1]}, ValueError, "ids has 1 elements for 2 documents"),
         ({"threshold": 0.5}, TypeError, "unexpected keyword argument"),
         ({"texts": "one text"}, TypeError, "wrap it in a list"),
+        ({"shingler": Shingler("token")}, ValueError, "'char', 'byte' or 'word', got 'token'"),
+        (
+            {"shingler": Shingler("word", words="alphanumeric", empty_words=True)},
+            ValueError,
+            "no empty words",
+        ),
+        ({"snap": "page"}, ValueError, "snap must be one of none, word, sentence, line"),
+        ({"merge_gap": -1}, ValueError, "merge_gap must be at least 0"),
+        ({"max_share": 0}, ValueError, "max_share must be above 0 and at most 1"),
+        ({"max_share": "x"}, TypeError, "max_share must be a number"),
     ],
 )
 def test_bad_arguments(keywords, error, message):
