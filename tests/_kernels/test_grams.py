@@ -3,15 +3,13 @@
 import time
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh._kernels.passages import _passages
 from fastlsh._kernels.passages._passages import GramTable, extend_grams, hash_grams, repeat_grams
 from fastlsh._kernels.text._plans import CHARACTERS, WORDS
 from fastlsh._kernels.text._texts import spans_of_list
-from kernel_cases import CASES, words_of_each
+from kernel_cases import words_of_each
 
 texts = st.lists(st.text("abé☃😀 ", max_size=30), max_size=5)
 ALL = 2**64 - 1
@@ -151,36 +149,3 @@ def test_runs_are_the_longest_common_ones(one, other, size):
         assert not (begin and other_begin) or left[begin - 1] != right[other_begin - 1]
         ends = end == len(left) or other_end == len(right)
         assert ends or left[end] != right[other_end]
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "kind", "message"),
-    [
-        ("hash_grams", {"unit": 8}, ValueError, "words that are not empty"),
-        ("hash_grams", {"unit": 6}, ValueError, "words that are not empty"),
-        ("hash_grams", {"grams": np.array([[0, 2, 3]] * 4)}, IndexError, "gram 0 is in no text"),
-        ("hash_grams", {"grams": np.array([[3, 0, 1]] * 4)}, IndexError, "gram 0 is in no text"),
-        ("hash_grams", {"grams": np.array([[1, 0, 1], *[[0, 0, 1]] * 3])}, IndexError, "gram 1"),
-        ("hash_grams", {"out": np.zeros(3, np.uint64)}, ValueError, "as many elements"),
-        ("GramTable", {"least": 0}, ValueError, "least must be between 1 and 3, got 0"),
-        ("GramTable", {"least": 4}, ValueError, "least must be between 1 and 3, got 4"),
-        ("GramTable", {"shorter": np.array([3])}, ValueError, "ascend from 2 to below 3"),
-        ("GramTable", {"numbers": np.arange(3)}, ValueError, "as many numbers and flags"),
-        ("GramTable.find", {"out": np.zeros((3, 2), np.int64)}, ValueError, "expected 3"),
-        ("extend_grams", {"starts": np.array([0, 4])}, ValueError, "has 2 elements, not 4"),
-        ("extend_grams", {"rows": np.full((4, 5), 9)}, IndexError, "row 0 names a text"),
-        ("extend_grams", {"runs": np.zeros((3, 5), np.int64)}, ValueError, "as many rows"),
-    ],
-)
-def test_refusals(name, change, kind, message):
-    call, arguments = CASES[name]()
-    with pytest.raises(kind, match=message):
-        call(**{**arguments, **change})
-
-
-def test_what_is_written_is_apart_from_what_is_read():
-    call, arguments = CASES["extend_grams"]()
-    with pytest.raises(ValueError, match="must not share memory"):
-        call(**{**arguments, "runs": arguments["rows"]})
-    assert isinstance(call(**arguments), int)
-    assert _passages.GramTable is GramTable

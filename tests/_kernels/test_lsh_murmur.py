@@ -93,22 +93,6 @@ def test_any(texts, size, seeds, sentinel, dtype):
     assert minima(_compat, texts, size, seeds, dtype, sentinel) == expected
 
 
-def test_bad_arguments(isa):
-    seeds = np.arange(4, dtype=np.uint32)
-    spans = _texts.spans_of_list(["abc"], 0, True)
-    out = np.empty((1, 4), np.uint32)
-    with pytest.raises(ValueError, match="size must be at least 1, got 0"):
-        isa.murmur_minima(spans, 0, seeds, out)
-    with pytest.raises(ValueError, match=r"expected \(1, 3\)"):
-        isa.murmur_minima(spans, 5, seeds[:3], out)
-    with pytest.raises(ValueError, match="at least one seed"):
-        isa.murmur_minima(spans, 5, seeds[:0], out[:, :0].copy())
-    with pytest.raises(ValueError, match="not gathered as bytes"):
-        isa.murmur_minima(_texts.spans_of_list(["\u0416"]), 5, seeds, out)
-    with pytest.raises(TypeError):
-        isa.murmur_minima(None, 5, seeds, out)
-
-
 def test_no_texts_and_a_huge_size(isa):
     seeds = np.arange(4, dtype=np.uint32)
     isa.murmur_minima(_texts.spans_of_list([]), 5, seeds, np.empty((0, 4), np.uint64))

@@ -4,7 +4,6 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -183,50 +182,3 @@ def test_thinned_hashes_are_the_same_set_in_the_order_of_the_text(isa):
         remaining = iter(all_of_them)
         assert all(h in remaining for h in some)  # a subsequence
         assert len(some) < len(all_of_them) / 2 or len(text) < 10
-
-
-def test_a_set_that_is_not_there():
-    words, start, count = packed([[1, 2], [2, 3]])
-    pair = np.array([0]), np.array([1])
-    out = np.empty(1)
-    _sets.number_jaccard(words, start, count, *pair, 0.0, out)
-    assert out.tolist() == [1 / 3]
-    for bad in [
-        (words, start, np.array([-1, 2])),
-        (words, np.array([-1, 3]), count),
-        (words, np.array([0, len(words)]), count),
-        (words, np.array([0, 2**62]), count),
-        (words[:-1], start, count),
-        (np.full_like(words, 2**64 - 1), start, count),
-    ]:
-        with pytest.raises(IndexError, match="is not there, or lies outside"):
-            _sets.number_jaccard(*bad, *pair, 0.0, out)
-    with pytest.raises(ValueError, match="start and count need"):
-        _sets.number_jaccard(words, start[:1], count, *pair, 0.0, out)
-    with pytest.raises(IndexError, match="points outside 2 documents"):
-        _sets.number_jaccard(words, start, count, pair[0], np.array([2]), 0.0, out)
-
-
-def test_bad_lists_are_refused():
-    numbers = Numbers()
-    values = np.arange(10, dtype=np.uint64)
-    for start, count in [([-1], [1]), ([0], [-1]), ([0], [11]), ([10], [1]), ([1], [2**63 - 1])]:
-        with pytest.raises(IndexError, match="list 0 lies outside"):
-            numbers.replace(values, np.array(start), np.array(count))
-    with pytest.raises(ValueError, match="one element per list"):
-        numbers.replace(values, np.array([0]), np.array([1, 1]))
-    two = np.array([0, 1]), np.array([1, 1])
-    for families in ([], [0], [1, 2], [0, 3], [0, 2, 1, 2]):
-        with pytest.raises(ValueError, match="families must"):
-            numbers.replace(values, *two, np.array(families, np.int64))
-    assert values.tolist() == list(range(10))
-    size = np.empty(1, np.int64)
-    one = np.array([0]), np.array([10])
-    with pytest.raises(ValueError, match="the sets need 3 words, out has 2"):
-        pack_numbers(values, *one, np.empty(2, np.uint64), size.copy(), size)
-    with pytest.raises(ValueError, match="the sets need 3 words, out has 0"):
-        pack_numbers(values, *one, np.empty(0, np.uint64), size.copy(), size)
-    with pytest.raises(ValueError, match="numbers must be below"):
-        pack_numbers(values + 2**32 - 9, *one, np.empty(21, np.uint64), size.copy(), size)
-    with pytest.raises(ValueError, match="place and size"):
-        pack_numbers(values, *one, np.empty(21, np.uint64), np.empty(2, np.int64), size)

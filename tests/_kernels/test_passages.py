@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh._kernels.passages import _passages
-from fastlsh._kernels.text import _texts
 from fastlsh._kernels.text._texts import spans_of_list
 from kernel_cases import CASES, words_of_each
 from refusals import refuses
@@ -74,33 +73,6 @@ def test_what_does_not_fit_is_counted():
     assert _passages.cuts(**{**given, "out": np.zeros((2, 5), np.int64)}) == -1
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "error", "message"),
-    [
-        ("winnow", {"gram": 0}, ValueError, "a gram must have 1 to 8 units, got 0"),
-        ("winnow", {"gram": 9}, ValueError, "a gram must have 1 to 8 units, got 9"),
-        ("winnow", {"rows": np.zeros((3, 4), np.int64)}, ValueError, "as many rows as keys"),
-        ("repeats", {"length": 0}, ValueError, "windows a unit"),
-        ("repeats", {"length": 19}, IndexError, r"windows \d+ to \d+ of \d+ units"),
-        ("repeats", {"groups": np.array([0, 1])}, ValueError, "groups must go from 0"),
-        ("repeats", {"length": 2**61}, IndexError, r"windows \d+ to \d+ of \d+ units"),
-        ("cuts", {"texts": 2}, IndexError, "match 1 lies outside of 2 texts"),
-        ("cuts", {"texts": 2**61}, ValueError, f"{2**61} texts"),
-        (
-            "cuts", {"matches": np.array([[0, 3, 5, 0, 3]])}, ValueError,
-            "match 0 is not behind its source",
-        ),
-        (
-            "cuts", {"matches": np.array([[0, 8, 9, 0, 3], [0, 7, 9, 0, 3]])}, ValueError,
-            "match 1 is not behind the one before it",
-        ),
-    ],
-)  # fmt: skip
-def test_arguments_that_do_not_fit(name, change, error, message):
-    call, given = CASES[name]()
-    refuses(error, message, call, **{**given, **change})
-
-
 @pytest.mark.parametrize(("name", "read"), [("repeats", "occurrences"), ("cuts", "matches")])
 def test_what_is_read_is_not_written(name, read):
     call, given = CASES[name]()
@@ -159,24 +131,6 @@ def test_many_words():
     assert numbers.tolist() == [number % 5000 for number in range(12_000)]
     assert len(set(hashes.tolist())) == 5000
 
-
-@pytest.mark.parametrize(
-    ("name", "change", "error", "message"),
-    [
-        ("word_hashes", {"bounds": np.array([[0, 1]])}, ValueError, "as many elements"),
-        ("word_hashes", {"starts": np.zeros(2, np.int64)}, ValueError, "starts"),
-        ("word_hashes", {"texts": _texts.spans_of_ids(
-            np.zeros(0, np.uint8), 8, False, np.zeros(4, np.int64), np.arange(3)
-        )}, TypeError, "token ids are no texts"),
-        ("word_numbers", {"hashes": np.zeros(1, np.uint64)}, ValueError, "hashes has 1 elements"),
-    ],
-)  # fmt: skip
-def test_words_that_do_not_fit(name, change, error, message):
-    call, given = CASES[name]()
-    refuses(error, message, call, **{**given, **change})
-
-
-def test_words_outside_their_text():
     call, given = CASES["word_hashes"]()
     given["bounds"][0] = 0, 10_000
     refuses(IndexError, "word 0 has the code points 0 to 10000 of", call, **given)

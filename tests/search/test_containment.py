@@ -174,8 +174,3 @@ def test_who_asks_and_who_offers(isa):
         found.append(out[: offsets[1]].tolist())
         keeper.settle(d, d + 1, *none, np.full(1, -1, np.int32), np.zeros(1), np.zeros(1, np.uint8))
     assert found == [[], [], [1], [1, 2], []]
-    with pytest.raises(ValueError, match="role needs one number for each one in root"):
-        isa.Keeper(
-            np.zeros((5, 1), np.int32), np.arange(5, dtype=np.uint32)[:, None], np.arange(5),
-            np.zeros(5, np.uint8), 1.0, isa.BY_SIGNATURE, 9, np.zeros((5, 2), np.uint8),
-        )  # fmt: skip

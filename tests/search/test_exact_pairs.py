@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracle
 from fastlsh import Shingler, TooManyPairsError, exact_pairs, near_duplicates
-from fastlsh._kernels.sets._sets import SetJoin, invert, numbers_of
+from fastlsh._kernels.sets._sets import numbers_of
 from refusals import refuses
 from strategies import any_text, collections, shinglers
 
@@ -139,19 +139,6 @@ def test_bad_arguments():
 # ---- the kernels
 
 
-def index(sets, threshold, numbers=50):
-    """Return what `invert` makes of sets of small integers: the arguments of SetJoin."""
-    sets = sorted(map(sorted, sets), key=len)
-    size = np.array([len(s) for s in sets], np.int64)
-    start = np.concatenate([[0], np.cumsum(size)])
-    values = np.array([x for s in sets for x in s], np.uint32)
-    lists = np.concatenate([[0], np.cumsum(np.bincount(values, minlength=numbers))])
-    postings = np.empty(len(values), np.int32)
-    elements = np.empty(len(values), np.uint32)
-    invert(values, start, start, threshold, lists, postings, elements)
-    return [size, start, elements, lists, postings[: lists[-1]].copy(), threshold]
-
-
 def test_numbers_of_hashes():
     rng = np.random.default_rng(0)
     for m in (0, 1, 2, 15, 16, 17, 1000):
@@ -166,79 +153,3 @@ def test_numbers_of_hashes():
             out = np.empty(len(asked), np.uint32)
             numbers_of(known, number, directory, asked, out)
             assert out.tolist() == [expected.get(h, 2**32 - 1) for h in asked.tolist()]
-
-
-def test_bad_arguments_of_numbers_of():
-    known, number = np.array([5], np.uint64), np.array([0], np.uint32)
-    out = np.empty(1, np.uint32)
-    for directory in ([0, 1], [0, 1, 1, 1], [0, 2, 1], [1, 1, 1], [0, -1, 1], [0, 0, 2]):
-        refuses(ValueError, "directory", numbers_of, known, number, np.array(directory), known, out)
-    with pytest.raises(ValueError, match="same length"):
-        numbers_of(known, number[:0], np.array([0, 1, 1]), known, out)
-    with pytest.raises(ValueError, match="same length"):
-        numbers_of(known, number, np.array([0, 1, 1]), known, out[:0])
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "message"),
-    [
-        (0, [7, 7], "number 7 of 3"),
-        (1, [0, 3], "begin must go"),
-        (2, [0, 1], "start must go"),
-        (3, 0.0, "threshold"),
-        (4, [0, 1, 1, 2], "list 0 has 1 places"),
-        (4, [0, 1, 0, 2], "lists must not decrease"),
-        (5, [0], "start and begin"),
-    ],
-)
-def test_bad_arguments_of_invert(place, value, message):
-    types = [np.uint32, np.int64, np.int64, None, np.int64, np.int32, np.uint32]
-    arguments = [[0, 0], [0, 1, 2], [0, 1, 2], 0.5, [0, 2, 2, 2], [0, 0], [0, 0]]
-    arguments[place] = value
-    if place == 1:
-        arguments[2] = [0, 1]
-    if place == 2:
-        arguments[1] = [0, 2]
-    arrays = [np.array(a, kind) if kind else a for a, kind in zip(arguments, types, strict=True)]
-    refuses((ValueError, IndexError), message, invert, *arrays)
-
-
-@pytest.mark.parametrize(
-    ("place", "at", "value", "message"),
-    [
-        (0, 0, 0, "size 0"),
-        (0, 2, 1, "set 2 stores more"),
-        (0, 0, 9, "size must ascend"),
-        (1, 0, 1, "start must go"),
-        (2, 0, 50, "element 50 of 50"),
-        (3, 1, 99, "lists must not decrease"),
-        (4, 0, 3, "set 3 of 3"),
-        (4, 0, -1, "set -1 of 3"),
-        (5, None, 0.0, "threshold"),
-    ],
-)
-def test_bad_arguments_of_the_join(place, at, value, message):
-    arguments = index([{1, 2}, {1, 2, 3}, {1, 2, 3, 4}], 0.5)
-    SetJoin(*arguments)
-    if at is None:
-        arguments[place] = value
-    else:
-        arguments[place][at] = value
-    refuses((ValueError, IndexError), message, SetJoin, *arguments)
-
-
-def test_bad_arguments_of_pairs():
-    join = SetJoin(*index([{1, 2}, {1, 2, 3}, {1, 2, 3, 4}], 0.5))
-    scratch, room = np.empty((2, 3), np.int32), np.empty(3, np.int32)
-    good = [np.array([0]), 3, scratch, room, room.copy(), np.empty(3)]
-    for place, value, message in [
-        (0, np.array([0, 0]), "at and last"),
-        (0, np.array([-1]), "at and last"),
-        (1, 4, "at and last"),
-        (2, np.empty((2, 2), np.int32), "scratch"),
-        (3, room[:2], "at least 3"),
-        (5, np.empty(4), "at least 3"),
-    ]:
-        refuses(ValueError, message, join.pairs, *good[:place], value, *good[place + 1 :])
-    assert join.pairs(*good) == 3
-    assert good[0].tolist() == [3]
