@@ -3,20 +3,37 @@
 import functools
 import random
 from functools import partial
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import oracle
 from combinations import covering
+from fastlsh import Key
 from fastlsh._kernels.minhash._signatures import AFFINE32, FSS
-from fastlsh._kernels.text._plans import CHARACTERS, WORDS, token_hashes
-from fastlsh._kernels.text._texts import spans_of_list
-from strategies import ALPHABETS, text_of
+from fastlsh._kernels.text._plans import (
+    ALPHANUMERIC,
+    CHARACTERS,
+    TOKEN_IDS,
+    WITH_EMPTY,
+    WORDS,
+    token_hashes,
+)
+from fastlsh._kernels.text._texts import spans_of_ids, spans_of_list
+from oracle_keyed import Keyed
+from refusals import refuses
+from strategies import ALPHABETS, any_text, share, text_of
 
 SHINGLES = [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 511, 512, 513, 2047, 2049]
 NUM_PERMS = [1, 2, 15, 16, 17, 63, 64, 65, 100, 128, 129]
-SIZES = [1, 2, 5, 9, 50]
+SIZES = [1, 2, 5, 9, 50, 70]
+SECRET = bytes(range(32))
+KEYED = Keyed(SECRET)
+KEY = Key(SECRET)
+KEYS = [None, KEY]
 
 
 @pytest.fixture(params=["affine32", "fss"])
@@ -37,21 +54,22 @@ def signatures(isa, texts, unit, size, num_perm, scheme):
     return out
 
 
-def window_hashes(isa, texts, unit, size, unique=False, as_bytes=False):
-    spans = spans_of_list(texts, 0, as_bytes)
-    lengths = np.empty(len(texts), np.int64)
+def window_hashes(isa, spans, unit, size, unique=False, key=None):
+    """Return the hashes of the shingles of each text, with a key or without."""
+    lengths = np.empty(len(spans), np.int64)
     spans.lengths(lengths)
-    start = np.concatenate([[0], np.cumsum(lengths)])
+    start = np.concatenate([[0], np.cumsum(lengths + 1)])
     out = np.zeros(start[-1], np.uint64)
-    count = np.empty(len(texts), np.int64)
-    isa.shingle_sets(spans, None, unit, size, out, start, count, unique)
+    count = np.empty(len(spans), np.int64)
+    plan = key and key.plan(unit, size)
+    isa.shingle_sets(spans, None, unit, size, out, start, count, unique, prepared=plan)
     return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
 
 
 @functools.cache  # for each of the instruction sets
-def in_order(text, unit, size):
-    units = oracle.units_of(text, unit)
-    return [oracle.window_hash(w) for w in oracle.windows(units, size)]
+def in_order(text, unit, size, key=None):
+    window_hash = KEYED.window_hash if key else oracle.window_hash
+    return [window_hash(w) for w in oracle.windows(oracle.units_of(text, unit), size)]
 
 
 def test_no_shingle_is_left_out_for_want_of_room(isa):
@@ -60,51 +78,51 @@ def test_no_shingle_is_left_out_for_want_of_room(isa):
     offsets = np.empty(3, np.int64)
     tokens = token_hashes(lists, offsets)
     start, count = np.array([0, 2, 1302]), np.empty(2, np.int64)
-    for document in (0, 1):
-        for lack in (0, 1, 2, 700):
-            room = start.copy()
-            room[document + 1 :] -= lack
-            for kind in ({"unique": True}, {"unique": False}, {"thinned": True}):
-                for units, where in ((spans_of_list(texts), None), (tokens, offsets)):
-                    out = np.full(room[-1] + 9, 7, np.uint64)
-                    unit = CHARACTERS if where is None else WORDS
-                    given = units, where, unit, 1, out, room, count
-                    call = partial(isa.shingle_sets, *given, **kind)
-                    if lack == 0:
-                        call()
-                    elif room[document + 1] >= room[document]:
-                        with pytest.raises(ValueError, match=f"document {document} of the batch"):
-                            call()
-                    assert (out[room[-1] :] == 7).all()
+    ways = {"unique": True}, {"unique": False}, {"thinned": True}
+    inputs = (spans_of_list(texts), None, CHARACTERS), (tokens, offsets, WORDS)
+    for document, lack, way, texts_or_tokens in product((0, 1), (0, 1, 2, 700), ways, inputs):
+        room = start.copy()
+        room[document + 1 :] -= lack
+        out = np.full(room[-1] + 9, 7, np.uint64)
+        call = partial(isa.shingle_sets, *texts_or_tokens, 1, out, room, count, **way)
+        if lack == 0:
+            call()
+        elif room[document + 1] >= room[document]:
+            refuses(ValueError, f"document {document} of the batch", call)
+        assert (out[room[-1] :] == 7).all()
 
 
-@pytest.mark.parametrize(("name", "size"), covering(ALPHABETS, SIZES))
-def test_character_shingles(isa, name, size):
+@pytest.mark.parametrize(("name", "size", "key"), covering(ALPHABETS, SIZES, KEYS))
+def test_character_shingles(isa, name, size, key):
     alphabet = ALPHABETS[name]
     texts = [text_of(n + size - 1, alphabet) for n in SHINGLES]
     texts += [text_of(n, alphabet) for n in range(size + 6)]
-    expected = [sorted(in_order(text, "char", size)) for text in texts]
-    assert [sorted(h) for h in window_hashes(isa, texts, CHARACTERS, size)] == expected
-    found = window_hashes(isa, texts, CHARACTERS, size, unique=True)
+    expected = [sorted(in_order(text, "char", size, key)) for text in texts]
+    found = window_hashes(isa, spans_of_list(texts), CHARACTERS, size, key=key)
+    assert [sorted(hashes) for hashes in found] == expected
+    found = window_hashes(isa, spans_of_list(texts), CHARACTERS, size, unique=True, key=key)
     assert found == [sorted(set(hashes)) for hashes in expected]
 
 
-@pytest.mark.parametrize(("name", "size"), covering(ALPHABETS, [1, 2, 5, 9]))
-def test_word_shingles(isa, name, size):
+@pytest.mark.parametrize(
+    ("name", "size", "key"), covering(ALPHABETS, [1, 2, 9, 16, 33, 63, 64, 70], KEYS)
+)
+def test_word_shingles(isa, name, size, key):
     alphabet = ALPHABETS[name]
     texts = [text_of(4 * n, alphabet) for n in SHINGLES] + [" ", "\n a", "a ", " \t "]
     texts += [" ".join(text_of(3, "abc", i) for i in range(n + size - 1)) for n in SHINGLES]
-    expected = [in_order(text, "word", size) for text in texts]
-    assert window_hashes(isa, texts, WORDS, size) == expected
+    texts += [" ".join(text_of(n, "abé") for n in range(50))]
+    expected = [in_order(text, "word", size, key) for text in texts]
+    assert window_hashes(isa, spans_of_list(texts), WORDS, size, key=key) == expected
 
 
 @pytest.mark.parametrize("size", [1, 3, 9])
 def test_byte_shingles(isa, size):
     texts = [text_of(n, alphabet) for n in (0, 1, 3, 40, 600) for alphabet in ALPHABETS.values()]
     texts += [b"", b"\xff\xfe\0\x80", b"plain bytes", bytes(range(256)) * 9]
-    for text in texts:
-        found = window_hashes(isa, [text], CHARACTERS, size, as_bytes=True) if text else [[]]
-        assert sorted(found[0]) == sorted(in_order(text, "byte", size))
+    found = window_hashes(isa, spans_of_list(texts, 0, True), CHARACTERS, size)
+    for text, hashes in zip(texts, found, strict=True):
+        assert sorted(hashes) == sorted(in_order(text, "byte", size))
 
 
 @pytest.mark.parametrize("num_perm", NUM_PERMS)
@@ -205,10 +223,9 @@ def test_sets_of_large_and_repetitive_texts(isa):
         "a" * 100_000,
         "ab" * 20_000 + text_of(40_000, "xy"),
     ]
-    for text, found in zip(texts, window_hashes(isa, texts, CHARACTERS, 9, True), strict=True):
-        distinct = distinct_hashes(text)
-        assert len(found) == len(distinct)
-        assert found == distinct
+    found = window_hashes(isa, spans_of_list(texts), CHARACTERS, 9, unique=True)
+    for text, hashes in zip(texts, found, strict=True):
+        assert hashes == distinct_hashes(text)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 16, 17, 64])
@@ -284,3 +301,84 @@ def test_equal_texts_have_equal_hashes(isa):
     assert np.array_equal(here, there)
     assert len(set(here.tolist())) == len(texts)
     assert 0 not in here
+
+
+# ---- with a key
+
+
+@pytest.mark.parametrize("alphabet", ["жя", "я«a", "я😀a", "я\U0002000ba"])
+def test_words_of_all_lengths_wherever_the_text_begins(isa, alphabet):
+    text = " ".join(text_of(n, alphabet, n) for n in [*range(1, 25), *range(12, 0, -1)])
+    spans = spans_of_list([text])
+    for begin in range(30):
+        found = window_hashes(isa, spans.window(0, begin, len(text)), WORDS, 1, key=KEY)
+        assert found == [in_order(text[begin:], "word", 1, KEY)]
+        found = window_hashes(isa, spans_of_list([text[begin:]]), WORDS, 2, key=KEY)
+        assert found == [in_order(text[begin:], "word", 2, KEY)]
+
+
+@pytest.mark.parametrize("unit", [CHARACTERS, WORDS])
+def test_code_points_of_every_plane(isa, unit):
+    edges = [edge + step for edge in range(0, 0x110000, 0x10000) for step in (-1, 0, 0x8765)]
+    text = "".join(map(chr, edges[1:])) + chr(0x10FFFF)
+    texts = [text, " ".join(text), text[:4]]
+    found = window_hashes(isa, spans_of_list(texts), unit, 2, key=KEY)
+    name = "word" if unit == WORDS else "char"
+    for text, hashes in zip(texts, found, strict=True):
+        assert sorted(hashes) == sorted(in_order(text, name, 2, KEY))
+
+
+def test_empty_words_are_words(isa):
+    found = window_hashes(isa, spans_of_list(["a,,b, c"]), ALPHANUMERIC | WITH_EMPTY, 2, key=KEY)
+    words = ["a", "", "b", "", "c"]
+    assert found == [[KEYED.words_hash(pair) for pair in pairwise(words)]]
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+@pytest.mark.parametrize("size", [1, 3, 11])
+def test_token_ids_are_words_of_their_digits(isa, width, size):
+    edges = [0, 7, 10, 99, 127, 2**16 - 1, 2**17 - 1, 2**17, 10**9 + 7, 10**10, 2**32 - 1, 2**63]
+    edges += [2**64 - 1, 10**19]
+    ids = np.array([i for i in edges * 3 if i < 2 ** (8 * width)], f"u{width}")
+    offsets = np.array([0, 1, len(ids)])
+    spans = spans_of_ids(ids.view(np.uint8), width, False, offsets, np.arange(2))
+    found = window_hashes(isa, spans, TOKEN_IDS, size, key=KEY)
+    for begin, end, hashes in zip(offsets, offsets[1:], found, strict=False):
+        words = tuple(str(i) for i in ids[begin:end])
+        assert hashes == [KEYED.window_hash(w) for w in oracle.windows(words, size)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+def test_tokens_with_a_key(isa, size):
+    words = ["", "a", "é", "я", "😀", b"bytes", "na\xefve".encode(), "x" * 10, "x" * 11, "y" * 99]
+    offsets = np.empty(3, np.int64)
+    plan = KEY.plan(WORDS, size)
+    tokens = isa.token_hashes([words, words[:1]], offsets, prepared=plan)
+    out = np.empty((2, 20), np.uint32)
+    a, b = KEY.functions(20, 1)
+    isa.token_signatures(tokens, offsets, size, 0, a, b, out, prepared=plan)
+    for document, row in zip([words, words[:1]], out.tolist(), strict=True):
+        units = tuple(w.decode() if isinstance(w, bytes) else w for w in document)
+        hashes = {KEYED.window_hash(w) for w in oracle.windows(units, size)}
+        assert row == KEYED.signature(hashes, 20)
+
+
+@pytest.mark.parametrize("num_perm", [1, 64, 100])
+def test_signatures_with_a_key(isa, scheme, num_perm):
+    texts = [text_of(n + 4 if n else 0, ALPHABETS["ucs-2"]) for n in SHINGLES if n < 600]
+    kernel = {"affine32": isa.AFFINE32, "fss": isa.FSS}[scheme]
+    a, b = KEY.functions(num_perm + (oracle.ROUNDS if scheme == "fss" else 0), 3)
+    out = np.empty((len(texts), num_perm), np.uint32)
+    plan = KEY.plan(CHARACTERS, 5)
+    isa.signatures(spans_of_list(texts), CHARACTERS, 5, kernel, a, b, out, prepared=plan)
+    for text, row in zip(texts, out.tolist(), strict=True):
+        assert row == KEYED.signature(in_order(text, "char", 5, KEY), num_perm, 3, scheme)
+
+
+@share(4)
+@given(st.lists(any_text, max_size=6), st.sampled_from(["char", "word"]), st.integers(1, 12))
+def test_all_instruction_sets_agree_with_the_oracle(isa, texts, unit, size):
+    number = {"char": CHARACTERS, "word": WORDS}[unit]
+    found = window_hashes(isa, spans_of_list(texts), number, size, key=KEY)
+    for text, hashes in zip(texts, found, strict=True):
+        assert sorted(hashes) == sorted(in_order(text, unit, size, KEY))

@@ -124,33 +124,18 @@ TEXTS = ["", "a", "of nine c", "a text  of words,\tsome é \xa0", "ab" * 40 + " 
 
 
 @pytest.mark.parametrize("kind", [1, 2, 4])
-def test_write_words(loops, kind):
+def test_words(loops, kind):
     spans, owners = spans_of(TEXTS, kind)
-    plan = Hashing(_plans.WORDS, 1)
-    for span, text in zip(spans, TEXTS, strict=True):
-        out = np.zeros((len(text) + 1, 2), np.int64)
-        n = loops("write_words", c_ssize_t, pointer(plan), pointer(span), out)
-        assert [text[begin:end] for begin, end in out[:n]] == text.split()
-    assert owners
-
-
-@pytest.mark.parametrize("kind", [1, 2, 4])
-def test_count_words(loops, kind):
-    spans, owners = spans_of(TEXTS, kind)
-    plan = Hashing(_plans.WORDS, 1)
-    for span, text in zip(spans, TEXTS, strict=True):
+    plan = pointer(Hashing(_plans.WORDS, 1))
+    for text, span in zip(TEXTS, map(pointer, spans), strict=True):
+        words = text.split()
+        places = np.zeros((len(text) + 1, 2), np.int64)
+        n = loops("write_words", c_ssize_t, plan, span, places)
+        assert [text[begin:end] for begin, end in places[:n]] == words
         for most in (1, 10**6):
-            n = loops("count_words", c_ssize_t, pointer(plan), pointer(span), c_ssize_t(most))
-            assert min(n, most) == min(len(text.split()), most)
-    assert owners
-
-
-@pytest.mark.parametrize("kind", [1, 2, 4])
-def test_write_hashes(loops, kind):
-    spans, owners = spans_of(TEXTS, kind)
-    plan = Hashing(_plans.WORDS, 1)
-    for span, text in zip(spans, TEXTS, strict=True):
-        out = np.zeros(len(text) + 1, np.uint64)
-        n = loops("write_hashes", c_ssize_t, pointer(plan), pointer(span), out)
-        assert out[:n].tolist() == [oracle.window_hash((word,)) for word in text.split()]
+            n = loops("count_words", c_ssize_t, plan, span, c_ssize_t(most))
+            assert min(n, most) == min(len(words), most)
+        hashes = np.zeros(len(text) + 1, np.uint64)
+        n = loops("write_hashes", c_ssize_t, plan, span, hashes)
+        assert hashes[:n].tolist() == [oracle.window_hash((word,)) for word in words]
     assert owners

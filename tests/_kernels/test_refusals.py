@@ -187,6 +187,14 @@ REFUSED = [
         {"spans": _texts.spans_of_list(["\u0416"] * 4)},
     ]),
     ("murmur_minima", TypeError, "spans", [{"spans": None}]),
+    ("ShinglePlan", ValueError, "530 numbers, expected 531", [
+        {"secret": np.ones(530, np.uint64)},
+    ]),
+    ("ShinglePlan", ValueError, "must be odd", [{"secret": np.full(531, 2, np.uint64)}]),
+    ("ShinglePlan", ValueError, "at least 1", [{"size": 0}]),
+    ("TextReader/keyed", ValueError, "the plan is for unit 0 and size 5, not for 1 and 5", [
+        {"unit": 1},
+    ]),
     # ---- passages
     ("hash_grams", ValueError, "words that are not empty", [{"unit": 8}, {"unit": 6}]),
     ("hash_grams", IndexError, "gram 0 is in no text", [

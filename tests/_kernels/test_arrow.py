@@ -1,4 +1,4 @@
-"""Arrow structures of a producer that makes mistakes: an error that says so, never a crash."""
+"""Arrow structures of producers that make mistakes are refused; those handed out are complete."""
 
 import ctypes
 from datetime import datetime
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from arrow_structures import IGNORED, Producer, Stream, StreamProducer, array, schema
-from fastlsh._kernels.text._texts import ArrowColumn
+from fastlsh._kernels.text._texts import ArrowColumn, arrow_stream
 from refusals import refuses
 
 
@@ -158,22 +158,16 @@ def test_a_stream_that_fails(message):
         ArrowColumn(StreamProducer(stream))
 
 
-# ---- a category column whose categories are numbers, for it has none
+# ---- types
 
 
 def test_categories_without_values_are_nulls():
     kind = schema(b"c", dictionary=schema(b"g"))
-    nulls = array(
-        3, b"\0", np.full(3, -1, np.int8), dictionary=array(0, None, None), null_count=3
-    )  # fmt: skip
+    nothing = array(0, None, None)
+    nulls = array(3, b"\0", np.full(3, -1, np.int8), dictionary=nothing, null_count=3)
     assert texts(kind, nulls) == ["", "", ""]
-
-
-def test_categories_that_are_numbers_are_refused():
-    kind = schema(b"c", dictionary=schema(b"g"))
     numbers = array(1, None, np.zeros(1, np.int8), dictionary=array(1, None, np.ones(1)))
-    with pytest.raises(TypeError, match="the Arrow column is of type float64, expected strings"):
-        texts(kind, numbers)
+    refuses(TypeError, "is of type float64, expected strings", texts, kind, numbers)
 
 
 def test_types_of_other_columns_are_named():
@@ -194,3 +188,47 @@ def test_categories_without_values_from_pyarrow(kind):
     codes, values = pa.nulls(3, pa.int8()), pa.array([], kind)
     column = ArrowColumn(pa.DictionaryArray.from_arrays(codes, values))
     assert column.spans(0, 3).strings() == ["", "", ""]
+
+
+# ---- what is handed out
+
+
+LETTERS = np.frombuffer(b"abc", np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("form", "buffers", "rows", "match"),
+    [
+        ("l", [int64(1)], -1, "length -1"),
+        ("l", [int64(1)], 2**60, "length"),
+        ("l", [int64(1)], 2, "has 8 bytes, expected 16"),
+        ("g", [np.ones(1, np.float32)], 1, "has 4 bytes, expected 8"),
+        ("b", [np.zeros(1, np.uint8)], 9, "has 1 bytes, expected 2"),
+        ("U", [int64(0), LETTERS], 1, "offsets of column"),
+        ("U", [int64(0, 4), LETTERS], 1, "offsets of column"),
+        ("U", [int64(-1, 3), LETTERS], 1, "offsets of column"),
+        ("U", [int64(0, 3, 2), LETTERS], 2, "offsets of column"),
+        ("U", [int64(0, 3)], 1, "has 1 buffers"),
+        ("u", [int64(0, 3), LETTERS], 1, "format 'u'"),
+    ],
+)
+def test_columns_that_are_not_what_they_say(form, buffers, rows, match):
+    refuses(ValueError, match, arrow_stream, [("x", form, buffers)], rows)
+
+
+def test_columns_of_every_format():
+    pa = pytest.importorskip("pyarrow")
+
+    class Table:
+        def __arrow_c_stream__(self, requested_schema=None):
+            columns = [
+                ("l", "l", [int64(1, 2)]), ("g", "g", [np.array([0.5, 1.5])]),
+                ("b", "b", [np.array([2], np.uint8)]), ("U", "U", [int64(0, 1, 3), LETTERS]),
+            ]  # fmt: skip
+            return arrow_stream(columns, 2)
+
+    found = pa.table(Table())
+    found.validate(full=True)
+    assert found.to_pydict() == {
+        "l": [1, 2], "g": [0.5, 1.5], "b": [False, True], "U": ["a", "bc"]
+    }  # fmt: skip
