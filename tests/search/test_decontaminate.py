@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import oracle_decontamination as oracle
@@ -16,6 +16,7 @@ from fastlsh.search import decontamination as module
 from fastlsh.search.decontamination import Items, found_in_texts
 from fastlsh.stages import contamination, gram_table, item_grams, matches_in
 from fastlsh.texts import as_texts
+from refusals import refuses
 from running import peak_memory
 
 WORDS = ["a", "b", "c", "d", "e", "é", "☃x", "𝄞1", "İs", "ß_", "七", "Ab"]
@@ -85,26 +86,24 @@ def rows_of(result):
     return {key: oracle.Found(s, run, tuple(places)) for key, (s, run, places) in found.items()}
 
 
-@given(cases())
-def test_what_is_found_is_the_definition(case):
-    check(*case)
-
-
-@given(cases())
-def test_what_many_fields_of_an_item_share_does_not_count(case):
+@settings(max_examples=2 * settings().max_examples)
+@given(
+    cases(), st.sampled_from([gram_table.MAX_FIELDS, 1]), st.sampled_from([1, 3]),
+    st.integers(1, 3), st.sampled_from([contamination.ROWS, 1, 9]),
+)  # fmt: skip
+def test_what_is_found_is_the_definition(case, max_fields, threads, size, rows):
+    """Whatever number of threads, documents of a batch and rows of matches at a time there are."""
+    documents, items, rules = case
     with pytest.MonkeyPatch.context() as patch:
         for each in (gram_table, oracle):
-            patch.setattr(each, "MAX_FIELDS", 1)
-        check(*case)
-
-
-def check(documents, items, rules):
-    """Compare what is found with the definition."""
-    found, reasons = oracle.decontaminated(documents, items, rules)
-    result = decontaminate(documents, named(items), **arguments_of(rules), threads=1)
+            patch.setattr(each, "MAX_FIELDS", max_fields)
+        patch.setattr(module, "batch_size", lambda texts: size)
+        patch.setattr(contamination, "ROWS", rows)
+        found, reasons = oracle.decontaminated(documents, items, rules)
+        result = decontaminate(documents, named(items), **arguments_of(rules), threads=threads)
+        _, _, common = oracle.counted_grams(documents, items, rules)
     assert rows_of(result) == found
     assert dict(result.not_searched) == reasons
-    _, _, common = oracle.counted_grams(documents, items, rules)
     assert sorted(each.text for each in result.boilerplate) == sorted(map(" ".join, common))
     assert result.kept.tolist() == [
         all(document != number for document, _ in found) for number in range(len(documents))
@@ -136,18 +135,6 @@ def test_no_hash_decides(case, bits):
         np.testing.assert_array_equal(one, other)
 
 
-@given(cases(), st.integers(1, 3), st.integers(1, 9))
-def test_neither_threads_nor_batches_change_the_answer(case, size, rows):
-    documents, items, rules = case
-    expected = decontaminate(documents, named(items), **arguments_of(rules), threads=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "batch_size", lambda texts: size)
-        patch.setattr(contamination, "ROWS", rows)
-        result = decontaminate(documents, named(items), **arguments_of(rules), threads=3)
-    assert rows_of(result) == rows_of(expected)
-    assert result.boilerplate == expected.boilerplate
-
-
 QUESTION = "Which of the planets that were known to the ancients has the shortest year of all?"
 NOTICE = "this page may be copied by anybody who names the author and the year in which it was made"
 
@@ -167,20 +154,15 @@ def test_items_of_fields():
     assert "1 of 4 documents contain 2 items" in repr(found)
 
 
-def test_n_grams_do_not_cross_fields():
+def test_short_fields_are_found_as_a_whole():
     words = QUESTION.split()
     halves = {"one": " ".join(words[:8]), "other": " ".join(words[8:])}
-    found = decontaminate([QUESTION], [halves])
-    assert found.field == ["one"]  # the longest field as a whole, as no field has 13 words
-
-
-def test_short_items_are_found_as_a_whole():
-    items = ["who has won it", "who has ever won it", "which of them has won it at last"]
-    result = decontaminate(
-        ["we ask who has ever won it", "Which of them has won it at\nlast?"], items
-    )
-    assert [row[:2] for row in result] == [(0, 1), (1, 2)]
-    assert result.not_searched == [(0, "short")]
+    items = [halves, "who has won it", "who has ever won it"]
+    result = decontaminate([QUESTION, "we ask who has ever won it"], items)
+    # No n-gram crosses fields: the longest of them is found, as none has 13 words.
+    assert [row[:2] for row in result] == [(0, 0), (1, 2)]
+    assert result.field == ["one", "text"]
+    assert result.not_searched == [(1, "short")]
 
 
 def test_boilerplate_is_listed_and_does_not_count():
@@ -286,16 +268,7 @@ def test_nothing_to_find():
     ],
 )
 def test_bad_arguments(change, kind, message):
-    with pytest.raises(kind, match=message):
-        decontaminate(**{"texts": ["x"], "items": [QUESTION], **change})
-
-
-def test_what_repeats_takes_linear_time():
-    """Each n-gram is compared with its first occurrence in an item, however often it occurs."""
-    words = [f"w{number}" for number in range(13)]
-    item = " ".join(words * 500)
-    result = decontaminate([" ".join(words * 5000)], [item])
-    assert list(result) == [(0, 0, 1.0, 6500, "text", 0, len(" ".join(words * 5000)))]
+    refuses(kind, message, decontaminate, **{"texts": ["x"], "items": [QUESTION], **change})
 
 
 @pytest.mark.parametrize(
@@ -336,6 +309,7 @@ def test_fields_with_the_same_n_grams_take_bounded_memory(monkeypatch):
 
 @pytest.mark.parametrize("piece", first("a ", "a b c d e f g "))
 def test_repeated_text_takes_linear_time(piece):
+    """Each n-gram is compared with its first occurrence in an item, however often it occurs."""
     text = piece * (150_000 // len(piece))
     start = time.process_time()
     done = decontaminate([text + "end " + text, text], [text + "other " + text])

@@ -25,34 +25,27 @@ def first_ones(texts, order, same=lambda text: text):
 
 
 @few_letters
-@given(collections, st.sampled_from(["first", "last"]), st.sampled_from([1, 3]))
-def test_equal_texts_go_as_in_python(texts, keep, threads):
-    result = deduplicate(texts, rule="equal", keep=keep, threads=threads)
-    order = range(len(texts)) if keep == "first" else reversed(range(len(texts)))
-    assert result.kept_index.tolist() == first_ones(texts, order)
+@given(
+    collections, st.none() | collections, st.sampled_from(["first", "last"]),
+    st.sampled_from([1, 3]), st.booleans(),
+)  # fmt: skip
+def test_equal_texts_go_as_in_python(texts, known, keep, threads, collide):
+    """Whether the hashes of texts collide or not."""
+    with pytest.MonkeyPatch.context() as patch:
+        if collide:
+            patch.setattr(signing, "hashing_steps", all_hashes_are_7)
+        result = deduplicate(texts, rule="equal", against=known, keep=keep, threads=threads)
+    first = len(known or [])
+    order = range(first, first + len(texts))
+    order = [*range(first), *(order if keep == "first" else reversed(order))]
+    kept = first_ones([*(known or []), *texts], order)[first:]
+    assert result.kept_index.tolist() == [max(number - first, -1) for number in kept]
+    assert result.against_index.tolist() == [n if n < first else -1 for n in kept]
     assert (result.similarity == 1).all()
     assert result.empty == sum(not text for text in texts)
     assert (result.limited, result.threshold, result.params) == (0, 1.0, None)
-    again = deduplicate(texts, result.threshold, **result.options)
+    again = deduplicate(texts, result.threshold, against=known, **result.options)
     assert again.kept_index.tolist() == result.kept_index.tolist()
-
-
-@few_letters
-@given(collections, collections)
-def test_copies_of_a_reference_collection_go_too(texts, known):
-    result = deduplicate(texts, rule="equal", against=known)
-    kept = first_ones([*known, *texts], range(len(known) + len(texts)))[len(known) :]
-    assert result.against_index.tolist() == [n if n < len(known) else -1 for n in kept]
-    assert result.kept_index.tolist() == [max(n - len(known), -1) for n in kept]
-
-
-@few_letters
-@given(collections)
-def test_hashes_that_collide_change_nothing(texts):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(signing, "hashing_steps", all_hashes_are_7)
-        result = deduplicate(texts, rule="equal")
-    assert result.kept_index.tolist() == first_ones(texts, range(len(texts)))
 
 
 def test_what_counts_as_equal():
@@ -137,7 +130,4 @@ def test_in_parts():
 )
 def test_bad_options(keywords, message):
     refuses(ValueError, message, deduplicate, ["x", "y"], rule="equal", **keywords)
-
-
-def test_pairs_have_no_rule():
-    refuses(TypeError, "rule", fastlsh.near_duplicates, ["x", "y"], rule="equal")
+    refuses(TypeError, "rule", fastlsh.near_duplicates, ["x", "y"], rule="equal")  # pairs have none

@@ -17,7 +17,7 @@ from fastlsh import (
     near_duplicates,
 )
 from refusals import refuses
-from strategies import collections, few_letters, little_room, share, verifications
+from strategies import collections, few_letters, little_room, verifications
 
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=2)}
 ONE = "the quick brown fox jumps over the lazy dog"
@@ -43,24 +43,17 @@ def same(found, pairs):
 
 
 @few_letters
-@given(collections(), collections(), st.sampled_from([0.3, 0.6, 1.0]), verifications)
-def test_pairs_of_both(texts, against, threshold, verify):
+@given(
+    collections(), collections(), st.sampled_from([0.3, 0.6, 1.0]), verifications,
+    st.sampled_from([None, 1, 4, 9]), st.integers(1, 3),
+)  # fmt: skip
+def test_pairs_of_both(texts, against, threshold, verify, batch, threads):
     options = {**SMALL, "verify": verify}
     pairs = expected(texts, against, threshold, **options)
-    assert same(matches(texts, against, threshold, **options), pairs)
-    if verify != "none":
-        assert same(matches(texts, against, threshold, best=True, **options), best_of(pairs))
-
-
-@few_letters
-@share(4)
-@given(collections(), collections(), st.integers(1, 9), st.integers(1, 3))
-def test_batches_and_threads(texts, against, batch, threads):
-    pairs = expected(texts, against, 0.5, **SMALL)
     with little_room(batch):
-        found = matches(texts, against, 0.5, threads=threads, **SMALL)
-        assert same(found, pairs)
-        assert same(matches(texts, against, 0.5, best=True, **SMALL), best_of(pairs))
+        assert same(matches(texts, against, threshold, threads=threads, **options), pairs)
+        if verify != "none":
+            assert same(matches(texts, against, threshold, best=True, **options), best_of(pairs))
 
 
 def test_many_copies_inside_of_a_collection_are_not_compared():
@@ -72,8 +65,8 @@ def test_many_copies_inside_of_a_collection_are_not_compared():
     near = [ONE + str(number) for number in range(1000)]
     assert len(matches(near, [ONE], 0.8, max_pairs=1000)) == 1000
     refuses(TooManyPairsError, "max_pairs=999", matches, near, [ONE], 0.8, max_pairs=999)
-    with pytest.raises(TooManyPairsError, match="max_pairs=1,000"):
-        matches([ONE] * 40, [ONE] * 40, 0.8, max_pairs=1000)
+    copies = [ONE] * 40, [ONE] * 40, 0.8
+    refuses(TooManyPairsError, "max_pairs=1,000", matches, *copies, max_pairs=1000)
     assert len(matches([ONE] * 40, [ONE] * 40, 0.8, max_pairs=1000, best=True)) == 40
 
 
@@ -123,8 +116,8 @@ def test_collections_with_nothing_in_common(collection):
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match="best=True needs similarities"):
-        matches([ONE], [ONE], best=True, verify="none")
+    given = {"best": True, "verify": "none"}
+    refuses(ValueError, "best=True needs similarities", matches, [ONE], [ONE], **given)
     assert math.isnan(matches([ONE], [ONE], verify="none").similarity[0])
     refuses(ValueError, "against_ids", matches, [ONE], [ONE], against_ids=["a", "b"])
     refuses(TypeError, "document 1", matches, [ONE], [ONE, 3])

@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from fastlsh import LSHParams, Shingler, TooManyPairsError, near_duplicates
+from fastlsh import (
+    LSHParams,
+    MinHasher,
+    Shingler,
+    TooManyPairsError,
+    estimate_jaccard,
+    near_duplicate_files,
+    near_duplicates,
+)
+from shards import small_budget
 from strategies import (
     bandings,
     collections,
@@ -104,3 +113,52 @@ def test_the_largest_group_is_named():
     template = "a long shared text that all of these have in common, and more of it; " * 3
     with pytest.raises(TooManyPairsError, match=r"\d+ documents share a bucket with document"):
         near_duplicates([f"{template}{i}" for i in range(500)], max_pairs=1000)
+
+
+# ---- the estimate beside the exact similarity
+
+
+ALIKE = [f"{'one and the same beginning ' * 2}{i % 7} {'x' * (i % 5)}" for i in range(40)]
+SIX = Shingler(size=6)
+ERROR = math.sqrt(0.25 / 128)
+
+
+@pytest.mark.parametrize("verify", ["exact", "signature", "none"])
+def test_estimates_are_the_shares_of_equal_minima(verify):
+    found = near_duplicates(ALIKE, 0.7, shingler=SIX, verify=verify, estimates=True)
+    signatures = MinHasher(shingler=SIX).signatures(ALIKE)
+    assert len(found) > 100
+    assert verify == "none" or abs(found.estimate - found.similarity).max() < 5 * ERROR
+    assert (found.estimate == estimate_jaccard(signatures, (found.left, found.right))).all()
+    plain = near_duplicates(ALIKE, 0.7, shingler=SIX, verify=verify)
+    assert plain.estimate is None
+    assert np.array_equal(plain.similarity, found.similarity, equal_nan=True)
+    if verify == "signature":
+        assert (found.estimate == found.similarity).all()
+
+
+def test_the_column_of_a_table():
+    pa = pytest.importorskip("pyarrow")
+    found = near_duplicates(ALIKE, 0.7, ids=list("ab" * 20), estimates=True)
+    names = ["left", "right", "similarity", "estimate", "left_id", "right_id"]
+    assert pa.table(found).column_names == names
+    assert pa.table(found)["estimate"].to_pylist() == found.estimate.tolist()
+
+
+def test_no_pairs(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
+    for engine in ("memory", "disk"):
+        out = tmp_path / "out.tsv"
+        result = near_duplicate_files(tmp_path / "in.jsonl", out, estimates=True, engine=engine)
+        assert result.n_pairs == 0
+        assert out.read_text(encoding="utf-8") == "id_a\tid_b\tjaccard\testimate\n"
+
+
+def test_a_run_without_estimates_is_another_run(run, tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    (tmp_path / "in.jsonl").write_text('{"text": "some text"}\n' * 3, encoding="utf-8")
+    options = ["--engine", "disk", "--work", "work", "-o", "pairs.tsv", "-q"]
+    assert run("pairs", "in.jsonl", *options, "--keep-work")[0] == 0
+    status, _, err = run("pairs", "in.jsonl", *options, "--estimates")
+    assert status == 2
+    assert "estimates was False, and is True" in err[-1]

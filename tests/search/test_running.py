@@ -1,6 +1,5 @@
 """What happens while a run is under way: errors, Ctrl-C, changes, progress."""
 
-import _thread
 import re
 import threading
 
@@ -57,7 +56,9 @@ def test_an_exception_in_a_callback(function, threads, where):
 
     texts = [f"text {i}" for i in range(10_000)]
     shingler = Shingler("word", 1, **{where: callback})
+    before = running_threads()
     refuses(LookupError, "what is this", function, texts, shingler=shingler, threads=threads)
+    assert running_threads() <= before
     # On a busy machine, the other thread may run for a while before this one can stop it.
     assert len(calls) < (1_000 if threads == 1 else 5_000)
 
@@ -68,46 +69,14 @@ def test_an_exception_in_a_callback(function, threads, where):
         ({"normalize": lambda t: None}, "normalize returned NoneType"),
         ({"normalize": str.encode}, "normalize returned bytes"),
         ({"tokenizer": lambda t: t if t == "e" else [t]}, "document 4 is one str"),
-        (
-            {"tokenizer": lambda t: [t, 5] if t == "e" else [t]},
-            "document 4 has a token of type int",
-        ),
+        ({"tokenizer": lambda t: [t, 5] if t == "e" else [t]}, "document 4 has a token of type"),
         ({"tokenizer": lambda t: None}, None),
         ({"tokenizer": lambda t: 5}, None),
     ],
 )
 def test_a_callback_that_returns_another_type(function, threads, options, match):
-    with pytest.raises(TypeError, match=match):
-        function(list("abcdefgh"), shingler=Shingler("word", 1, **options), threads=threads)
-
-
-def test_ctrl_c_is_answered_between_batches(function, threads, monkeypatch):
-    calls = []
-    lock = threading.Lock()
-    answered = threading.Event()  # the calling thread waits for the others, which it has told
-    join = threading.Thread.join
-
-    def waits(self, timeout=None):
-        answered.set()
-        join(self, timeout)
-
-    def normalize(text):
-        with lock:
-            calls.append(text)
-            count = len(calls)
-        if count == 20:
-            _thread.interrupt_main()
-        # How far another thread comes meanwhile is chance, and says nothing: it is held here.
-        if count >= 20 and threading.current_thread() is not threading.main_thread():
-            answered.wait(60)
-        return text
-
-    monkeypatch.setattr(threading.Thread, "join", waits)
-    texts = [f"text {i}" for i in range(10_000)]
-    with pytest.raises(KeyboardInterrupt):
-        function(texts, shingler=Shingler(normalize=normalize), threads=threads)
-    # Batches are of 3 documents: what each thread had begun by then, and no more.
-    assert len(calls) <= 20 + 3 * threads
+    shingler = Shingler("word", 1, **options)
+    refuses(TypeError, match, function, list("abcdefgh"), shingler=shingler, threads=threads)
 
 
 @pytest.mark.parametrize("stage", ["signatures", "verified", "decisions"])
@@ -127,12 +96,6 @@ def test_a_progress_callback_may_stop_the_run(function, threads, stage):
         with pytest.raises(KeyboardInterrupt):
             function(texts, progress=progress, threads=threads)
         assert seen.count(stage) == 1
-
-
-def test_no_thread_is_left_behind(function):
-    before = running_threads()
-    refuses(TypeError, "document 100", function, [*["text"] * 100, 5, *["text"] * 100], threads=4)
-    assert running_threads() <= before
 
 
 @pytest.mark.parametrize("change", every(3, ["clear", "insert", "replace"]))
