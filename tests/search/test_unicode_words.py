@@ -6,7 +6,6 @@ import pytest
 
 import fastlsh
 from fastlsh import Index, Key, Shingler
-from shards import contents
 
 KEY = Key(bytes(range(32)))
 LETTERS = "山水天地人ひらカーกขཀ"
@@ -91,23 +90,3 @@ def test_evaluation_items():
     assert not apart.not_searched
     cut = fastlsh.decontaminate(documents[:1], items[:1], rule="span").texts[0]
     assert cut == documents[0][:20] + documents[0][40:]
-
-
-def test_files_in_both_engines(tmp_path):
-    pytest.importorskip("pyarrow")
-    folder = tmp_path / "in"
-    folder.mkdir()
-    for number, text in enumerate(TEXTS):
-        (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
-    written = []
-    for engine in ("memory", "disk"):
-        (tmp_path / engine).mkdir()
-        fastlsh.deduplicate_files(
-            folder, tmp_path / engine / "kept.jsonl", threshold=0.6, engine=engine, threads=1,
-            memory="300M", work=tmp_path / "work",
-            shingler=Shingler("word", 3, words="unicode"),
-        )  # fmt: skip
-        written.append(contents(tmp_path / engine))
-    assert written[0] == written[1]
-    kept = fastlsh.deduplicate(TEXTS, 0.6, shingler=Shingler("word", 3, words="unicode"))
-    assert written[0]["kept.jsonl"].count(b"\n") == len(kept.selected)
