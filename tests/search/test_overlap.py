@@ -11,6 +11,7 @@ import fastlsh
 from combinations import covering
 from fastlsh import Shingler, overlap
 from fastlsh.stages import near_sets
+from refusals import refuses
 from shards import rows_of
 
 SURE = {"num_perm": 128, "bands": 64, "rows": 2}
@@ -49,9 +50,8 @@ def counted(data_sets, threshold):
     return documents, characters
 
 
-@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
-@given(st.lists(TEXTS, min_size=2, max_size=4))
-def test_counts_are_those_of_the_definition(data_sets):
+def check(data_sets):
+    """Compare the counts with the definition, and return the result."""
     found = overlap(
         dict(zip(NAMES, data_sets, strict=False)), 0.5, shingler=Shingler("char", 3), **SURE
     )
@@ -61,6 +61,13 @@ def test_counts_are_those_of_the_definition(data_sets):
     assert found.documents.tolist() == list(map(len, data_sets))
     assert found.characters.tolist() == [sum(map(len, texts)) for texts in data_sets]
     assert found.empty == sum(not text for texts in data_sets for text in texts)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+@given(st.lists(TEXTS, min_size=2, max_size=4))
+def test_counts_are_those_of_the_definition(data_sets):
+    check(data_sets)
 
 
 @pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
@@ -80,13 +87,7 @@ def test_documents_that_share_many_buckets(monkeypatch, seed, sizes):
     data_sets = [[] for _ in range(6)]
     for number, text in enumerate(texts):
         data_sets[min(draw.randrange(6), draw.randrange(6))].append(text + f" {number % 40}")
-    found = overlap(
-        dict(zip(NAMES, data_sets, strict=False)), 0.5, shingler=Shingler("char", 3), **SURE
-    )
-    documents, characters = counted(data_sets, 0.5)
-    assert found.shared_documents.tolist() == documents.tolist()
-    assert found.shared_characters.tolist() == characters.tolist()
-    assert 0 < documents.sum() < 6 * len(texts)
+    assert 0 < check(data_sets).shared_documents.sum() < 6 * len(texts)
 
 
 def test_documents_that_are_alike_are_compared_a_few_times():
@@ -96,17 +97,13 @@ def test_documents_that_are_alike_are_compared_a_few_times():
     assert found.shared_documents.tolist() == [[3_000] * 3] * 3
 
 
-def cut(seed, n, borders):
-    texts = [row["text"] or "" for row in rows_of(seed, n)]
-    return [texts[a:b] for a, b in zip([0, *borders], [*borders, n], strict=True)]
-
-
 @pytest.mark.parametrize("verify", ["exact", "signature", "none"])
 def test_counts_are_those_of_the_pairs_that_are_found(verify):
-    data_sets = cut(31, 300, [90, 120, 200])
+    texts = [row["text"] or "" for row in rows_of(31, 300)]
+    data_sets = texts[:90], texts[90:120], texts[120:200], texts[200:]
     how = {"threshold": 0.6, "verify": verify}
     found = overlap(dict(zip("abcd", data_sets, strict=True)), **how)
-    pairs = fastlsh.near_duplicates([text for each in data_sets for text in each], **how)
+    pairs = fastlsh.near_duplicates(texts, **how)
     of = np.repeat(range(4), list(map(len, data_sets)))
     has = {
         (int(x), int(of[y]))
@@ -124,32 +121,28 @@ def test_copies_make_no_pairs():
     text = "the same text in many documents of both data sets"
     found = overlap({"a": [text] * 30_000, "b": [text, f"{text}!"] * 20_000}, max_pairs=10)
     assert found.shared_documents.tolist() == [[30_000, 30_000], [40_000, 40_000]]
-
-
-def test_64_data_sets():
-    names = [f"{number}" for number in range(64)]
-    found = overlap({name: ["one text that all data sets have"] for name in names})
+    found = overlap({f"{number}": ["one text that all data sets have"] for number in range(64)})
     assert (found.shared_documents == 1 - np.eye(64, dtype=int)).all()
 
 
 @pytest.mark.parametrize(
-    ("data_sets", "message"),
+    ("data_sets", "options", "error", "message"),
     [
-        ({}, "2 to 64 data sets, got 0"),
-        ({"a": ["text"]}, "2 to 64 data sets, got 1"),
-        ({f"{n}": ["text"] for n in range(65)}, "2 to 64 data sets, got 65"),
+        ({}, {}, ValueError, "2 to 64 data sets, got 0"),
+        ({"a": ["text"]}, {}, ValueError, "2 to 64 data sets, got 1"),
+        ({f"{n}": ["text"] for n in range(65)}, {}, ValueError, "2 to 64 data sets, got 65"),
+        (
+            {"a": [[1, 2]], "b": [[1]]}, {"shingler": Shingler("token", 2)}, ValueError,
+            "counts characters, which token ids do not have",
+        ),
+        (
+            {"a": [f"a long text that is alike, {n}" for n in range(9)], "b": []},
+            {"max_pairs": 1}, fastlsh.TooManyPairsError, "max_pairs=1",
+        ),
     ],
-)
-def test_too_few_and_too_many(data_sets, message):
-    with pytest.raises(ValueError, match=message):
-        overlap(data_sets)
-
-
-def test_bad_arguments():
-    with pytest.raises(ValueError, match="counts characters, which token ids do not have"):
-        overlap({"a": [[1, 2]], "b": [[1]]}, shingler=Shingler("token", 2))
-    with pytest.raises(fastlsh.TooManyPairsError, match="max_pairs=1"):
-        overlap({"a": [f"a long text that is alike, {n}" for n in range(9)], "b": []}, max_pairs=1)
+)  # fmt: skip
+def test_bad_arguments(data_sets, options, error, message):
+    refuses(error, message, overlap, data_sets, **options)
 
 
 def test_the_table():
