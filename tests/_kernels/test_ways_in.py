@@ -277,14 +277,3 @@ def test_hashes_are_not_copied(tmp_path):
         assert form.dtype == np.uint32 or np.array_equal(
             hasher.from_hashes(form, offsets), expected
         )
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64, np.int16, ">i8"])
-def test_offsets_of_any_integer_type(dtype):
-    hashes = np.arange(300, dtype=np.uint64)
-    offsets = np.array([0, 0, 100, 300])
-    hasher = MinHasher(8)
-    expected = hasher.from_hashes(hashes, offsets)
-    assert np.array_equal(hasher.from_hashes(hashes, offsets.astype(dtype)), expected)
-    assert np.array_equal(hasher.from_hashes(hashes, offsets.tolist()), expected)
-    assert (expected[0] == 2**32 - 1).all()

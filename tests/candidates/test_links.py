@@ -114,36 +114,6 @@ def int32(*values):
     return np.array(values, np.int32)
 
 
-@pytest.mark.parametrize("room", [1, 5, 1000])
-@pytest.mark.parametrize("steps", [1, 2, 7, 100])
-def test_pairs_go_on_where_they_were_left(steps, room):
-    rng = np.random.default_rng(steps)
-    signatures = rng.integers(0, 2, (30, 12), np.uint32)
-    params = LSHParams(4, 3)
-    families = find_families(signatures, params)
-    stop = len(families.documents)
-
-    def pairs(steps, room):
-        at = np.array([0, 0, -1])
-        found, calls = [], 0
-        while at[0] < stop:
-            left, right = np.empty(room, np.int32), np.empty(room, np.int32)
-            end = _candidates.emit_pairs(
-                signatures, 3, families.documents, families.previous, at, stop, left, right, 0,
-                steps,
-            )  # fmt: skip
-            found += zip(left[:end].tolist(), right[:end].tolist(), strict=True)
-            calls += 1
-        return found, calls
-
-    expected, once = pairs(10**9, 1000)
-    assert once == 1
-    found, calls = pairs(steps, room)
-    assert found == expected
-    assert len(found) > 100
-    assert calls > len(expected) // room or steps > 7
-
-
 def test_a_call_that_finds_nothing_new_returns():
     signatures = np.zeros((400, 64), np.uint32)  # each pair is found in the first band
     families = find_families(signatures, LSHParams(64, 1))

@@ -85,28 +85,6 @@ def test_the_large_collections(corpus):
     assert set(near) <= set(higher)
 
 
-def test_equal_sets_of_other_texts():
-    texts = ["abab", "ababab", "", "baba", "abab", None, "ab", "cd"]
-    found = exact_pairs(texts, 0.1, shingler=Shingler(size=2), ids=list("abcdefgh"))
-    pairs = zip(found.left.tolist(), found.right.tolist(), found.similarity.tolist(), strict=True)
-    assert list(pairs) == all_pairs(sets_of(texts, size=2), 0.1)
-    assert next(iter(found)) == ("a", "b", 1.0)
-    assert found.left_id[:2] == ["a", "a"]
-    assert found.empty == 2
-
-
-def test_forms_and_options():
-    pa = pytest.importorskip("pyarrow")
-    texts = ["the quick brown fox jumps", "THE quick brown fox jumped", "something else", None]
-    how = Shingler(size=3, lowercase=True)
-    expected = list(exact_pairs(texts, 0.5, shingler=how))
-    assert len(expected) == 1
-    assert list(exact_pairs(pa.array(texts), 0.5, shingler=how)) == expected
-    assert list(exact_pairs(iter(texts), 0.5, shingler=how)) == expected
-    tokens = Shingler("word", 1, tokenizer=str.split, normalize=str.lower)
-    assert list(exact_pairs(texts, 0.5, shingler=tokens)) == [(0, 1, 4 / 6)]
-
-
 def test_progress():
     told = []
     exact_pairs(["abcde"] * 3 + ["vwxyz"], 0.5, progress=lambda *line: told.append(line))

@@ -50,26 +50,17 @@ def test_an_empty_text_is_like_nothing(empty):
     assert jaccard(" ", " ", Shingler("word", 1)) == 0.0
 
 
-@pytest.mark.parametrize("room", [2, 7, 50, 1 << 22])
-@pytest.mark.parametrize("threads", [1, 3])
-def test_in_little_room(room, threads):
-    texts = ["", "abc", "abcd", "xabc", "abcabc", "bca", "zzzz", "abcabd"]
-    left, right = (side.ravel() for side in np.mgrid[:8, :8])
-    with little_room(2, room):
-        found = exact_jaccard(texts, (left, right), Shingler(size=2), threads=threads)
-    truth = oracle.Oracle(texts, size=2, num_perm=1)
-    assert found.tolist() == [truth.similarity(a, b) for a, b in zip(left, right, strict=True)]
-
-
+@pytest.mark.parametrize("function", [exact_jaccard, containment])
 @pytest.mark.parametrize(("room", "threads"), covering([20, 60, 200, 1 << 22], [1, 3]))
-def test_pairs_of_more_documents_than_there_is_room_for(room, threads):
+def test_pairs_of_more_documents_than_there_is_room_for(room, threads, function):
     draw = np.random.default_rng(room)
     texts = ["".join(draw.choice(list("abcd"), draw.integers(0, 40))) for _ in range(60)]
     left, right = draw.integers(0, 20, (2, 400)) + 20 * draw.integers(0, 3, 400)
     with little_room(7, room):
-        found = exact_jaccard(texts, (left, right), Shingler(size=3), threads=threads)
-    truth = oracle.Oracle(texts, size=3, num_perm=1)
-    assert found.tolist() == [truth.similarity(a, b) for a, b in zip(left, right, strict=True)]
+        found = function(texts, (left, right), Shingler(size=3), threads=threads)
+    sets = oracle.Oracle(texts, size=3, num_perm=1).sets
+    expected = oracle.jaccard if function is exact_jaccard else oracle.containment
+    assert found.tolist() == [expected(sets[a], sets[b]) for a, b in zip(left, right, strict=True)]
 
 
 @given(collections(), st.randoms(use_true_random=False))
@@ -139,18 +130,6 @@ def test_two_columns(left, right, options):
     assert exact_jaccard(left, right, shingler).tolist() == [oracle.jaccard(*two) for two in both]
     shares = [oracle.containment(*two) for two in both]
     assert containment(left, right, shingler).tolist() == shares
-
-
-@pytest.mark.parametrize(("room", "threads"), covering([20, 60, 1 << 22], [1, 3]))
-def test_containment_of_pairs(room, threads):
-    draw = np.random.default_rng(room)
-    texts = ["".join(draw.choice(list("abc"), draw.integers(0, 40))) for _ in range(60)]
-    left, right = draw.integers(0, 60, (2, 400))
-    with little_room(7, room):
-        found = containment(texts, (left, right), Shingler(size=3), threads=threads)
-    sets = oracle.Oracle(texts, size=3, num_perm=1).sets
-    expected = [oracle.containment(sets[a], sets[b]) for a, b in zip(left, right, strict=True)]
-    assert found.tolist() == expected
 
 
 def test_shares_of_large_sets_are_exact():
