@@ -1,6 +1,7 @@
 """The tables of the compatible MinHashLSH, against sets in dicts."""
 
 import gc
+import weakref
 from functools import partial
 from itertools import cycle
 
@@ -16,6 +17,7 @@ from running import at_once, hasty_switching
 from stand_ins import Model, Sketch, band_key, sketches
 
 INSERTED, KNOWN, OTHER_KIND = 0, 1, 2
+VALUES = np.zeros(4, np.uint32)
 
 
 KINDS = {
@@ -189,16 +191,15 @@ def test_removing_gives_memory_back_and_keeps_the_order():
 
 def test_a_closed_table_refuses_changes():
     table = KeyBuckets(2, 2)
-    values = np.zeros(4, np.uint32)
-    table.insert("a", values)
+    table.insert("a", VALUES)
     before = table.contents()
     table.close()
-    assert table.insert("b", values) == OTHER_KIND
-    assert table.insert("a", values) == OTHER_KIND
+    assert table.insert("b", VALUES) == OTHER_KIND
+    assert table.insert("a", VALUES) == OTHER_KIND
     assert table.remove("a") is None
     assert table.remove("b") is None
     assert table.contents() == before
-    assert table.query(values, 2) == ["a"]
+    assert table.query(VALUES, 2) == ["a"]
     assert "a" in table
 
 
@@ -227,9 +228,6 @@ class Meddler:
 
     def __eq__(self, other):
         return self.act(self) or self is other
-
-
-VALUES = np.zeros(4, np.uint32)
 
 
 def test_a_comparison_that_changes_the_table():
@@ -279,24 +277,19 @@ def test_a_comparison_that_raises():
 
 def test_keys_are_released():
     class Key:
-        alive = 0
-
-        def __init__(self):
-            Key.alive += 1
-
-        def __del__(self):
-            Key.alive -= 1
+        """One that can be referred to weakly."""
 
     table = KeyBuckets(2, 2)
     keys = [Key() for _ in range(100)]
+    alive = weakref.WeakSet(keys)
     for key in keys:
-        table.insert(key, np.zeros(4, np.uint32))
+        table.insert(key, VALUES)
     for key in keys[:50]:
         table.remove(key)
     del key, keys[:50]
-    assert Key.alive == 50
+    assert len(alive) == 50
     del keys, table
-    assert Key.alive == 0
+    assert not alive
 
 
 @pytest.mark.parametrize("allocations", every(3, range(1, 7)))

@@ -44,41 +44,27 @@ def test_sizes(isa, size, dtype):
     for sentinel in (False, True):
         expected = [fingerprint(t, seeds, size, dtype, sentinel) for t in texts]
         assert minima(isa, texts, size, seeds, dtype, sentinel) == expected
-
-
-@pytest.mark.parametrize(("dtype", "size"), covering([np.uint32, np.uint64], [3, 5, 8, 12, 20]))
-def test_lanes(isa, size, dtype):
     text = bytes_of(90)
-    for k in WIDTHS:
-        seeds = list(range(7, 7 + k))
+    for k in WIDTHS:  # of so many seeds
+        seeds = range(7, 7 + k)
         assert minima(isa, [text], size, seeds, dtype) == [fingerprint(text, seeds, size, dtype)]
 
 
-@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
-@pytest.mark.parametrize("size", [5, 8, 9, 40])
-def test_long_texts_are_the_minimum_of_their_parts(isa, size, dtype):
-    # Across the pieces in which a text is done; a part is short enough to be one piece.
-    text = bytes_of(3 * 2048 + 100)
-    seeds = list(range(33))
-    step = 700
-    parts = [text[i : i + step + size - 1] for i in range(0, len(text) - size + 1, step)]
-    signed = np.int32 if dtype is np.uint32 else np.uint64
-    rows = np.array(minima(isa, parts, size, seeds, dtype), dtype).view(signed)
-    whole = np.array(minima(isa, [text], size, seeds, dtype), dtype).view(signed)
-    assert (rows.min(axis=0) == whole[0]).all()
+# Across the pieces in which a text is done, of which a part is one; and so many windows under one
+# seed that the least hashes may have equal upper halves.
+LONG = [(size, 3 * 2048 + 100, 33, 700) for size in (5, 8, 9, 40)] + [(4, 60_000, 16, 34)]
 
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
-def test_equal_upper_halves(isa, dtype):
-    # So many windows under one seed that the least hashes may have equal upper halves.
-    texts = [bytes_of(60_000, seed) for seed in range(3)]
-    seeds = list(range(16))
-    ours = minima(isa, texts, 4, seeds, dtype)
-    parts = [[t[i : i + 34 + 3] for i in range(0, len(t) - 3, 34)] for t in texts]
+@pytest.mark.parametrize(("size", "length", "k", "step"), LONG)
+def test_long_texts_are_the_minimum_of_their_parts(isa, size, length, k, step, dtype):
     signed = np.int32 if dtype is np.uint32 else np.uint64
-    for row, part in zip(ours, parts, strict=True):
-        rows = np.array(minima(isa, part, 4, seeds, dtype), dtype).view(signed)
-        assert rows.min(axis=0).view(dtype).tolist() == row
+    texts = [bytes_of(length, seed) for seed in range(3)]
+    whole = np.array(minima(isa, texts, size, range(k), dtype), dtype).view(signed)
+    for text, row in zip(texts, whole, strict=True):
+        parts = [text[i : i + step + size - 1] for i in range(0, length - size + 1, step)]
+        rows = np.array(minima(isa, parts, size, range(k), dtype), dtype).view(signed)
+        assert (rows.min(axis=0) == row).all()
 
 
 @given(

@@ -1,4 +1,6 @@
-"""Winnowing and repeated windows, kernel by kernel, against plain Python."""
+"""Winnowing, repeated windows, n-grams and common runs, kernel by kernel, against plain Python."""
+
+import time
 
 import numpy as np
 import pytest
@@ -6,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh._kernels.passages import _passages
+from fastlsh._kernels.passages._passages import GramTable, extend_grams, hash_grams, repeat_grams
+from fastlsh._kernels.text._plans import CHARACTERS, WORDS
 from fastlsh._kernels.text._texts import spans_of_list
 from kernel_cases import CASES, words_of_each
 from refusals import refuses
@@ -134,3 +138,145 @@ def test_many_words():
     call, given = CASES["word_hashes"]()
     given["bounds"][0] = 0, 10_000
     refuses(IndexError, "word 0 has the code points 0 to 10000 of", call, **given)
+
+
+# ---- n-grams
+
+spaced = st.lists(st.text("abé☃😀 ", max_size=30), max_size=5)
+ALL = 2**64 - 1
+
+
+def units_of(text, unit):
+    return list(text) if unit == CHARACTERS else text.split()
+
+
+def windows(collection, unit, size):
+    """Return (text, place, units) of every window."""
+    return [
+        (number, place, tuple(units[place : place + size]))
+        for number, units in enumerate(units_of(text, unit) for text in collection)
+        for place in range(len(units) - size + 1)
+    ]
+
+
+def hashed(collection, unit, rows, mask=ALL):
+    out = np.zeros(len(rows), np.uint64)
+    grams = np.array([(t, p, len(w)) for t, p, w in rows], np.int64).reshape(-1, 3)
+    hash_grams(spans_of_list(collection), unit, grams, mask, out)
+    return out
+
+
+@given(spaced, spaced, st.sampled_from([CHARACTERS, WORDS]), st.integers(1, 5), st.integers(1, 5))
+def test_a_table_finds_what_is_in_it(items, collection, unit, size, least):
+    least = min(least, size)
+    rows = sorted(row for n in range(least, size + 1) for row in windows(items, unit, n))
+    hashes = hashed(items, unit, rows)
+    one_of_each = {}
+    for row, value in zip(rows, hashes.tolist(), strict=True):
+        assert one_of_each.setdefault(value, row)[2] == row[2]
+    kept = list(one_of_each.values())
+    lengths = np.array([len(row[2]) for row in kept], np.int64)
+    beginnings = [(text, place, units[:least]) for text, place, units in kept if len(units) < size]
+    table = GramTable(
+        size, np.array(list(one_of_each), np.uint64), np.arange(len(kept)),
+        (lengths < size).astype(np.uint8), least, np.unique(lengths[lengths < size]),
+        hashed(items, unit, beginnings), ALL,
+    )  # fmt: skip
+    out = np.zeros((400, 3), np.int64)
+    count = table.find(spans_of_list(collection), unit, out)
+    numbers = {row[2]: number for number, row in enumerate(kept)}
+    expected = [
+        (text, place, numbers[units])
+        for n in range(least, size + 1)
+        for text, place, units in windows(collection, unit, n)
+        if units in numbers
+    ]
+    assert sorted(map(tuple, out[:count].tolist())) == sorted(expected)
+    few = np.zeros((min(count, 1), 3), np.int64)
+    assert table.find(spans_of_list(collection), unit, few) == count
+
+
+def test_long_texts_are_found_block_by_block():
+    words = [f"w{number}" for number in range(5000)]
+    items, collection = [" ".join(words[4000:4013])], [" ".join(words)] * 2
+    value = hashed(items, WORDS, windows(items, WORDS, 13))
+    table = GramTable(
+        13, value, np.array([7]), np.zeros(1, np.uint8), 5, np.empty(0, np.int64),
+        np.empty(0, np.uint64), ALL,
+    )  # fmt: skip
+    out = np.zeros((2, 3), np.int64)
+    assert table.find(spans_of_list(collection), WORDS, out) == 2
+    assert out.tolist() == [[0, 4000, 7], [1, 4000, 7]]
+
+
+def test_many_sizes_cost_little_more_than_the_longest():
+    text = ["a " * 3000]
+    beginning = hashed(text, WORDS, [(0, 0, ("a",) * 5)])
+
+    def cost(sizes):
+        table = GramTable(
+            500, np.ones(1, np.uint64), np.zeros(1, np.int64), np.ones(1, np.uint8), 5, sizes,
+            beginning, ALL,
+        )  # fmt: skip
+        texts, out, times = spans_of_list(text), np.zeros((1, 3), np.int64), []
+        for _ in range(5):
+            start = time.process_time()
+            table.find(texts, WORDS, out)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert cost(np.arange(5, 500)) < 50 * cost(np.array([499]))
+
+
+def periods(units, most):
+    """Texts of repeated pieces, and pieces of these."""
+    pieces = st.lists(st.tuples(st.text(units, min_size=1, max_size=4), st.integers(1, 9)))
+    joined = pieces.map(lambda some: " ".join("".join(piece * n for piece, n in some)))
+    return st.lists(joined.map(lambda text: text[:90]), max_size=most)
+
+
+repeated = spaced | periods("ab", 3)
+
+
+def first_grams(text, size):
+    grams = list(zip(*(text[i:] for i in range(size)), strict=False))
+    return [grams.index(gram) for gram in grams] + [-1] * (len(text) - len(grams))
+
+
+@given(repeated, repeated, st.integers(1, 4))
+def test_runs_are_the_longest_common_ones(one, other, size):
+    units = [[text.split() for text in side] for side in (one, other)]
+    first = [first_grams(text, size) for text in units[1]]
+    rows = [
+        (t, o, a, b, size) for t, left in enumerate(units[0]) for o, right in enumerate(units[1])
+        for a in range(len(left) - size + 1) for b in range(len(right) - size + 1)
+        if first[o][b] == b
+    ]  # fmt: skip
+    if not rows:
+        return
+    table = np.array(rows)
+    runs, run_of = np.zeros((len(rows), 5), np.int64), np.zeros(len(rows), np.int64)
+    firsts = np.array([place for text in first for place in text], np.int64)
+    ahead = np.zeros_like(firsts)
+    others = spans_of_list(other), *words_of_each(other)
+    repeat_grams(*others, firsts, size, ahead)
+    given = spans_of_list(one), *words_of_each(one), *others, table
+    assert extend_grams(*given, runs, run_of) <= len(rows)
+    equal = run_of >= 0
+    count = extend_grams(*given, runs, run_of, firsts, ahead)
+    assert (equal == (run_of >= 0)).all()
+    assert count == len({number for number in run_of.tolist() if number >= 0})
+    for (t, o, a, b, n), number in zip(rows, run_of.tolist(), strict=True):
+        left, right = units[0][t], units[1][o]
+        assert (number >= 0) == (left[a : a + n] == right[b : b + n])
+        if number < 0:
+            continue
+        text, there, begin, other_begin, length = runs[number].tolist()
+        assert (text, there, begin - other_begin) == (t, o, a - b)
+        assert begin <= a
+        assert a + n <= begin + length
+        end, other_end = begin + length, other_begin + length
+        assert left[begin:end] == right[other_begin:other_end]
+        assert not (begin and other_begin) or left[begin - 1] != right[other_begin - 1]
+        ends = end == len(left) or other_end == len(right)
+        assert ends or left[end] != right[other_end]
