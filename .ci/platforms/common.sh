@@ -153,7 +153,7 @@ emulated_suite() {
 
 # Why tests may be skipped on every platform: they need data or libraries of which the package needs
 # none, or another shell, user or kind of name, or what an sdist lacks. A script adds the reasons of its platform.
-skips='FASTLSH_DATA|FASTLSH_BIG|articles|NormalizationTest|here: install it|names are text|not names'
+skips='FASTLSH_DATA|articles|NormalizationTest|here: install it|names are text|not names'
 skips+='|root reads everything|root may write|no such type|tables are meant|could not make it|small disk|be mounted'
 skips+='|reads numbers of any length|is ignored here|does not reach any process|was not built'
 skips+='|CPython 3.12 and 3.13 crash|from the sdist'
