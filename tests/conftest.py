@@ -169,9 +169,18 @@ def isa(request):
 
 
 @pytest.fixture(scope="session")
+def pa():
+    """pyarrow; the test is skipped where it is absent."""
+    return pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="session")
 def examples():
-    """The folder with the example collection."""
-    return HERE.parent / "examples"
+    """The folder with the example collection; the test is skipped where it is absent."""
+    folder = HERE.parent / "examples"
+    if not folder.is_dir():
+        pytest.skip("no examples here")
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -184,9 +193,8 @@ def data():
 
 
 @pytest.fixture(scope="session", params=["mixed", "descriptions"])
-def corpus(request, data):
+def corpus(request, data, pa):
     """(ids, texts, {(id, id): exact similarity of 5-character shingles, from 0.5 up})."""
-    pa = pytest.importorskip("pyarrow")
     with pa.input_stream(str(data / f"{request.param}.jsonl.zst")) as stream:
         documents = [json.loads(line) for line in stream.read().splitlines()]
     with gzip.open(data / f"{request.param}.truth-char5-j50.tsv.gz", "rt") as lines:

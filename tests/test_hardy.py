@@ -74,8 +74,7 @@ def test_lone_surrogates_and_nuls_are_text():
 # ---- Arrow
 
 
-def test_arrow_of_other_types(call):
-    pa = pytest.importorskip("pyarrow")
+def test_arrow_of_other_types(pa, call):
     two = pa.table({"text": ["a"], "more": ["b"]})
     refuses(TypeError, r"2 columns \(text, more\)", call, two)
     refuses(TypeError, "0 columns", call, two.select([]))
@@ -87,8 +86,7 @@ def test_arrow_of_other_types(call):
         call(pa.array([1, 1]).dictionary_encode())
 
 
-def test_arrow_that_is_damaged(call):
-    pa = pytest.importorskip("pyarrow")
+def test_arrow_that_is_damaged(pa, call):
 
     def texts(data, offsets):
         offsets = pa.py_buffer(np.array(offsets, np.int32))
@@ -104,8 +102,7 @@ def test_arrow_that_is_damaged(call):
         refuses(ValueError, "document 1: dictionary index", call, column)
 
 
-def test_an_arrow_stream_that_fails(call):
-    pa = pytest.importorskip("pyarrow")
+def test_an_arrow_stream_that_fails(pa, call):
 
     def batches():
         yield pa.record_batch({"t": ["a"]})

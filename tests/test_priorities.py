@@ -180,8 +180,7 @@ def test_columns_of_other_libraries(values):
         assert result.missing_priorities == 1
 
 
-def test_types_of_arrow():
-    pa = pytest.importorskip("pyarrow")
+def test_types_of_arrow(pa):
     days = [dt.date(1, 1, 1), dt.date(9999, 12, 31), None, dt.date(1999, 12, 31)]
     times = [None if day is None else dt.datetime(day.year, day.month, day.day) for day in days]
     columns = [pa.array(days, pa.date32()), pa.array(days, pa.date64())]

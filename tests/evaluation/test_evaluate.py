@@ -227,8 +227,7 @@ def test_a_large_collection_is_sampled(monkeypatch):
     assert evaluate(made(30), 0.8, sample=20).documents == 20
 
 
-def test_samples_of_other_forms():
-    pa = pytest.importorskip("pyarrow")
+def test_samples_of_other_forms(pa):
     texts = made(60)
     expected = bins_of(evaluate(texts, 0.6, shingler=THREE, sample=40))
     assert bins_of(evaluate(pa.array(texts), 0.6, shingler=THREE, sample=40)) == expected

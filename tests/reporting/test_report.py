@@ -230,9 +230,8 @@ def test_short_by_the_words_of_the_shingler(page):
         assert (f"only to an identical one: {short}." in text) == (short > 0), options
 
 
-def test_ids_in_every_form(page):
+def test_ids_in_every_form(pa, page):
     pd = pytest.importorskip("pandas")
-    pa = pytest.importorskip("pyarrow")
     result = deduplicate(TEXTS, 0.5)
     names = [f"id-{n}" for n in range(len(TEXTS))]
     shown = pd.Series(names, index=range(len(names))[::-1])
@@ -358,8 +357,7 @@ def test_a_million_documents(tmp_path):
     assert (tmp_path / "r.html").stat().st_size < 5 * 10**6
 
 
-def test_the_same_bytes_each_time_and_for_each_form(tmp_path):
-    pa = pytest.importorskip("pyarrow")
+def test_the_same_bytes_each_time_and_for_each_form(pa, tmp_path):
     forms = [TEXTS, tuple(TEXTS), [t and t.encode() for t in TEXTS], pa.chunked_array([TEXTS])]
     result = deduplicate(TEXTS, 0.5)
     written = []

@@ -66,8 +66,12 @@ def test_as_by_hand(rows, outside, per_label, max_copies):
     assert copies.tolist() == (result.copy_number < 2).tolist()
 
 
+def three():
+    return fastlsh.deduplicate(["a", "a", "b"], rule="equal")
+
+
 def test_sums_that_are_too_large_for_integers():
-    result = fastlsh.deduplicate(["a", "a", "b"], rule="equal")
+    result = three()
     assert result.cluster_sum([2**62, 1, 2**40]).tolist() == [2**62 + 1, 2**62 + 1, 2**40]
     least, most = -(2**63), 2**63 - 1
     for values in ([most - 1, 1, most], [least + 7, -7, 3], [most, least, most], [2**53, 1, 2]):
@@ -78,26 +82,23 @@ def test_sums_that_are_too_large_for_integers():
         said = f"cluster_sum: the sum {values[0] + values[1]} of a cluster does not fit in 64 bits"
         with pytest.raises(ValueError, match=said):
             result.cluster_sum(values)
-    with pytest.raises(ValueError, match="values holds 9223372036854775808, which does not fit"):
-        result.cluster_sum(np.array([2**63, 1, 1], np.uint64))
-    for values in ([2**63, 1, 1], [2**63, -1, 1], [0.5, 2**63, 1]):
-        with pytest.raises(ValueError, match="values holds 9223372036854775808, which does not"):
+    one = np.array([2**63, 1, 1], np.uint64)
+    for values in (one, [2**63, 1, 1], [2**63, -1, 1], [0.5, 2**63, 1]):
+        with pytest.raises(
+            ValueError, match="values holds 9223372036854775808, which does not fit"
+        ):
             result.cluster_sum(values)
+    # Of floats, a sum that is too large is infinite, without a warning.
     assert result.cluster_sum([0.5, 0.25, 1]).tolist() == [0.75, 0.75, 1.0]
-
-
-def test_columns_of_other_kinds():
-    result = fastlsh.deduplicate(["a", "a", "b"], rule="equal")
-    for labels in (np.array(["x", "y", "x"]), np.array([1, 2, 1]), iter("xyx")):
-        assert result.cluster_sources(labels).tolist() == [2, 2, 1]
-    pa = pytest.importorskip("pyarrow")
-    assert result.cluster_sources(pa.array(["x", "y", "x"])).tolist() == [2, 2, 1]
-
-
-def test_a_sum_of_very_large_numbers_is_infinite_without_a_warning():
-    result = fastlsh.deduplicate(["a", "a", "b"], rule="equal")
     assert result.cluster_sum([1e308, 1e308, 1.0]).tolist() == [np.inf, np.inf, 1.0]
     assert np.isnan(result.cluster_sum([np.inf, -np.inf, 1.0])[0])
+
+
+def test_columns_of_other_kinds(pa):
+    result = three()
+    for labels in (np.array(["x", "y", "x"]), np.array([1, 2, 1]), iter("xyx")):
+        assert result.cluster_sources(labels).tolist() == [2, 2, 1]
+    assert result.cluster_sources(pa.array(["x", "y", "x"])).tolist() == [2, 2, 1]
 
 
 def test_a_sum_of_floats_does_not_depend_on_the_order():

@@ -1,5 +1,6 @@
-"""What the main functions return."""
+"""What the main functions return: their values, as sequences, as tables and in notebooks."""
 
+import sys
 from unittest import mock
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh import LSHParams, Pairs, deduplicate, near_duplicates
+import fastlsh
+from fastlsh import LSHParams, Pairs, deduplicate, evaluate, explain, near_duplicates
 
 TEXTS = [
     "one text that is here more than once",
@@ -18,54 +20,93 @@ TEXTS = [
     "a text of another kind altogether...",
 ]
 IDS = ["a", "b", "c", "d", "e", "f"]
+KNOWN = [TEXTS[2], "something that is like nothing else"]
+MADE = {
+    "pairs": lambda **more: near_duplicates(TEXTS, 0.7, **more),
+    "deduplication": lambda **more: deduplicate(TEXTS, 0.7, **more),
+    "proofs": lambda **more: deduplicate(TEXTS, 0.7, against=KNOWN, **more).proofs(),
+}
+COLUMNS = {
+    "pairs": {
+        "left": [0, 0, 1, 2], "right": [1, 4, 4, 5], "similarity": [28 / 29, 1, 28 / 29, 25 / 28],
+        "left_id": ["a", "a", "b", "c"], "right_id": ["b", "e", "e", "f"],
+    },
+    "deduplication": {
+        "id": IDS, "kept": [True, False, True, True, False, False],
+        "kept_index": [0, 0, 2, 3, 0, 2], "against_index": [-1] * 6,
+        "similarity": [1, 28 / 29, 1, 1, 1, 25 / 28], "kept_id": ["a", "a", "c", "d", "a", "c"],
+    },
+    "proofs": {
+        "document": [1, 2, 4, 5], "kept_document": [0, 0, 0, 0],
+        "against": [False, True, False, True], "similarity": [28 / 29, 1, 1, 25 / 28],
+        "id": ["b", "c", "e", "f"], "kept_id": ["a", "against:0", "a", "against:0"],
+    },
+}  # fmt: skip
+TYPES = {
+    "pairs": "int64 int64 double large_string large_string",
+    "deduplication": "large_string bool int64 int64 double large_string",
+    "proofs": "int64 int64 bool double large_string large_string",
+}
 
 
 @pytest.fixture
 def pairs():
-    return near_duplicates(TEXTS, 0.7, ids=IDS)
+    return MADE["pairs"](ids=IDS)
 
 
 @pytest.fixture
 def deduplication():
-    return deduplicate(TEXTS, 0.7, ids=IDS)
+    return MADE["deduplication"](ids=IDS)
 
 
 def test_pairs(pairs):
     assert [(a, b) for a, b, _ in pairs] == [("a", "b"), ("a", "e"), ("b", "e"), ("c", "f")]
-    assert pairs.left.tolist() == [0, 0, 1, 2]
-    assert pairs.right.tolist() == [1, 4, 4, 5]
+    for name, values in COLUMNS["pairs"].items():
+        assert list(getattr(pairs, name)) == values
     assert len(pairs) == 4
     assert pairs.left.dtype == pairs.right.dtype == np.int64
     assert pairs.similarity.dtype == np.float64
-    assert pairs.similarity.tolist() == [28 / 29, 1.0, 28 / 29, 25 / 28]
-    assert pairs.left_id == ["a", "a", "b", "c"]
-    assert pairs.right_id == ["b", "e", "e", "f"]
     assert (pairs.documents, pairs.empty) == (6, 1)
     assert pairs.params == LSHParams.for_threshold(0.7)
     assert "4 pairs" in repr(pairs)
 
 
-def test_pairs_take_24_bytes(pairs):
-    assert sum(a.nbytes for a in (pairs.left, pairs.right, pairs.similarity)) == 24 * len(pairs)
+# ---- as tables
 
 
-def test_pairs_as_arrow(pairs):
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table(pairs)
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_as_tables_of_arrow(pa, kind):
+    result = MADE[kind](ids=IDS)
+    table = pa.table(result)
     table.validate(full=True)
-    assert table.column_names == ["left", "right", "similarity", "left_id", "right_id"]
-    assert [field.type for field in table.schema] == [
-        pa.int64(), pa.int64(), pa.float64(), pa.large_string(), pa.large_string(),
-    ]  # fmt: skip
-    assert pairs.to_arrow().equals(table)
-    assert table["left"].to_pylist() == pairs.left.tolist()
-    assert table["right"].to_pylist() == pairs.right.tolist()
-    assert table["similarity"].to_pylist() == pairs.similarity.tolist()
-    assert table["right_id"].to_pylist() == pairs.right_id
-    assert pa.table(pairs).equals(table)  # a second time, and after the first is gone
-    left = table["left"]
-    del table, pairs
-    assert left.to_pylist() == [0, 0, 1, 2]
+    assert table.to_pydict() == COLUMNS[kind]
+    assert [str(field.type) for field in table.schema] == TYPES[kind].split()
+    assert result.to_arrow().equals(table)
+    assert pa.table(result).equals(table)  # a second time, and after the first is gone
+    last = table[table.column_names[-1]]
+    del table, result
+    assert last.to_pylist() == COLUMNS[kind][[*COLUMNS[kind]][-1]]
+    without_ids = [name for name in COLUMNS[kind] if not name.endswith("id")]
+    assert MADE[kind]().to_arrow().column_names == without_ids
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_as_frames_of_other_libraries(kind):
+    result = MADE[kind](ids=IDS)
+    pytest.importorskip("pandas")
+    assert result.to_pandas().to_dict("list") == COLUMNS[kind]
+    assert list(MADE[kind]().to_pandas().columns) == MADE[kind]().to_arrow().column_names
+    pl = pytest.importorskip("polars")
+    assert result.to_polars().to_dict(as_series=False) == COLUMNS[kind]
+    assert pl.DataFrame(result).equals(result.to_polars())
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_a_library_that_is_not_installed(monkeypatch, pairs, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    message = f"{library} is not installed: pip install {library}$"
+    with pytest.raises(ModuleNotFoundError, match=message):
+        getattr(pairs, f"to_{library}")()
 
 
 @pytest.mark.parametrize(
@@ -78,10 +119,8 @@ def test_pairs_as_arrow(pairs):
         ([1, "b", None, (1, 2), 2.5, True], "large_string"),
     ],
 )
-def test_ids_as_arrow(ids, kind):
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table(near_duplicates(TEXTS, 0.7, ids=ids))
-    table.validate(full=True)
+def test_ids_as_arrow(pa, ids, kind):
+    pa.table(near_duplicates(TEXTS, 0.7, ids=ids)).validate(full=True)
     deduplication = pa.table(deduplicate(TEXTS, 0.7, ids=ids))
     deduplication.validate(full=True)
     assert str(deduplication["id"].type) == kind
@@ -92,8 +131,7 @@ def test_ids_as_arrow(ids, kind):
         assert found == [str(i).encode("utf-8", "replace").decode() for i in ids]
 
 
-def test_no_pairs_as_arrow():
-    pa = pytest.importorskip("pyarrow")
+def test_no_pairs_as_arrow(pa):
     for texts in ([], ["one"], ["", ""]):
         table = pa.table(near_duplicates(texts))
         table.validate(full=True)
@@ -102,47 +140,75 @@ def test_no_pairs_as_arrow():
         assert pa.table(deduplicate(texts)).num_rows == len(texts)
 
 
-def test_an_export_that_nobody_reads_is_freed(pairs, deduplication):
-    for result in (pairs, deduplication):
-        for _ in range(100):
-            assert result.__arrow_c_stream__() is not None
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_an_export_that_nobody_reads_is_freed(kind):
+    result = MADE[kind](ids=IDS)
+    for _ in range(100):
+        assert result.__arrow_c_stream__() is not None
 
 
-def test_results_as_polars(pairs, deduplication):
-    pl = pytest.importorskip("polars")
-    frame = pl.DataFrame(pairs)
-    assert frame.rows() == list(
-        zip(pairs.left, pairs.right, pairs.similarity, pairs.left_id, pairs.right_id, strict=True)
-    )
-    assert pairs.to_polars().equals(frame)
-    frame = deduplication.to_polars()
-    assert frame["kept"].to_list() == deduplication.kept.tolist()
-    assert frame["similarity"].to_list() == deduplication.similarity.tolist()
+# ---- as sequences, and how they are shown
 
 
-def test_pairs_as_pandas(pairs):
-    pytest.importorskip("pandas")
-    frame = pairs.to_pandas()
-    assert list(frame.columns) == ["left", "right", "similarity", "left_id", "right_id"]
-    assert frame["left_id"].tolist() == pairs.left_id
-    assert list(near_duplicates(TEXTS).to_pandas().columns) == ["left", "right", "similarity"]
+def test_pairs_are_a_sequence():
+    texts = [f"a text that many others resemble, number {i % 4} of all" for i in range(12)]
+    pairs = near_duplicates(texts, 0.6, ids=[f"d{i}" for i in range(12)], estimates=True)
+    everything = list(pairs)
+    assert len(everything) > 20
+    assert [pairs[i] for i in range(len(pairs))] == everything
+    assert (pairs[-1], pairs[-len(pairs)]) == (everything[-1], everything[0])
+    some = pairs[3:9:2]
+    assert isinstance(some, Pairs)
+    assert list(some) == everything[3:9:2]
+    assert some.estimate.tolist() == pairs.estimate[3:9:2].tolist()
+    assert (some.documents, some.params) == (12, pairs.params)
+    for index in (len(pairs), -len(pairs) - 1, "d1"):
+        with pytest.raises(TypeError if index == "d1" else IndexError):
+            pairs[index]
+    proofs = deduplicate(texts, 0.6, against=texts[:1]).proofs()
+    everything = list(proofs)
+    assert [proofs[i] for i in range(len(proofs))] == everything
+    assert list(proofs[::-1]) == everything[::-1]
 
 
-def test_pairs_without_ids_name_numbers():
-    pairs = Pairs(np.array([0]), np.array([2]), np.array([0.5]))
-    assert (pairs.left_id, pairs.right_id) == ([0], [2])
-    assert list(pairs) == [(0, 2, 0.5)]
+def test_short_forms():
+    evaluation, explanation = evaluate(TEXTS, 0.7), explain(TEXTS[0], TEXTS[1], threshold=0.7)
+    assert repr(evaluation).startswith("<Evaluation of 6 documents at 0.7: recall 1.0000, prec")
+    assert repr(explanation).startswith("<Explanation: duplicates, similarity 0.")
+    assert max(len(repr(evaluation)), len(repr(explanation))) < 100
+
+
+def test_notebooks_show_the_first_rows(pairs, deduplication):
+    for result in (pairs, deduplication, deduplication.proofs()):
+        page = result._repr_html_()
+        assert page.startswith("<p>&lt;")
+        rows = result.proofs() if result is deduplication else result  # the removals
+        assert page.count("<tr>") == 1 + len(rows)
+        assert "..." not in page
+    assert "<td>0.9655</td>" in pairs._repr_html_()
+    shown = deduplication._repr_html_()
+    assert "documents kept" in shown
+    assert "kept_document" in shown
+    many = deduplicate(["the same text"] * 12, ids=["<b>&"] * 12)._repr_html_()
+    assert "<b>" not in many
+    assert "<td>&lt;b&gt;&amp;</td>" in many
+    assert many.count("<tr>") == 12
+    assert "<td colspan=6>...</td>" in many
+    assert deduplicate([])._repr_html_().count("<tr>") == 1
+
+
+def test_only_what_is_public_is_listed():
+    listed = {name for name in dir(fastlsh) if not name.startswith("_")}
+    assert listed - set(fastlsh.__all__) == {"evaluation", "explanation", "files", "reporting"}
 
 
 # ---- Deduplication
 
 
 def test_deduplication(deduplication):
-    assert deduplication.kept.tolist() == [True, False, True, True, False, False]
+    for name in ("kept", "kept_index", "against_index", "similarity"):
+        assert getattr(deduplication, name).tolist() == COLUMNS["deduplication"][name]
     assert deduplication.kept.dtype == np.bool_
-    assert deduplication.kept_index.tolist() == [0, 0, 2, 3, 0, 2]
-    assert deduplication.against_index.tolist() == [-1] * 6
-    assert deduplication.similarity.tolist() == [1, 28 / 29, 1, 1, 1, 25 / 28]
     assert deduplication.selected.tolist() == [0, 2, 3]
     assert deduplication.removed.tolist() == [1, 4, 5]
     assert list(deduplication.proofs()) == [
@@ -155,25 +221,12 @@ def test_deduplication(deduplication):
     assert deduplication.clusters() == [["a", "b", "e"], ["c", "f"]]
     every = [["a", "b", "e"], ["c", "f"], ["d"]]
     assert deduplication.clusters(singletons=True) == every
-    assert (len(deduplication), deduplication.documents, deduplication.empty) == (6, 6, 1)
-    assert deduplication.limited == 0
+    assert (deduplication.documents, deduplication.empty, deduplication.limited) == (6, 1, 0)
     assert deduplication.ids == IDS
     assert "3 of 6" in repr(deduplication)
-
-
-def test_deduplication_as_arrow(deduplication):
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table(deduplication)
-    table.validate(full=True)
-    assert table.to_pydict() == {
-        "id": IDS,
-        "kept": deduplication.kept.tolist(),
-        "kept_index": deduplication.kept_index.tolist(),
-        "against_index": deduplication.against_index.tolist(),
-        "similarity": deduplication.similarity.tolist(),
-        "kept_id": ["a", "a", "c", "d", "a", "c"],
-    }
-    assert deduplication.to_arrow().equals(table)
+    last = deduplicate(TEXTS, 0.7, keep="last", ids=IDS)  # the order is that of the input
+    assert last.clusters() == [["e", "a", "b"], ["f", "c"]]
+    assert last.clusters(singletons=True) == [["d"], ["e", "a", "b"], ["f", "c"]]
 
 
 def test_a_higher_threshold_releases(deduplication):
@@ -186,35 +239,26 @@ def test_a_higher_threshold_releases(deduplication):
     assert deduplication.rethreshold(1.0).selected.tolist() == [0, 1, 2, 3, 5]
     assert deduplication.rethreshold(0.7).kept.tolist() == deduplication.kept.tolist()
     assert higher.rethreshold(0.99).kept.tolist() == deduplication.rethreshold(0.99).kept.tolist()
-
-
-def test_a_higher_threshold_releases_from_against():
     result = deduplicate(TEXTS[1:2], 0.7, against=TEXTS[:1])
-    assert result.against_index.tolist() == [0]
-    assert result.clusters() == []
+    assert (result.against_index.tolist(), result.clusters()) == ([0], [])
     released = result.rethreshold(0.99)
-    assert released.against_index.tolist() == [-1]
-    assert released.kept.tolist() == [True]
+    assert (released.against_index.tolist(), released.kept.tolist()) == ([-1], [True])
 
 
-@pytest.mark.parametrize("threshold", [0.69, 0.0, 1.01, float("nan")])
-def test_other_thresholds_are_refused(deduplication, threshold):
-    with pytest.raises(ValueError, match="threshold"):
-        deduplication.rethreshold(threshold)
-
-
-def test_nothing_to_release_without_verification():
+def test_other_thresholds_are_refused(deduplication):
+    for threshold in (0.69, 0.0, 1.01, float("nan")):
+        with pytest.raises(ValueError, match="threshold"):
+            deduplication.rethreshold(threshold)
     with pytest.raises(ValueError, match="not verified"):
         deduplicate(TEXTS, 0.7, verify="none").rethreshold(0.9)
 
 
 def test_no_documents():
     result = deduplicate([])
-    assert len(result) == len(result.selected) == len(result.removed) == 0
+    assert len(result) == len(result.selected) == len(result.removed) == len(result.proofs()) == 0
     assert result.duplicate_ratio == 0.0
-    assert result.clusters() == []
-    assert len(result.proofs()) == 0
-    assert result.clusters(singletons=True) == list(result.proofs()) == []
+    assert result.clusters() == result.clusters(singletons=True) == list(result.proofs()) == []
+    assert (result.cluster_size.tolist(), result.copy_number.tolist()) == ([], [])
 
 
 def test_without_ids_documents_are_called_by_number():
@@ -222,7 +266,8 @@ def test_without_ids_documents_are_called_by_number():
     assert list(result.proofs()) == [(1, 0, 28 / 29), (4, 0, 1.0), (5, 2, 25 / 28)]
     assert result.clusters() == [[0, 1, 4], [2, 5]]
     assert result.clusters(singletons=True) == [[0, 1, 4], [2, 5], [3]]
-    assert next(iter(near_duplicates(TEXTS, 0.9))) == (0, 1, 28 / 29)
+    pairs = Pairs(np.array([0]), np.array([2]), np.array([0.5]))
+    assert (pairs.left_id, pairs.right_id, list(pairs)) == ([0], [2], [(0, 2, 0.5)])
 
 
 def test_the_size_of_each_cluster():
@@ -233,20 +278,6 @@ def test_the_size_of_each_cluster():
     assert result.copy_number.tolist() == [0, 0, 1, 0, 2, 1]
     last = deduplicate([*texts, "", *texts[:1], "x" * 30], keep="last")
     assert last.copy_number.tolist() == [2, 0, 1, 0, 0, 0]
-    empty = deduplicate([])
-    assert (empty.cluster_size.tolist(), empty.copy_number.tolist()) == ([], [])
-
-
-def test_clusters_keep_the_order_of_the_input():
-    result = deduplicate(TEXTS, 0.7, keep="last", ids=IDS)
-    assert result.clusters() == [["e", "a", "b"], ["f", "c"]]
-    assert result.clusters(singletons=True) == [["d"], ["e", "a", "b"], ["f", "c"]]
-
-
-# ---- Proofs
-
-
-KNOWN = [TEXTS[2], "something that is like nothing else"]
 
 
 @pytest.mark.parametrize(
@@ -269,59 +300,12 @@ KNOWN = [TEXTS[2], "something that is like nothing else"]
 def test_proofs_tell_the_documents_of_against_apart(given, names):
     result = deduplicate(TEXTS, 0.7, against=KNOWN, **given)
     proofs = result.proofs()
-    assert len(proofs) == 4
-    assert proofs.document.tolist() == [1, 2, 4, 5]
-    assert proofs.kept_document.tolist() == [0, 0, 0, 0]
-    assert proofs.against.tolist() == [False, True, False, True]
-    assert proofs.similarity.tolist() == [28 / 29, 1.0, 1.0, 25 / 28]
+    for name in ("document", "kept_document", "against", "similarity"):
+        assert getattr(proofs, name).tolist() == COLUMNS["proofs"][name]
     assert list(zip(proofs.id, proofs.kept_id, strict=True)) == names
-    assert len(proofs) == result.n_removed == len(result) - result.n_kept
     assert [(a, b) for a, b, _ in proofs] == names
+    assert len(proofs) == result.n_removed == len(result) - result.n_kept == 4
     assert "4 removed" in repr(proofs)
-
-
-def test_proofs_as_tables():
-    pa = pytest.importorskip("pyarrow")
-    plain = ["document", "kept_document", "against", "similarity"]
-    proofs = deduplicate(TEXTS, 0.7).proofs()
-    table = proofs.to_arrow()
-    table.validate(full=True)
-    assert table.column_names == plain
-    assert table.equals(pa.table(proofs))
-    assert table["against"].to_pylist() == [False] * 3
-    proofs = deduplicate(TEXTS, 0.7, ids=IDS, against=KNOWN).proofs()
-    table = proofs.to_arrow()
-    assert table.column_names == [*plain, "id", "kept_id"]
-    assert table["kept_id"].to_pylist() == ["a", "against:0", "a", "against:0"]
-    pytest.importorskip("pandas")
-    assert proofs.to_pandas().to_dict("list") == table.to_pydict()
-
-
-def test_deduplication_as_pandas(deduplication):
-    pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    frame = deduplication.to_pandas()
-    assert frame.to_dict("list") == deduplication.to_arrow().to_pydict()
-    assert frame["kept"].dtype == bool
-    assert list(deduplicate(TEXTS).to_pandas().columns) == [
-        "kept", "kept_index", "against_index", "similarity",
-    ]  # fmt: skip
-
-
-def test_notebooks_show_the_first_rows(pairs, deduplication):
-    for result in (pairs, deduplication, deduplication.proofs()):
-        page = result._repr_html_()
-        assert page.startswith("<p>&lt;")
-        rows = result.proofs() if result is deduplication else result  # the removals
-        assert page.count("<tr>") == 1 + len(rows)
-        assert "..." not in page
-    assert "<td>0.9655</td>" in pairs._repr_html_()
-    many = deduplicate(["the same text"] * 12, ids=["<b>&"] * 12)._repr_html_()
-    assert "<b>" not in many
-    assert "<td>&lt;b&gt;&amp;</td>" in many
-    assert many.count("<tr>") == 12
-    assert "<td colspan=6>...</td>" in many
-    assert deduplicate([])._repr_html_().count("<tr>") == 1
 
 
 @given(

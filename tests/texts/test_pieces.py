@@ -111,8 +111,7 @@ def test_pieces_are_texts():
     assert found.take(np.array([2]), True).strings() == ["é☃".encode().decode("latin-1")]
 
 
-def test_every_form_of_texts_becomes_strings():
-    pa = pytest.importorskip("pyarrow")
+def test_every_form_of_texts_becomes_strings(pa):
     assert plain_strings(["a", None]) == ["a", None]
     assert plain_strings(("a", "é".encode(), None)) == ["a", "é", ""]
     assert plain_strings(pa.array(["a", None, "☃"])) == ["a", "", "☃"]

@@ -167,8 +167,7 @@ def test_texts_that_shrink(texts, steps):
 
 
 @given(tricky, st.sampled_from([{}, *STEPS, ALL]), st.sampled_from(["char", "byte", "word"]))
-def test_every_input_form_has_the_same_hashes(text, steps, unit):
-    pa = pytest.importorskip("pyarrow")
+def test_every_input_form_has_the_same_hashes(pa, text, steps, unit):
     if unit == "word" and "remove_whitespace" in steps:
         unit = "char"
     text = "".join(c for c in text if not "\ud800" <= c <= "\udfff")

@@ -63,8 +63,7 @@ def test_every_id_whose_hash_is_known_in_advance(isa):
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", ">i4", "<u2"])
-def test_every_width_and_form(dtype):
-    pa = pytest.importorskip("pyarrow")
+def test_every_width_and_form(pa, dtype):
     rows = np.array([[1, 2, 3, 4], [1, 2, 3, 5], [99, 0, 7, 100]])
     hasher = MinHasher(32, shingler=Shingler("token", 2))
     expected = hasher.signatures(rows)
@@ -82,11 +81,10 @@ def test_every_width_and_form(dtype):
         assert (hasher.signatures(pa.table({"ids": column})) == expected).all()
 
 
-def test_arrays_are_read_in_place():
+def test_arrays_are_read_in_place(pa):
     values = np.arange(10, dtype=np.int32)
     held = TokenIds(values, [0, 4, 10])
     assert np.shares_memory(held._ids, values)
-    pa = pytest.importorskip("pyarrow")
     column = pa.array([[1, 2], None, [3]], pa.list_(pa.int32()))
     held = as_texts(column)
     assert np.shares_memory(held._ids, column.values.to_numpy())
@@ -168,8 +166,7 @@ def test_what_is_no_token_id(documents, message):
         MinHasher(shingler=Shingler("token", 1)).signatures(documents)
 
 
-def test_nulls_in_a_column():
-    pa = pytest.importorskip("pyarrow")
+def test_nulls_in_a_column(pa):
     column = pa.array([[1], None, [2, None]], pa.list_(pa.int32()))
     with pytest.raises(ValueError, match="document 2 has a null among its tokens"):
         MinHasher(shingler=Shingler("token", 1)).signatures(column)
