@@ -163,19 +163,16 @@ def test_every_choice_is_checked_by_name(call, name):
         refuses(ValueError, f"^{name} must be one of {choices}, got", CALLS[call], **{name: value})
 
 
-@pytest.mark.parametrize("name", ["normalize", "tokenizer"])
-def test_what_is_no_function(name):
-    for value in (5, "abc"):
-        with pytest.raises(TypeError, match=f"{name} must be a function, got {value!r}"):
-            Shingler("word", **{name: value})
-
-
-def test_numbers_that_no_kernel_takes():
+def test_numbers_that_no_kernel_takes_and_what_is_no_function():
     for name in ("min_length", "step", "max_items"):
         refuses(ValueError, f"^{name} must be between", check_integer, 2**63, name)
     refuses(ValueError, "min_length must be between", deduplicate_spans, ["one text"], 2**63)
     assert len(deduplicate_spans(["one text"], 2**63 - 1)) == 0
     refuses(ValueError, "weights must be two numbers", LSHParams.for_threshold, 0.8, weights=0.5)
+    for name in ("normalize", "tokenizer"):
+        for value in (5, "abc"):
+            message = f"{name} must be a function, got {value!r}"
+            refuses(TypeError, message, Shingler, "word", **{name: value})
 
 
 def test_a_limit_may_be_as_large_as_you_like():

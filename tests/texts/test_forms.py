@@ -117,20 +117,14 @@ def test_arrow_with_any_text(pa, texts):
         assert np.array_equal(HASHER.signatures(form), expected), name
 
 
-def test_dictionary_with_nulls_on_both_sides(pa):
+def test_nulls_of_arrow(pa):
     codes = pa.array([0, None, 2, 1, 2], pa.int8())
     form = pa.DictionaryArray.from_arrays(codes, pa.array(["a text", None, "b text"]))
     check(form, ["a text", None, "b text", None, "b text"])
-
-
-def test_a_column_in_a_sliced_struct_with_nulls(pa):
     column = pa.array(["x", "a text", "b text", None, "c text"]).slice(1)
     struct = pa.StructArray.from_arrays([column], ["t"], mask=pa.array([False, True, False, False]))
     check(struct.slice(1), [None, None, "c text"])
     check(struct, ["a text", None, None, "c text"])
-
-
-def test_only_nulls(pa):
     check(pa.nulls(3), [None] * 3)
     check(pa.nulls(3, pa.string()), [None] * 3)
     check(pa.chunked_array([], pa.string()), [])
@@ -142,11 +136,7 @@ def test_strings_longer_than_a_view_and_in_several_buffers(pa):
     views = pa.chunked_array([pa.array(texts[:7], pa.string_view()), texts[7:]], pa.string_view())
     check(views, texts)
     check(pa.concat_arrays([views.chunk(0), views.chunk(1)]), texts)
-
-
-def test_ids_from_arrow_columns(pa):
-    ids = pa.array([f"id{i}" for i in range(len(TEXTS))])
-    found = near_duplicates(pa.array(TEXTS), ids=ids)
+    found = near_duplicates(pa.array(TEXTS), ids=pa.array([f"id{i}" for i in range(len(TEXTS))]))
     assert (found.left_id[0], found.right_id[0]) == ("id0", "id8")
 
 
@@ -162,8 +152,7 @@ def test_polars():
     check(series.cast(pl.Categorical))
     check(pl.DataFrame({"text": series}))
     check(pl.DataFrame({"id": range(len(TEXTS)), "text": series}).select("text"))
-    ids = pl.Series([f"id{i}" for i in range(len(TEXTS))])
-    assert near_duplicates(series, ids=ids).left_id[0] == "id0"
+    assert near_duplicates(series, ids=series).left_id[0] == TEXTS[0]
     frame = pl.DataFrame({"text": series})
     kept = frame.filter(deduplicate(frame["text"], 0.9).kept)
     assert len(kept) == len(TEXTS) - 2

@@ -1,4 +1,4 @@
-"""Lines and paragraphs: the kernels against plain Python."""
+"""Lines and paragraphs, and the texts of pieces as a column: the kernels against plain Python."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,19 @@ from fastlsh._kernels.text._texts import (
     spans_of_list,
     windows_of,
 )
-from fastlsh.texts import Pieces, pieces, pieces_of, plain_strings, texts_without
+from fastlsh.texts import (
+    Pieces,
+    Shingler,
+    WordPieces,
+    WordTexts,
+    pieces,
+    pieces_of,
+    plain_strings,
+    texts_without,
+    word_units,
+)
 from refusals import refuses
+from running import peak_memory
 
 BY = ["line", "paragraph"]
 LETTERS = "ab \t\r\n\n\n\v\f\x1c\x85\u00a0\u0100я\u2028\ud800😀"
@@ -132,3 +143,47 @@ def test_kernels_refuse_what_is_not_there():
     assert cut_pieces(spans, False, out) == 2
     assert out.tolist() == [[0, 0, 2]]
     assert remainders(spans, np.empty((0, 3), np.int64), False) == []
+
+
+# ---- as a column
+
+column_texts = st.lists(
+    st.text(st.sampled_from("ab %\xe9\u2603\U0001d518\ud800"), max_size=30), max_size=5
+)
+
+
+@given(column_texts, st.booleans(), st.data())
+def test_the_column_has_the_texts_of_the_pieces(texts, words, data):
+    spans = spans_of_list(texts)
+    lengths = list(map(len, texts))
+    if words:
+        shingler = Shingler(
+            "word", tokenizer=lambda text: [text[n : n + 3] for n in range(0, len(text), 3)]
+        )
+        cut = WordTexts.of(shingler, spans)
+        lengths = np.diff(cut.starts).tolist()
+    places = [(number, begin) for number, n in enumerate(lengths) for begin in range(n)]
+    ends = [data.draw(st.integers(begin + 1, lengths[number])) for number, begin in places]
+    bounds = [(*place, end) for place, end in zip(places, ends, strict=True)]
+    bounds = np.array(bounds, np.int64).reshape(-1, 3)
+    found = WordPieces(cut, bounds, escaping=True) if words else Pieces(spans, bounds)
+    expected = []
+    for number, begin, end in bounds.tolist():
+        if words:
+            tokens = [texts[number][3 * n : 3 * n + 3] for n in range(begin, end)]
+            expected.append(
+                " ".join(each.replace("%", "%25").replace(" ", "%20") for each in tokens)
+            )
+        else:
+            expected.append(texts[number][begin:end])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_units, "OBJECTS", 3)
+        assert list(found.column()) == expected
+
+
+def test_many_pieces_of_a_long_text_take_no_object_each():
+    n = 200_000
+    begin = np.arange(n) * 5
+    bounds = np.column_stack([np.zeros(n, np.int64), begin, begin + 5])
+    found = Pieces(spans_of_list(["\u2603abcd" * n]), bounds)
+    assert peak_memory(found.column) < 60 * n

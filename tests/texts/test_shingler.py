@@ -25,7 +25,9 @@ def expected_hashes(text, unit="char", size=9):
 
 @given(any_text, shinglers)
 def test_hashes_are_those_of_the_windows(text, options):
-    assert Shingler(**options).hashes(text).tolist() == expected_hashes(text, **options)
+    hashes = Shingler(**options).hashes(text)
+    assert hashes.dtype == np.uint64
+    assert hashes.tolist() == expected_hashes(text, **options)
 
 
 @given(any_text, shinglers)
@@ -84,29 +86,11 @@ def test_units_are_counted_as_they_are_cut():
             assert [min(count, most) for count in counts] == [min(n, most) for n in units]
 
 
-def test_hashes_are_sorted_unique_uint64():
-    hashes = Shingler(size=2).hashes("ababababab")
-    assert hashes.dtype == np.uint64
-    assert len(hashes) == 2
-    assert hashes[0] < hashes[1]
-
-
-@pytest.mark.parametrize("unit", ["char", "word"])
-@pytest.mark.parametrize("name", ["normalize", "tokenizer"])
-def test_what_is_no_function(unit, name):
-    refuses(TypeError, f"{name} must be a function, got 5", Shingler, unit, **{name: 5})
-
-
 @pytest.mark.parametrize("unit", ["char", "word", "byte"])
-@pytest.mark.parametrize("text", ["", b"", None])
-def test_empty(unit, text):
-    assert Shingler(unit).shingles(text) == []
-    assert Shingler(unit).hashes(text).tolist() == []
-
-
-def test_only_white_space_has_no_word():
-    assert Shingler("word", 2).hashes(" \t\n").tolist() == []
-    assert Shingler("word", 2).shingles(" \t\n") == []
+def test_empty(unit):
+    for text in ("", b"", None, *[" \t\n"] * (unit == "word")):
+        assert Shingler(unit).shingles(text) == []
+        assert Shingler(unit).hashes(text).tolist() == []
 
 
 @pytest.mark.parametrize("size", [5, 6, 100, 10**6, 2**31 - 1])
@@ -171,27 +155,22 @@ def test_tokenizer(size):
     def tokenizer(text):
         return text.split(",") if text else []
 
-    texts = ["a,b,c,d", "", ",", "é,中,😀,a b", "x"]
-    shingler = Shingler("word", size, tokenizer=tokenizer)
-    for text in texts:
+    def bytes_of(text):
+        return [word.encode() for word in tokenizer(text)]
+
+    for text in ("a,b,c,d", "", ",", "é,中,😀,a b", "x"):
         windows = oracle.windows(tuple(tokenizer(text)), size)
-        assert shingler.shingles(text) == [" ".join(window) for window in windows]
-        assert shingler.hashes(text).tolist() == sorted(set(map(oracle.words_hash, windows)))
+        for function in (tokenizer, bytes_of):
+            shingler = Shingler("word", size, tokenizer=function)
+            assert shingler.shingles(text) == [" ".join(window) for window in windows]
+            assert shingler.hashes(text).tolist() == sorted(set(map(oracle.words_hash, windows)))
     assert fastlsh.jaccard("a,b,c", "c,b,a,d", Shingler("word", 1, tokenizer=tokenizer)) == 0.75
-
-
-def test_a_tokenizer_may_give_bytes():
-    as_bytes = Shingler("word", 2, tokenizer=lambda t: [w.encode() for w in t.split()])
-    assert as_bytes.shingles("é b c") == ["é b", "b c"]
-    assert as_bytes.hashes("é b c").tolist() == expected_hashes("é b c", "word", 2)
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"unit": "line"}, {"size": 0}, {"size": -1}, {"size": 2**31}, {"size": 2.5}, {"size": "9"},
-        {"unicode_form": "nfc"}, {"tokenizer": str.split}, {"numbers": "1"}, {"numbers": True},
-        {"punctuation": "drop"}, {"punctuation_characters": ".,"}, {"words": "latin"},
+        {"size": 0}, {"size": 2**31}, {"tokenizer": str.split}, {"punctuation_characters": ".,"},
         {"words": "alphanumeric"}, {"words": "unicode"}, {"empty_words": True},
         {"empty_words": True, "words": "unicode", "unit": "word"},
         {"empty_words": True, "unit": "word"},

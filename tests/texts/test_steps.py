@@ -161,11 +161,6 @@ def test_random_texts(steps):
     assert after(TEXTS, **steps) == [oracle_text.normalised(text, **steps) for text in TEXTS]
 
 
-@given(st.lists(tricky, min_size=8, max_size=8), st.sampled_from([*STEPS, *PAIRS, ALL]))
-def test_texts_that_shrink(texts, steps):
-    assert after(texts, **steps) == [oracle_text.normalised(text, **steps) for text in texts]
-
-
 @given(tricky, st.sampled_from([{}, *STEPS, ALL]), st.sampled_from(["char", "byte", "word"]))
 def test_every_input_form_has_the_same_hashes(pa, text, steps, unit):
     if unit == "word" and "remove_whitespace" in steps:

@@ -107,8 +107,9 @@ def test_searches_are_those_of_words(documents):
 def test_identical_documents_however_wide():
     rows = np.array([[1, 2, 3], [4, 5, 6]])
     known = rows.astype(np.uint16)
-    found = deduplicate(rows, against=known, shingler=Shingler("token", 2))
-    assert not found.kept.any()
+    shingler = Shingler("token", 2)
+    assert not deduplicate(rows, against=known, shingler=shingler).kept.any()
+    assert fastlsh.explain([1, 2, 3, 4], [1, 2, 3, 5], shingler=shingler).similarity == 0.5
 
 
 def test_index(tmp_path):
@@ -140,11 +141,6 @@ def test_documents_that_are_all_missing(missing):
     assert index.query([1, 2, 3]) == []
 
 
-def test_explain():
-    found = fastlsh.explain([1, 2, 3, 4], [1, 2, 3, 5], shingler=Shingler("token", 2))
-    assert found.similarity == 0.5
-
-
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
@@ -174,15 +170,10 @@ def test_nulls_in_a_column(pa):
 
 
 def test_ids_are_no_texts():
-    with pytest.raises(TypeError, match='the documents are token ids: unit must be "token"'):
-        near_duplicates([[1, 2], [3]])
-
-
-@pytest.mark.parametrize(
-    "step", [{"lowercase": True}, {"unicode_form": "NFC"}, {"tokenizer": str.split}]
-)
-def test_steps_are_for_texts(step):
-    refuses(ValueError, f"{next(iter(step))} changes texts", Shingler, "token", 5, **step)
+    message = 'the documents are token ids: unit must be "token"'
+    refuses(TypeError, message, near_duplicates, [[1, 2], [3]])
+    for step in ({"lowercase": True}, {"unicode_form": "NFC"}, {"tokenizer": str.split}):
+        refuses(ValueError, f"{next(iter(step))} changes texts", Shingler, "token", 5, **step)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from fastlsh import Key, MinHasher, Shingler
 from fastlsh._kernels.minhash._signatures import AFFINE32
 from fastlsh._kernels.text._plans import WORDS, ShinglePlan
 from fastlsh._kernels.text._texts import spans_of_list
+from files import get, put, put_rows
 from kernel_cases import functions
 from refusals import refuses
 
@@ -92,14 +93,9 @@ def test_order_and_repetitions_of_the_list_mean_nothing():
     assert one == other
     assert hash(one) == hash(other)
     assert Shingler("word", 1, stop_words=[]) == Shingler("word", 1)
-
-
-def test_pickles():
-    shingler = Shingler("word", 2, stop_words=["the"], lowercase=True)
-    expected = shingler.hashes("The king of the land").tolist()
-    again = pickle.loads(pickle.dumps(shingler))
-    assert again == shingler
-    assert again.hashes("The king of the land").tolist() == expected
+    again = pickle.loads(pickle.dumps(one))
+    assert again == one
+    assert again.shingles("b the a") == ["the"]
 
 
 def test_an_explanation_marks_the_words_that_stay():
@@ -134,20 +130,19 @@ def test_a_plan_has_words_only_with_a_unit_of_words():
     assert ShinglePlan(WORDS, 1, None, np.zeros(1, np.uint64)) is not None
 
 
+UNIT = ["--unit", "word", "--size", "1"]
+
+
 @pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_the_command(run, tmp_path, engine):
-    (tmp_path / "stop.txt").write_text("the a\nof\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("option", "left"), [("--stop-words", [0, 2, 3, 4]), ("--vocabulary", [0, 1, 2, 4])]
+)
+def test_the_command(run, engine, option, left):
+    put("stop.txt", "the a\nof\n")
     texts = ["the king of a land", "king land", "the the", "the the", "another"]
-    rows = "".join(f'{{"text": "{text}"}}\n' for text in texts)
-    (tmp_path / "in.jsonl").write_text(rows, encoding="utf-8")
-    options = ["--unit", "word", "--size", "1", "--stop-words", "stop.txt", "--engine", engine]
-    assert run("dedup", "in.jsonl", "-o", "out.jsonl", *options)[0] == 0
-    kept = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
-    assert kept == [rows.splitlines()[i] for i in (0, 2, 3, 4)]
-    options = ["--unit", "word", "--size", "1", "--vocabulary", "stop.txt", "--engine", engine]
-    assert run("dedup", "in.jsonl", "-o", "out.jsonl", *options)[0] == 0
-    kept = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
-    assert kept == [rows.splitlines()[i] for i in (0, 1, 2, 4)]
+    rows = get(put_rows("in.jsonl", *({"text": text} for text in texts))).splitlines()
+    run.done("dedup", "in.jsonl", "-o", "out.jsonl", *UNIT, option, "stop.txt", "--engine", engine)
+    assert get("out.jsonl").splitlines() == [rows[i] for i in left]
 
 
 @pytest.mark.parametrize(
@@ -158,11 +153,9 @@ def test_the_command(run, tmp_path, engine):
         (b"a,b", "--stop-words has 'a,b', which is not one word but 2 after normalisation"),
     ],
 )
-def test_a_bad_file_of_words(run, tmp_path, content, line):
-    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
+def test_a_bad_file_of_words(run, content, line):
+    put_rows("in.jsonl", {"text": "a"})
     if content is not None:
-        (tmp_path / "stop.txt").write_bytes(content)
-    options = ["--unit", "word", "--words", "alphanumeric", "--stop-words", "stop.txt"]
-    status, out, err = run("pairs", "in.jsonl", *options)
-    assert (status, out, len(err)) == (2, "", 1)
-    assert line in err[0]
+        put("stop.txt", content)
+    options = [*UNIT, "--words", "alphanumeric", "--stop-words", "stop.txt"]
+    assert line in run.refused("pairs", "in.jsonl", *options)
