@@ -25,6 +25,18 @@ INT32, INT64 = np.int32, np.int64
 UINT8, UINT32, UINT64 = np.uint8, np.uint32, np.uint64
 
 
+def case(call, **arguments):
+    """Return a function that returns what is called, and copies of arrays that may be written."""
+
+    def made():
+        return call, {
+            name: value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
+            for name, value in arguments.items()
+        }
+
+    return made
+
+
 def spans(as_bytes=False):
     return spans_of_list(TEXTS, as_bytes=as_bytes)
 
@@ -620,69 +632,50 @@ CASES = {
     "json_lines": json_lines, "json_lines/chats": json_lines_of_chats,
     "delimited_fields": delimited_fields, "object_ends": object_ends,
     "lines_with_tails": lines_with_tails, "value_places": value_places,
-    "json_strings": lambda: (_rows.json_strings, {
-        "texts": spans(), "plain": np.array([0, 1, 0, 1], UINT8), "offsets": np.zeros(5, INT64),
-    }),
-    "line_bounds": lambda: (_rows.line_bounds, {
-        "data": np.frombuffer(b"one\r\n\ntwo", UINT8), "last": True, "returns": True,
-    }),
-    "chosen_lines": lambda: (_rows.chosen_lines, {
-        "data": np.frombuffer(b"one\n\ntwo\n", UINT8), "bounds": np.array([0, 4, 5, 9]),
-        "chosen": np.array([1, 0, 1], UINT8),
-    }),
-    "element_bounds": lambda: (_rows.element_bounds, {
-        "data": np.frombuffer(b'{"a": [1]},\n2]', UINT8),
-        "scan": np.zeros(5, INT64),
-    }),
-    "element_lines": lambda: (_rows.element_lines, {
-        "data": np.frombuffer(b' {"a":\r\n1} ,2]', UINT8), "bounds": np.array([0, 12, 14]),
-        "feed": 11, "back": 12,
-    }),
+    "json_strings": case(_rows.json_strings, texts=spans(), plain=np.array([0, 1, 0, 1], UINT8),
+        offsets=np.zeros(5, INT64)),
+    "line_bounds": case(_rows.line_bounds, data=np.frombuffer(b"one\r\n\ntwo", UINT8), last=True,
+        returns=True),
+    "chosen_lines": case(_rows.chosen_lines, data=np.frombuffer(b"one\n\ntwo\n", UINT8),
+        bounds=np.array([0, 4, 5, 9]), chosen=np.array([1, 0, 1], UINT8)),
+    "element_bounds": case(_rows.element_bounds, data=np.frombuffer(b'{"a": [1]},\n2]', UINT8),
+        scan=np.zeros(5, INT64)),
+    "element_lines": case(_rows.element_lines, data=np.frombuffer(b' {"a":\r\n1} ,2]', UINT8),
+        bounds=np.array([0, 12, 14]), feed=11, back=12),
     "TextColumn": lambda: (_texts.TextColumn, text_column()),
-    "TextColumn.__len__": lambda: (a_text_column().__len__, {}),
-    "TextColumn.to_pylist": lambda: (a_text_column().to_pylist, {}),
-    "TextColumn.packed": lambda: (a_text_column().packed, {}),
-    "TextColumn.chosen": lambda: (a_text_column().chosen, {"rows": np.array([3, 0, 0])}),
-    "TextColumn.spans": lambda: (a_text_column().spans, {"start": 1, "stop": 3, "as_bytes": True}),
-    "TextColumn.take": lambda: (a_text_column().take, {
-        "documents": np.array([3, 0, 2]), "as_bytes": False,
-    }),
-    "TextColumns": lambda: (_texts.TextColumns, {"columns": [a_text_column()]}),
-    "TextColumns.__len__": lambda: (text_columns().__len__, {}),
-    "TextColumns.chosen": lambda: (text_columns().chosen, {"rows": np.array([7, 0, 1, 2])}),
-    "TextColumns.spans": lambda: (text_columns().spans, {"start": 1, "stop": 7, "as_bytes": True}),
-    "TextColumns.take": lambda: (text_columns().take, {
-        "documents": np.array([7, 0, 6]), "as_bytes": False,
-    }),
+    "TextColumn.__len__": case(a_text_column().__len__),
+    "TextColumn.to_pylist": case(a_text_column().to_pylist),
+    "TextColumn.packed": case(a_text_column().packed),
+    "TextColumn.chosen": case(a_text_column().chosen, rows=np.array([3, 0, 0])),
+    "TextColumn.spans": case(a_text_column().spans, start=1, stop=3, as_bytes=True),
+    "TextColumn.take": case(a_text_column().take, documents=np.array([3, 0, 2]), as_bytes=False),
+    "TextColumns": case(_texts.TextColumns, columns=[a_text_column()]),
+    "TextColumns.__len__": case(text_columns().__len__),
+    "TextColumns.chosen": case(text_columns().chosen, rows=np.array([7, 0, 1, 2])),
+    "TextColumns.spans": case(text_columns().spans, start=1, stop=7, as_bytes=True),
+    "TextColumns.take": case(text_columns().take, documents=np.array([7, 0, 6]), as_bytes=False),
     "winnow": winnow, "repeats": repeats, "cuts": cuts,
     "word_hashes": word_hashes, "word_numbers": word_numbers,
     "signatures": signatures, "token_signatures": token_signatures,
     "hash_signatures": hash_signatures, "shingle_sets": shingle_sets,
     "shingle_sets/tokens": shingle_sets_of_tokens, "set_jaccard": set_jaccard,
     "number_jaccard": number_jaccard, "pack_numbers": pack_numbers, "agreement": agreement,
-    "Numbers": lambda: (_sets.Numbers, {}),
-    "Numbers.__len__": lambda: (_sets.Numbers().__len__, {}),
-    "Numbers.clear": lambda: (_sets.Numbers().clear, {}),
+    "Numbers": case(_sets.Numbers),
+    "Numbers.__len__": case(_sets.Numbers().__len__),
+    "Numbers.clear": case(_sets.Numbers().clear),
     "Numbers.replace": lambda: (_sets.Numbers().replace, lists()),
     "Numbers.replace/families": lambda: (_sets.Numbers().replace, {
         **lists(), "families": np.array([0, 2, 5]),
     }),
     "murmur_minima": murmur_minima,
-    "text_hashes": lambda: (_plans.text_hashes, {"spans": spans(), "out": np.zeros(4, UINT64)}),
-    "token_hashes": lambda: (_plans.token_hashes, {
-        "documents": [["a", b"b"], [], ("c", "d" * 30)], "offsets": np.zeros(4, INT64),
-        "first": 0, "ids": None,
-    }),
-    "sha1_hashes": lambda: (_compat.sha1_hashes, {
-        "tokens": [b"a", b"b" * 70], "hashes": np.zeros(2, UINT32),
-    }),
-    "called_hashes": lambda: (_compat.called_hashes, {
-        "hashfunc": hash, "elements": [1, 2, 3], "hashes": np.zeros(3, UINT64),
-    }),
-    "band_keys": lambda: (_signatures.band_keys, {
-        "signatures": np.ones((4, 8), UINT32), "first": 0, "rows": 3,
-        "out": np.zeros((2, 4), UINT64),
-    }),
+    "text_hashes": case(_plans.text_hashes, spans=spans(), out=np.zeros(4, UINT64)),
+    "token_hashes": case(_plans.token_hashes, documents=[["a", b"b"], [], ("c", "d" * 30)],
+        offsets=np.zeros(4, INT64), first=0, ids=None),
+    "sha1_hashes": case(_compat.sha1_hashes, tokens=[b"a", b"b" * 70], hashes=np.zeros(2, UINT32)),
+    "called_hashes": case(_compat.called_hashes, hashfunc=hash, elements=[1, 2, 3],
+        hashes=np.zeros(3, UINT64)),
+    "band_keys": case(_signatures.band_keys, signatures=np.ones((4, 8), UINT32), first=0, rows=3,
+        out=np.zeros((2, 4), UINT64)),
     "Permutations": permutations, "Permutations.add_token": add_token,
     "Permutations.add_hashes": add_hashes,
     **{
@@ -718,15 +711,13 @@ CASES = {
             "BandTables.query": query,
         }.items()
     },
-    "TextReader": lambda: (_index.TextReader, {"unit": 0, "size": 5}),
+    "TextReader": case(_index.TextReader, unit=0, size=5),
     "TextReader/keyed": lambda: (
         _index.TextReader, {"unit": 0, "size": 5, "prepared": keyed(0, 5)}
     ),
-    "ShinglePlan": lambda: (_plans.ShinglePlan, {"unit": 8, "size": 9, "secret": SECRET}),
-    "ShinglePlan/words": lambda: (
-        _plans.ShinglePlan,
-        {"unit": 1, "size": 2, "secret": SECRET, "words": np.arange(9, dtype=UINT64)},
-    ),
+    "ShinglePlan": case(_plans.ShinglePlan, unit=8, size=9, secret=SECRET),
+    "ShinglePlan/words": case(_plans.ShinglePlan, unit=1, size=2, secret=SECRET,
+        words=np.arange(9, dtype=UINT64)),
     "signatures/keyed": with_plan(signatures, 0, 5),
     "token_hashes/keyed": lambda: (_plans.token_hashes, {
         "documents": [["a", b"b"], [], ("c", "d" * 30)], "offsets": np.zeros(4, INT64),
@@ -736,9 +727,7 @@ CASES = {
     "shingle_sets/keyed": with_plan(shingle_sets, 0, 5),
     "BandTables.query/texts": query_of_texts,
     "BandTables.insert_unique/texts": unique_of_texts,
-    "packed_sizes": lambda: (
-        _texts.packed_sizes, {"spans": spans(), "out": np.zeros(4, INT64)}
-    ),
+    "packed_sizes": case(_texts.packed_sizes, spans=spans(), out=np.zeros(4, INT64)),
     "pack_texts": lambda: (_texts.pack_texts, {**packed_room(), "spans": spans()}),
     "spans_of_packed": lambda: (
         lambda **given: _texts.spans_of_packed(**given).strings(),
@@ -748,37 +737,29 @@ CASES = {
     "Keeper.first_hits": method_of_keeper("first_hits", first_hits),
     "Keeper.settle": method_of_keeper("settle", lambda: {**sets_of_five(), **decided(3)}),
     "link": link, "emit_pairs": emit_pairs, "share_first": share_first,
-    "chain_depths": lambda: (_candidates.chain_depths, {
-        "previous": PREVIOUS.copy(), "totals": np.zeros(3, INT64),
-    }),
-    "roots": lambda: (_candidates.roots, {
-        "previous": PREVIOUS[None].copy(), "first": 0, "last": 6, "root": np.zeros((6, 1), INT32),
-    }),
-    "unite": lambda: (_candidates.unite, {
-        "parent": np.arange(6, dtype=INT32), "left": np.array([0, 3], INT32),
-        "right": np.array([2, 5], INT32),
-    }),
-    "families": lambda: (_candidates.families, {"parent": np.array([0, 0, 1, 3], INT32)}),
-    "numbers_of": lambda: (_sets.numbers_of, {
-        "known": np.array([5, 2**63], UINT64), "number": np.array([1, 0], UINT32),
-        "directory": np.array([0, 1, 2]), "hashes": np.array([5, 6, 2**63], UINT64),
-        "out": np.zeros(3, UINT32),
-    }),
+    "chain_depths": case(_candidates.chain_depths, previous=PREVIOUS.copy(),
+        totals=np.zeros(3, INT64)),
+    "roots": case(_candidates.roots, previous=PREVIOUS[None].copy(), first=0, last=6,
+        root=np.zeros((6, 1), INT32)),
+    "unite": case(_candidates.unite, parent=np.arange(6, dtype=INT32), left=np.array([0, 3], INT32),
+        right=np.array([2, 5], INT32)),
+    "families": case(_candidates.families, parent=np.array([0, 0, 1, 3], INT32)),
+    "numbers_of": case(_sets.numbers_of, known=np.array([5, 2**63], UINT64),
+        number=np.array([1, 0], UINT32), directory=np.array([0, 1, 2]),
+        hashes=np.array([5, 6, 2**63], UINT64), out=np.zeros(3, UINT32)),
     "invert": lambda: (_sets.invert, inverted()),
     "Hold": lambda: (_common.Hold, {"lock": threading.RLock()}),
-    "Transaction": lambda: (_common.Transaction, {"work": object()}),
+    "Transaction": case(_common.Transaction, work=object()),
     "SetJoin": lambda: (_sets.SetJoin, joined()), "SetJoin.pairs": pairs,
     "link_ids": lambda: (_index.link_ids, ids()), "find_id": find_id,
-    "answer_lists": lambda: (_index.answer_lists, {
-        "names": ["a", "b", "c"], "found": np.ones((3, 2)), "counts": np.array([2, 0, 1]),
-        "alike": None,
-    }),
+    "answer_lists": case(_index.answer_lists, names=["a", "b", "c"], found=np.ones((3, 2)),
+        counts=np.array([2, 0, 1]), alike=None),
     "KeyBuckets.__len__": method_of_keys("__len__"), "KeyBuckets.kind": method_of_keys("kind"),
     "KeyBuckets.__contains__": lambda: (lambda key: key in key_buckets(), {"key": 3}),
     "KeyBuckets.nbytes": method_of_keys("nbytes"), "KeyBuckets.close": method_of_keys("close"),
     "KeyBuckets.distinct_keys": method_of_keys("distinct_keys"),
     "KeyBuckets.contents": method_of_keys("contents"),
-    "KeyBuckets": lambda: (_compat.KeyBuckets, {"bands": 2, "rows": 3}),
+    "KeyBuckets": case(_compat.KeyBuckets, bands=2, rows=3),
     "KeyBuckets.insert": lambda: (key_buckets().insert, {
         "key": "new", "hashvalues": np.arange(6, dtype=UINT64), "unique": True,
     }),
@@ -788,54 +769,37 @@ CASES = {
     "KeyBuckets.remove": method_of_keys("remove", key=3),
     "ArrowColumn": column(), "ArrowColumn.__len__": column("__len__"),
     "ArrowColumn.spans": column("spans", start=0, stop=3, as_bytes=False),
-    "ArrowColumn.take": lambda: (_texts.ArrowColumn(Column(stream())).take, {
-        "documents": np.array([2, 0]), "as_bytes": False,
-    }),
-    "arrow_stream": lambda: (_texts.arrow_stream, {
-        "columns": [("n", "l", [np.arange(3)]), ("b", "b", [np.zeros(1, UINT8)])], "length": 3,
-    }),
+    "ArrowColumn.take": case(_texts.ArrowColumn(Column(stream())).take, documents=np.array([2, 0]),
+        as_bytes=False),
+    "arrow_stream": case(_texts.arrow_stream,
+        columns=[("n", "l", [np.arange(3)]), ("b", "b", [np.zeros(1, UINT8)])], length=3),
     "Spans": lambda: (_texts.Spans, {}), "Spans.__len__": of_spans("__len__"),
     "Spans.strings": of_spans("strings"),
-    "Spans.part": lambda: (spans().part, {"first": 1, "last": 3}),
-    "Spans.window": lambda: (spans().window, {"i": 2, "begin": 3, "end": 9}),
-    "Spans.lengths": lambda: (spans().lengths, {"out": np.zeros(4, INT64)}),
-    "Spans.equal": lambda: (spans().equal, {"other": spans(), "out": np.zeros(4, UINT8)}),
-    "spans_of_list": lambda: (spans_of_list, {
-        "documents": ["a", b"b", None, "☃", b"\xe2\x98\x83"], "first": 0, "as_bytes": False,
-        "ids": None,
-    }),
-    "spans_of_ids": lambda: (_texts.spans_of_ids, {
-        "values": np.arange(9, dtype=np.int32).view(UINT8), "width": 4, "signed": True,
-        "offsets": np.array([0, 3, 3, 9]), "documents": np.array([2, 0, 1]),
-    }),
+    "Spans.part": case(spans().part, first=1, last=3),
+    "Spans.window": case(spans().window, i=2, begin=3, end=9),
+    "Spans.lengths": case(spans().lengths, out=np.zeros(4, INT64)),
+    "Spans.equal": case(spans().equal, other=spans(), out=np.zeros(4, UINT8)),
+    "spans_of_list": case(spans_of_list, documents=["a", b"b", None, "☃", b"\xe2\x98\x83"], first=0,
+        as_bytes=False, ids=None),
+    "spans_of_ids": case(_texts.spans_of_ids, values=np.arange(9, dtype=np.int32).view(UINT8),
+        width=4, signed=True, offsets=np.array([0, 3, 3, 9]), documents=np.array([2, 0, 1])),
     "signatures/ids": lambda: (_signatures.signatures, {
         "spans": some_ids(), "unit": 8, "size": 2, **sign(),
     }),
-    "Spans.equal/ids": lambda: (some_ids().equal, {
-        "other": some_ids(), "out": np.zeros(4, UINT8),
-    }),
-    "merged": lambda: (_texts.merged, {
-        "zeros": spans_of_list(["a", "b"]), "ones": spans_of_list(["c"]),
-        "choice": np.array([0, 1, 0], UINT8),
-    }),
-    "cut_pieces": lambda: (_texts.cut_pieces, {
-        "spans": lines(), "paragraphs": False, "out": np.zeros((4, 3), INT64),
-    }),
-    "windows_of": lambda: (_texts.windows_of, {"spans": lines(), "places": some_lines()}),
-    "column_of": lambda: (_texts.column_of, {"texts": lines()}),
-    "remainders": lambda: (_texts.remainders, {
-        "spans": lines(), "places": some_lines(), "paragraphs": True,
-    }),
-    "word_counts": lambda: (_plans.word_counts, {
-        "spans": spans_of_list(TEXTS[2:]), "unit": 7, "size": 2, "most": 1,
-        "counts": np.zeros(2, INT64), "prepared": None,
-    }),
-    "word_places": lambda: (_plans.word_places, {
-        "spans": spans_of_list(TEXTS[2:]), "unit": 7, "counts": np.zeros(2, INT64),
-        "out": np.zeros((50, 2), INT64),
-    }),
+    "Spans.equal/ids": case(some_ids().equal, other=some_ids(), out=np.zeros(4, UINT8)),
+    "merged": case(_texts.merged, zeros=spans_of_list(["a", "b"]), ones=spans_of_list(["c"]),
+        choice=np.array([0, 1, 0], UINT8)),
+    "cut_pieces": case(_texts.cut_pieces, spans=lines(), paragraphs=False,
+        out=np.zeros((4, 3), INT64)),
+    "windows_of": case(_texts.windows_of, spans=lines(), places=some_lines()),
+    "column_of": case(_texts.column_of, texts=lines()),
+    "remainders": case(_texts.remainders, spans=lines(), places=some_lines(), paragraphs=True),
+    "word_counts": case(_plans.word_counts, spans=spans_of_list(TEXTS[2:]), unit=7, size=2, most=1,
+        counts=np.zeros(2, INT64), prepared=None),
+    "word_places": case(_plans.word_places, spans=spans_of_list(TEXTS[2:]), unit=7,
+        counts=np.zeros(2, INT64), out=np.zeros((50, 2), INT64)),
     "Normaliser": lambda: (_normal.Normaliser, steps()),
-    "Normaliser.normalised": lambda: (normaliser().normalised, {"spans": spans()}),
-    "Normaliser.traced": lambda: (normaliser().traced, {"spans": spans_of_list(TEXTS[3:])}),
-    "instruction_sets": lambda: (_common.instruction_sets, {}),
+    "Normaliser.normalised": case(normaliser().normalised, spans=spans()),
+    "Normaliser.traced": case(normaliser().traced, spans=spans_of_list(TEXTS[3:])),
+    "instruction_sets": case(_common.instruction_sets),
 }  # fmt: skip
