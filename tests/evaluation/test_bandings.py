@@ -7,6 +7,8 @@ import pytest
 import oracle
 from fastlsh import LSHParams, Shingler, compare_bandings, evaluate
 from fastlsh.evaluation import measure
+from files import get, put_rows
+from refusals import refuses
 
 TEXTS = [f"{'ab cd ' * (i % 7)}{i // 3} and the end {i % 5}" for i in range(60)]
 THREE = Shingler(size=3)
@@ -37,7 +39,9 @@ def test_the_table_counts_the_pairs_of_the_oracle():
     similar = sum(
         oracle.jaccard(a, b) >= 0.6 for i, a in enumerate(sets) for b in sets[i + 1 :] if a and b
     )
-    lines = str(compare_bandings(TEXTS, 0.6, bandings=SHAPES, shingler=THREE)).splitlines()
+    compared = compare_bandings(TEXTS, 0.6, bandings=SHAPES, shingler=THREE)
+    assert compared._repr_html_() == f"<pre>{compared}</pre>"
+    lines = str(compared).splitlines()
     assert lines[0] == "60 documents, 0 empty"
     assert lines[1] == "120 values (affine32, seed 1), threshold 0.6, verify exact"
     assert lines[2] == f"{similar:,} pairs reach the threshold"
@@ -68,81 +72,26 @@ def test_more_functions_than_the_bandings_use():
     assert [each.num_perm for each in found] == [64, 64]
 
 
-@pytest.mark.parametrize(
-    ("shapes", "message"),
-    [
+def test_bandings_that_cannot_be_compared():
+    unequal = "the same number of hash functions, but 100 x 2 uses 200, 50 x 3 uses 150"
+    for shapes, message in [
         ([], "bandings must have at least one pair"),
-        (
-            [(100, 2), (50, 3)],
-            "the same number of hash functions, but 100 x 2 uses 200, 50 x 3 uses 150",
-        ),
+        ([(100, 2), (50, 3)], unequal),
         ([(0, 2)], "bands must be at least 1"),
-    ],
-)
-def test_bandings_that_cannot_be_compared(shapes, message):
-    with pytest.raises(ValueError, match=message):
-        compare_bandings(TEXTS, 0.6, bandings=shapes)
+    ]:
+        refuses(ValueError, message, compare_bandings, TEXTS, 0.6, bandings=shapes)
+    message = "need num_perm=8, got 7"
+    refuses(ValueError, message, compare_bandings, TEXTS, 0.6, bandings=[(4, 2)], num_perm=7)
 
 
-def test_fewer_functions_than_the_bandings_use():
-    with pytest.raises(ValueError, match="need num_perm=8, got 7"):
-        compare_bandings(TEXTS, 0.6, bandings=[(4, 2)], num_perm=7)
-
-
-def test_a_notebook_shows_the_table():
-    found = compare_bandings(TEXTS, 0.6, bandings=SHAPES)
-    assert found._repr_html_() == f"<pre>{found}</pre>"
-
-
-@pytest.fixture
-def collection(tmp_path):
-    rows = (json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(TEXTS))
-    (tmp_path / "in.jsonl").write_text("".join(rows), encoding="utf-8")
-
-
-@pytest.mark.usefixtures("collection")
-def test_the_command(run, tmp_path):
+def test_the_command(run):
+    put_rows("in.jsonl", *({"id": i, "text": text} for i, text in enumerate(TEXTS)))
     options = ["--threshold", "0.6", "--size", "3", "--bandings", "20x6,40x3,60x2"]
-    status, out, _ = run("evaluate", "in.jsonl", *options, "--json", "a.json")
+    out, _ = run.done("evaluate", "in.jsonl", *options, "--json", "a.json")
     expected = compare_bandings(TEXTS, 0.6, bandings=SHAPES, shingler=THREE)
-    assert status == 0
     assert out == f"{expected}\n"
-    written = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    assert [each["recall"] for each in written["bandings"]] == [
-        each.recall.to_dict() for each in expected
-    ]
-
-
-@pytest.mark.usefixtures("collection")
-def test_the_plot(run, tmp_path):
-    pytest.importorskip("matplotlib")
-    options = ["--threshold", "0.6", "--bandings", "20x6,40x3", "--plot", "a.svg"]
-    assert run("evaluate", "in.jsonl", *options)[0] == 0
-    assert (tmp_path / "a.svg").read_bytes().count(b"<!-- predicted:") == 2
-
-
-@pytest.mark.usefixtures("collection")
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        (["--bandings", "100x2,50x3"], "the same number of hash functions"),
-        (["--bandings", "100"], "'100' is not a list of bands x rows, such as 100x2,50x4"),
-        (["--bandings", "100x2,"], "is not a list of bands x rows"),
-        (["--bandings", "9x9", "--bands", "3"], "--bandings cannot be combined with --bands"),
-        (["--bandings", "9x9", "--missed", "a.tsv"], "--bandings cannot be combined with --missed"),
-        (["--bandings", "9x9", "--recall", ".9"], "--bandings cannot be combined with --recall"),
-    ],
-)
-def test_bad_options(run, tmp_path, options, line):
-    status, out, err = run("evaluate", "in.jsonl", *options)
-    assert (status, out, len(err)) == (2, "", 1)
-    assert line in err[0]
-    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
-
-
-@pytest.mark.usefixtures("collection")
-def test_a_preset_gives_everything_but_the_bands(run):
-    options = ["--preset", "questions", "--bandings", "50x4,100x2"]
-    status, out, _ = run("evaluate", "in.jsonl", *options)
-    assert status == 0
+    written = json.loads(get("a.json"))["bandings"]
+    assert [each["recall"] for each in written] == [each.recall.to_dict() for each in expected]
+    # A preset gives everything but the bands.
+    out, _ = run.done("evaluate", "in.jsonl", "--preset", "questions", "--bandings", "50x4,100x2")
     assert "200 values" in out

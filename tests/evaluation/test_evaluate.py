@@ -25,6 +25,7 @@ from fastlsh import (
 )
 from fastlsh.evaluation import Share
 from fastlsh.evaluation.count import edges_of_bins
+from files import get, put_rows
 from refusals import refuses
 from strategies import collections, few_letters, little_room, wide
 
@@ -161,11 +162,10 @@ def test_any_collection(texts, threshold, scheme, verify, batch):
         check(texts, threshold, scheme=scheme, verify=verify, num_perm=8, bands=4, rows=2)
 
 
-@pytest.mark.parametrize("lowest", [0.1, 0.625, 0.8])
-def test_where_the_truth_begins(lowest):
-    result = check(made(30), 0.8, lowest=lowest)
-    assert result.lowest == lowest
-    assert result.bins[1].low == lowest
+def test_where_the_truth_begins():
+    for lowest in (0.1, 0.625, 0.8):
+        result = check(made(30), 0.8, lowest=lowest)
+        assert result.lowest == result.bins[1].low == lowest
 
 
 def test_edges():
@@ -183,6 +183,7 @@ def test_edges():
 @pytest.mark.parametrize("texts", [[], [""], ["one text"], [None, None]])
 def test_nothing_to_find(texts):
     result = check(texts, 0.8)
+    assert result.params == LSHParams(17, 7)
     assert result.recall.total == 0
     assert "recall - of 0 pairs" in str(result)
 
@@ -328,39 +329,41 @@ def test_progress():
 
 # ---- the command
 
+THREES = ["--size", "3"]
+
 
 @pytest.fixture
-def collection(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def texts(here):
+    """The texts of the collection in.jsonl in the working directory."""
     texts = made(60)
-    rows = [json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate(texts)]
-    (tmp_path / "in.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return "in.jsonl", texts
+    put_rows("in.jsonl", *({"id": f"d{i}", "text": text} for i, text in enumerate(texts)))
+    return texts
 
 
-def test_the_command(run, collection, tmp_path):
-    name, texts = collection
-    options = ["--size", "3", "--threshold", "0.5", "--scheme", "fss"]
-    options += ["--bands", "3", "--rows", "5"]
-    status, out, err = run("evaluate", name, *options, "--json", "a.json", "--missed", "missed.tsv")
-    assert (status, err) == (0, [])
+def test_the_command(run, texts):
+    options = [*THREES, "--threshold", "0.5", "--scheme", "fss", "--bands", "3", "--rows", "5"]
+    outputs = ["--json", "a.json", "--missed", "missed.tsv"]
+    out, err = run.done("evaluate", "in.jsonl", *options, *outputs)
     result = evaluate(texts, 0.5, shingler=THREE, bands=3, rows=5, scheme="fss")
     assert out.splitlines()[:-1] == str(result).splitlines()[:-1]  # the last line has the times
-    written = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    expected = result.to_dict()
+    assert err == []
+    written, expected = json.loads(get("a.json")), result.to_dict()
     assert written.pop("seconds").keys() == expected.pop("seconds").keys()
     assert written == expected
-    lines = (tmp_path / "missed.tsv").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "id_a\tid_b\tjaccard"
-    assert lines[1:] == [f"d{a}\td{b}\t{s:.6f}" for a, b, s in result.missed]
+    header, *lines = get("missed.tsv").decode().splitlines()
+    assert header == "id_a\tid_b\tjaccard"
+    assert lines == [f"d{a}\td{b}\t{s:.6f}" for a, b, s in result.missed]
 
 
-def test_the_table(run, collection):
-    _, out, _ = run("evaluate", collection[0], "--size", "3", "--sample", "40", "--lowest", "0.7")
+@pytest.mark.usefixtures("texts")
+def test_the_table(run):
+    out, _ = run.done("evaluate", "in.jsonl", *THREES, "--sample", "40", "--lowest", "0.7")
     lines = out.splitlines()
-    assert lines[0] == "a sample of 40 of 60 documents (seed 1), 0 empty"
-    assert lines[1] == "17 bands x 7 rows of 128 values (affine32, seed 1)"
-    assert lines[2] == "threshold 0.8, verify exact"
+    assert lines[:3] == [
+        "a sample of 40 of 60 documents (seed 1), 0 empty",
+        "17 bands x 7 rows of 128 values (affine32, seed 1)",
+        "threshold 0.8, verify exact",
+    ]
     assert max(map(len, lines)) <= 80
     found, answered = (table.splitlines() for table in out.split("\n\n")[1:3])
     assert found[0].split()[:4] == ["similarity", "pairs", "candidates", "predicted"]
@@ -371,38 +374,38 @@ def test_the_table(run, collection):
     assert lines[-1].startswith("signatures ")
 
 
-def test_a_plot(run, collection, tmp_path):
+@pytest.mark.usefixtures("texts")
+def test_plots(run):
     pytest.importorskip("matplotlib")
-    assert run("evaluate", collection[0], "--size", "3", "--plot", "a.svg")[0] == 0
-    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
-    assert "predicted: 17 bands x 7 rows" in text
+    run.done("evaluate", "in.jsonl", *THREES, "--plot", "a.svg")
+    assert b"predicted: 17 bands x 7 rows" in get("a.svg")
+    run.done("evaluate", "in.jsonl", *THREES, "--bandings", "20x6,40x3", "--plot", "b.svg")
+    assert get("b.svg").count(b"<!-- predicted:") == 2
 
 
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        (["--plot", "a.gif"], "a.gif: plots are written as"),
-        (["--json", "no/a.json"], "no/a.json: there is no directory"),
-        (["--json", "in.jsonl"], "in.jsonl: the output is one of the inputs"),
-        (["--missed", "a.xyz"], "a.xyz: unknown format"),
-        (
-            ["--missed", "a.jsonl", "--json", "./a.jsonl"],
-            "a.jsonl: --missed names the same file as --json",
-        ),
-        (["--json", "a.svg", "--plot", "a.svg"], "a.svg: --plot names the same file as --json"),
-        (["--max-pairs", "-1"], "--max-pairs must be at least 0, got -1"),
-        (["--sample", "0"], "sample must be at least 1"),
-        (["--lowest", "0.9"], "lowest must be above 0"),
-        (["--threshold", "0"], "threshold must be above 0"),
-        (["--bands", "3"], "--bands and --rows"),
-    ],
-)
-def test_bad_options(run, collection, tmp_path, options, line):
-    status, out, err = run("evaluate", "in.jsonl", *options)
-    assert (status, out, len(err)) == (2, "", 1)
-    assert line in err[0]
-    assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
+WRONG = {
+    "--plot a.gif": "a.gif: plots are written as",
+    "--json no/a.json": "no/a.json: there is no directory",
+    "--json in.jsonl": "in.jsonl: the output is one of the inputs",
+    "--missed a.xyz": "a.xyz: unknown format",
+    "--missed a.jsonl --json ./a.jsonl": "a.jsonl: --missed names the same file as --json",
+    "--json a.svg --plot a.svg": "a.svg: --plot names the same file as --json",
+    "--max-pairs -1": "--max-pairs must be at least 0, got -1",
+    "--sample 0": "sample must be at least 1",
+    "--lowest 0.9": "lowest must be above 0",
+    "--threshold 0": "threshold must be above 0",
+    "--bands 3": "--bands and --rows",
+    "--bandings 100x2,50x3": "the same number of hash functions",
+    "--bandings 100": "'100' is not a list of bands x rows, such as 100x2,50x4",
+    "--bandings 100x2,": "is not a list of bands x rows",
+    "--bandings 9x9 --bands 3": "--bandings cannot be combined with --bands",
+    "--bandings 9x9 --missed a.tsv": "--bandings cannot be combined with --missed",
+    "--bandings 9x9 --recall .9": "--bandings cannot be combined with --recall",
+}
 
 
-def test_the_default_of_the_thresholds():
-    assert evaluate([], 0.8).params == LSHParams(17, 7)
+@pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize("options", WRONG)
+def test_wrong_options(run, here, options):
+    assert WRONG[options] in run.refused("evaluate", "in.jsonl", *options.split())
+    assert [path.name for path in here.iterdir()] == ["in.jsonl"]

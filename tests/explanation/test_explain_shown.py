@@ -1,58 +1,48 @@
 """How an explanation is shown: in a terminal, as a page; whatever the texts are."""
 
 import re
-from html.parser import HTMLParser
+from typing import ClassVar
 from unicodedata import east_asian_width
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import report_page
 from fastlsh import Shingler, explain
 from fastlsh.explanation.result import share
 from fastlsh.explanation.spans import segments_of
 from fastlsh.html import escaped, escaped_attribute, marked
 from fastlsh.html.page import ACTING, STYLE
-from report_page import NASTY
+from report_page import NASTY, TAGS
 
 nasty_text = st.lists(
     st.sampled_from([NASTY, "<b>", "&", "\x1b[0m", "\u202e", "\ud83d", "plain words ", "\n", "é"]),
     max_size=8,
 ).map("".join)
-VOID = {"meta"}
-TAGS = {
-    "html", "head", "meta", "title", "style", "body", "h1", "h2", "small", "p", "dl", "dt", "dd",
-    "ol", "li", "main", "section", "bdi", "mark", "span", "a",
-}  # fmt: skip
 
 
-class Page(HTMLParser):
-    """Balanced tags of a page, its text, and what its links lead to."""
+class Page(report_page.Page):
+    """Its text by tag, and what its links lead to."""
+
+    tags: ClassVar = {
+        **TAGS, "ol": set(), "main": set(), "li": {"class"}, "a": {"id", "href"}, "p": {"id"},
+    }  # fmt: skip
 
     def __init__(self, source):
-        super().__init__()
-        self.open, self.tags, self.ids, self.links, self.text = [], set(), [], [], {}
-        self.feed(source)
-        self.close()
-        assert self.open == []
+        self.seen, self.ids, self.links, self.text = set(), [], [], {}
+        super().__init__(source)
 
     def handle_starttag(self, tag, attributes):
-        self.tags.add(tag)
-        attributes = dict(attributes)
-        assert not any(name.startswith("on") or name in ("src", "style") for name in attributes)
-        self.ids += [attributes["id"]] if "id" in attributes else []
-        self.links += [attributes["href"]] if "href" in attributes else []
-        if tag not in VOID:
-            self.open.append((tag, attributes.get("class")))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop()[0] == tag
-
-    def handle_comment(self, data):
-        raise AssertionError(data)
+        super().handle_starttag(tag, attributes)
+        self.seen.add(tag)
+        given = dict(attributes)
+        self.ids += [given["id"]] if "id" in given else []
+        self.links += [given["href"]] if "href" in given else []
 
     def handle_data(self, data):
-        places = {tag for tag, _ in self.open}
+        super().handle_data(data)
+        places = set(self.open)
         if {"section", "bdi"} <= places and "h2" not in places:
             places.add("documents")
         for place in places:
@@ -94,7 +84,7 @@ def test_escaped_text_is_text(text):
         html.encode()
     assert not set(escaped_attribute(text)) & set("<>\"'")
     page = Page(f"<p>{escaped(text)}</p>")
-    assert page.tags <= {"p", "span"}
+    assert page.seen <= {"p", "span"}
     assert page.text.get("p", "") == named(text)
     assert Page(f'<p id="{escaped_attribute(text)}"></p>').ids == [named(text)]
 
@@ -127,7 +117,6 @@ def test_a_page_of_nasty_texts(a, b, unit):
     assert not ACTING.search(html)
     html.encode()
     page = Page(html)
-    assert page.tags <= TAGS
     assert page.text["title"] == named(a) + " and two"
     assert len(page.ids) == len(set(page.ids))
     assert {link.removeprefix("#") for link in page.links} == set(page.ids)

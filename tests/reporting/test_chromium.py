@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning"),  # of low thresholds
 ]
 
-SCREENS = [(360, 640), (390, 844), (1280, 900)]  # small phone, phone, desk
+SCREENS = [(360, 640), (1280, 900)]  # a small phone, and a desk
 
 WIDTH = "document.documentElement.scrollWidth"
 # What stands out of the screen; what plots and labels of rows have inside is clipped, and what wide

@@ -1,6 +1,5 @@
 """The page about a deduplication: what it says, and that text of documents is only text."""
 
-import math
 import re
 
 import numpy as np
@@ -12,6 +11,7 @@ from fastlsh import InputError, Shingler, deduplicate, report
 from fastlsh.reporting import sections
 from fastlsh.reporting.clusters import CLUSTERS, MEMBERS
 from fastlsh.reporting.sections import LISTED
+from refusals import refuses
 from report_page import NASTY, Page, family, words
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds
@@ -43,6 +43,8 @@ def test_what_went_in_and_out(page):
     seen = page(result, TEXTS, title="Ours")
     assert "14 documents 6 kept 8 removed 57.1% duplicates" in words(seen.sections["Ours"])
     assert "removed, similarity 1 1 removed, similarity below 1 7" in words(seen.sections["Ours"])
+    seen = page(result.rethreshold(0.9), TEXTS)
+    assert "threshold 0.9" in words(seen.sections["Parameters and recall"])
 
 
 def test_parameters_and_promised_recall(page):
@@ -234,8 +236,8 @@ def test_ids_in_every_form(pa, page):
     pd = pytest.importorskip("pandas")
     result = deduplicate(TEXTS, 0.5)
     names = [f"id-{n}" for n in range(len(TEXTS))]
-    shown = pd.Series(names, index=range(len(names))[::-1])
-    for form in (names, np.array(names), pa.array(names), pa.chunked_array([names]), shown):
+    column = pd.Series(names, index=range(len(names))[::-1])
+    for form in (names, np.array(names), pa.array(names), pa.chunked_array([names]), column):
         text = words(page(result, TEXTS, ids=form).sections["The largest clusters"])
         assert "id-0 5 duplicates" in text
 
@@ -276,12 +278,6 @@ def test_without_exact_verification(page, verify):
 def test_small_collections(page, texts, threshold):
     seen = page(deduplicate(texts, threshold), texts)
     assert f"{len(texts)} documents" in words(seen.sections["Deduplication"])
-
-
-def test_a_result_of_rethreshold(page):
-    result = deduplicate(TEXTS, 0.5)
-    seen = page(result.rethreshold(0.9), TEXTS)
-    assert "threshold 0.9" in words(seen.sections["Parameters and recall"])
 
 
 # ---- text is text
@@ -378,26 +374,21 @@ def test_one_file_that_loads_nothing(tmp_path):
 
 # ---- bad input
 
+WRONG = [
+    ({"texts": TEXTS[:2]}, "texts has 2 documents, but the result has 14"),
+    ({"against": None}, "against has 0 documents, but the result refers to at least 1"),
+    ({"ids": ["a"]}, "ids has 1 elements for 14 documents"),
+    ({"path": "r.pdf"}, r"r\.pdf: a report must be an \.html"),
+    ({"path": "absent/r.html"}, "there is no directory"),
+]
 
-def test_wrong_collections(tmp_path):
+
+@pytest.mark.parametrize(("wrong", "message"), WRONG, ids=str)
+def test_wrong_arguments(here, wrong, message):
     result = deduplicate(TEXTS, 0.5, against=TEXTS[:1])
-    path = tmp_path / "r.html"
-    with pytest.raises(ValueError, match="texts has 2 documents, but the result has 14"):
-        report(result, TEXTS[:2], path)
-    expected = "against has 0 documents, but the result refers to at least 1"
-    with pytest.raises(ValueError, match=expected):
-        report(result, TEXTS, path)
-    with pytest.raises(ValueError, match="ids has 1 elements for 14 documents"):
-        report(result, TEXTS, path, against=TEXTS[:1], ids=["a"])
-    assert not path.exists()
-
-
-def test_wrong_files(tmp_path):
-    result = deduplicate(TEXTS)
-    with pytest.raises(InputError, match=r"r\.pdf: a report must be an \.html"):
-        report(result, TEXTS, tmp_path / "r.pdf")
-    with pytest.raises(InputError, match="there is no directory"):
-        report(result, TEXTS, tmp_path / "absent" / "r.html")
+    arguments = {"texts": TEXTS, "against": TEXTS[:1], "path": "r.html", **wrong}
+    refuses(InputError if "path" in wrong else ValueError, message, report, result, **arguments)
+    assert not list(here.iterdir())
 
 
 def test_an_error_leaves_the_old_file(tmp_path, monkeypatch):
@@ -408,4 +399,3 @@ def test_an_error_leaves_the_old_file(tmp_path, monkeypatch):
         report(deduplicate(TEXTS), TEXTS, path)
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
     assert path.read_text() == "old"
-    assert math.isclose(path.stat().st_size, 3)
