@@ -1,6 +1,5 @@
 """Pages in headless Chromium, over the pipes of its DevTools protocol."""
 
-import base64
 import json
 import os
 import select
@@ -84,10 +83,6 @@ class Chromium:
 
     def show(self, path, width, height, dark=False, media="screen"):
         """Open a file on a screen of this size, as a reader with these wishes sees it."""
-        self.open(path.resolve().as_uri(), width, height, dark, media)
-
-    def open(self, url, width, height, dark=False, media="screen"):
-        """Open an address in the same way."""
         self.send(
             "Emulation.setDeviceMetricsOverride", width=width, height=height,
             deviceScaleFactor=1, mobile=width < 600,
@@ -95,20 +90,9 @@ class Chromium:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", media=media, features=[scheme])
         self.events.clear()
-        self.send("Page.navigate", url=url)
-        self.loaded()
-
-    def loaded(self):
-        """Wait until a page is loaded; events are those since it was asked for."""
+        self.send("Page.navigate", url=path.resolve().as_uri())
         if not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self._until(lambda message: message.get("method") == "Page.loadEventFired")
-
-    def wait_for(self, expression):
-        """Wait until an expression of JavaScript is true."""
-        end = time.monotonic() + PATIENCE
-        while not self.evaluate(expression):
-            assert time.monotonic() < end, expression
-            time.sleep(0.01)
 
     def evaluate(self, expression):
         """Return the value of an expression of JavaScript in the page, which need not have any."""
@@ -137,8 +121,3 @@ class Chromium:
         """What the page logged, or the browser about it."""
         methods = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
         return [event["params"] for event in self.events if event["method"] in methods]
-
-    def screenshot(self, path, whole=False):
-        """Save what is to be seen as PNG."""
-        data = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(data["data"]))

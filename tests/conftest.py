@@ -281,8 +281,8 @@ def small_disk(tmp_path):
     """A function that mounts a folder as a disk of so many KB, or mounts it with other options."""
     mounted = []
 
-    def mount(size, *more, name="small"):
-        folder = tmp_path / name
+    def mount(size, *more):
+        folder = tmp_path / "small"
         folder.mkdir(exist_ok=True)
         options = ",".join([*more, f"size={size}k"])
         command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]

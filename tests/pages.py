@@ -68,16 +68,12 @@ def run_page(path: Path, names: dict[str, Any] | None = None, only: str = "") ->
         line = text.count("\n", 0, block.start("code"))
         printed = _run(block["language"], block["code"], f"{path}", line, page.names)
         page.ran += 1
-        expected = block["output"]
-        if expected is None:
-            page.updated += block[0]
-            continue
-        if not checker.check_output(expected, printed, COMPARE):
+        expected, shown = block["output"], block[0]
+        if expected is not None and not checker.check_output(expected, printed, COMPARE):
             page.differences.append(f"{path}:{line}: prints\n{printed}not\n{expected}")
             start, stop = (place - block.start() for place in block.span("output"))
-            page.updated += block[0][:start] + printed + block[0][stop:]
-        else:
-            page.updated += block[0]
+            shown = shown[:start] + printed + shown[stop:]
+        page.updated += shown
     page.updated += text[end:]
     return page
 
@@ -102,29 +98,17 @@ def _run(language: str, code: str, path: str, line: int, names: dict[str, Any]) 
     return printed.replace("\\", "/") if os.sep == "\\" else printed  # names of files
 
 
-def prepare(folder: Path, notices: int | None = None) -> None:
-    """Put into a folder what the pages read: the examples, or only the first of the notices."""
+def prepare(folder: Path) -> None:
+    """Put into a folder what the pages read: the examples."""
     shutil.copytree(ROOT / "examples", folder / "examples")
-    if notices is not None:
-        path = folder / "examples" / "notices.jsonl"
-        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:notices]))
 
 
-def run_here(
-    name: str,
-    folder: Path,
-    names: dict[str, Any] | None = None,
-    only: str = "",
-    notices: int | None = None,
-) -> Page:
-    """Run a page of docs in a prepared folder; what it says must be what it prints.
-
-    With only the first of the notices, a page prints other numbers, which are not compared.
-    """
+def run_here(name: str, folder: Path, names: dict[str, Any] | None = None, only: str = "") -> Page:
+    """Run a page of docs in a prepared folder; what it says must be what it prints."""
     path = ROOT / name
     if not path.is_file():
         pytest.skip("no docs here")
-    prepare(folder, notices)
+    prepare(folder)
     here = Path.cwd()
     os.chdir(folder)
     try:
@@ -134,7 +118,7 @@ def run_here(
             page = run_page(path, names, only)
     finally:
         os.chdir(here)
-    assert notices is not None or not page.differences, "\n".join(page.differences)
+    assert not page.differences, "\n".join(page.differences)
     return page
 
 

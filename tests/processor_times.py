@@ -73,9 +73,9 @@ def fixed_work():
     return time.process_time() - start
 
 
-def slowness(rounds=5):
+def slowness():
     """Return how many times slower than usual this machine is now: other work beside slows it."""
-    return max(1.0, statistics.median(fixed_work() for _ in range(rounds)) / QUIET)
+    return max(1.0, statistics.median(fixed_work() for _ in range(5)) / QUIET)
 
 
 def of_folders(times):

@@ -13,8 +13,8 @@ from fastlsh.io.blocks.writing import json_text, json_value
 LIMIT = 2**31 - 1
 
 
-def lines(data, codec, newline):
-    text = io.TextIOWrapper(io.BytesIO(data), codec, "surrogateescape", newline=newline)
+def lines(data, newline):
+    text = io.TextIOWrapper(io.BytesIO(data), "utf-8", "surrogateescape", newline=newline)
     for number, line in enumerate(text, 1):
         raw = line.removeprefix("\ufeff") if number == 1 else line
         if raw:
@@ -30,18 +30,18 @@ def value_of(raw):
     return found if isinstance(found, dict) else ValueError("no object")
 
 
-def json_rows(data, codec="utf-8"):
-    for number, raw in lines(data, codec, "\n"):
+def json_rows(data):
+    for number, raw in lines(data, "\n"):
         if not raw.isspace():
             yield number, raw, value_of(raw)
 
 
-def csv_rows(data, codec="utf-8", delimiter=",", quotes=True):
+def csv_rows(data, delimiter=",", quotes=True):
     """Raise ValueError at the end if a quote is never closed."""
     seen = []
 
     def source():
-        for _, line in lines(data, codec, ""):
+        for _, line in lines(data, ""):
             seen.append(line)
             yield line
 

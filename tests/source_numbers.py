@@ -8,8 +8,8 @@ out, with the reason.
 """
 
 import csv
-import importlib.util
 import json
+import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -44,14 +44,9 @@ def computations() -> dict[str, dict[str, Callable[[], Any]]]:
     """Return how each quantity of each system is computed."""
     found = {}
     for path in sorted(SYSTEMS.glob("[!_]*.py")):
-        if path.name.startswith("test_"):
-            continue
-        spec = importlib.util.spec_from_file_location(f"systems_{path.stem}", path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        found[module.SYSTEM] = module.COMPUTATIONS
+        if not path.name.startswith("test_"):
+            names = runpy.run_path(str(path))
+            found[names["SYSTEM"]] = names["COMPUTATIONS"]
     return found
 
 

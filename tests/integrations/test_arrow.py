@@ -8,6 +8,7 @@ import pytest
 import fastlsh
 from fastlsh import MinHasher
 from fastlsh.integrations.arrow import signatures_from_arrow, signatures_to_arrow
+from files import load_table, put_table
 from odd_texts import odd_texts
 from required import library
 
@@ -44,6 +45,14 @@ def test_slices_and_chunks():
     assert signatures_to_arrow(np.empty((0, 16), np.uint32)).type == column.type
 
 
+def test_from_parquet_and_polars(tmp_path):
+    path = put_table(tmp_path / "s.parquet", pa.table({"s": signatures_to_arrow(SIGNATURES)}))
+    assert np.array_equal(signatures_from_arrow(load_table(path)["s"]), SIGNATURES)
+    pl = pytest.importorskip("polars")
+    series = pl.Series("s", SIGNATURES, dtype=pl.Array(pl.UInt32, 16))
+    assert np.array_equal(signatures_from_arrow(series), SIGNATURES)
+
+
 def test_a_null_in_other_rows_than_those_of_the_slice():
     column = pa.array([[1, 2], [3, 4], [5, None], None, [7, 8]], pa.list_(pa.uint32(), 2))
     assert signatures_from_arrow(column[:2]).tolist() == [[1, 2], [3, 4]]
@@ -53,19 +62,6 @@ def test_a_null_in_other_rows_than_those_of_the_slice():
     for part in (column[1:3], column[3:]):
         with pytest.raises(ValueError, match="holds null"):
             signatures_from_arrow(part)
-
-
-def test_through_parquet(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pa.table({"s": signatures_to_arrow(SIGNATURES)}), tmp_path / "s.parquet")
-    read = parquet.read_table(tmp_path / "s.parquet")["s"]
-    assert np.array_equal(signatures_from_arrow(read), SIGNATURES)
-
-
-def test_from_polars():
-    pl = pytest.importorskip("polars")
-    series = pl.Series("s", SIGNATURES, dtype=pl.Array(pl.UInt32, 16))
-    assert np.array_equal(signatures_from_arrow(series), SIGNATURES)
 
 
 @pytest.mark.parametrize(

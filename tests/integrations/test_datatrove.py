@@ -9,6 +9,7 @@ import pytest
 
 import fastlsh
 from fastlsh import Shingler
+from files import table_rows
 from odd_texts import odd_texts
 from required import library
 from spark_collections import made
@@ -48,15 +49,12 @@ def test_deduplication(options):
 
 
 def test_removed_documents_name_their_proof(tmp_path):
-    gzip = pytest.importorskip("gzip")
-    json = pytest.importorskip("json")
     writer = JsonlWriter(str(tmp_path))
     block = Deduplication(0.6, rule="contained", containment=0.8, exclusion_writer=writer)
     list(block.run(iter(documents())))
     ids = [f"d{i}" for i in range(300)]
     result = fastlsh.deduplicate(TEXTS, 0.6, rule="contained", containment=0.8, ids=ids)
-    lines = gzip.open(next(tmp_path.glob("*.gz")), "rt").read().splitlines()
-    rows = [json.loads(line) for line in lines]
+    rows = table_rows(next(tmp_path.glob("*.gz")))
     found = [(r["id"], r["metadata"]["kept_id"], r["metadata"]["containment"]) for r in rows]
     assert found == list(result.proofs())
 

@@ -28,6 +28,10 @@ def minhashes(order):
     return [order[position] for (position,) in found]
 
 
+def row_of(signatures, row):
+    return [signature[row] for signature in signatures]
+
+
 def after_row(row):
     """Return the entries of each function; infinity as a text, which JSON has no number for."""
     columns = zip(*TABLES[row], strict=True)
@@ -56,9 +60,7 @@ COMPUTATIONS = {
     ),
     "similarity of C1 and C2, 2/5": lambda: textbook.jaccard(C1, C2),
     "minhashes in the order b e a d c": lambda: minhashes("beadc"),
-    "row 1 of M": lambda: [signature[0] for signature in M],
-    "row 2 of M": lambda: [signature[1] for signature in M],
-    "row 3 of M": lambda: [signature[2] for signature in M],
+    **{f"row {row + 1} of M": partial(row_of, M, row) for row in range(3)},
     "similarity of columns 1-3 2-4 1-2 3-4": lambda: [
         textbook.jaccard(COLUMNS[a], COLUMNS[b]) for a, b in PAIRS
     ],
@@ -68,18 +70,11 @@ COMPUTATIONS = {
     "candidates that agree in 0.6 of the rows": lambda: sorted(
         textbook.candidates_by_agreement(M, 0.6)
     ),
-    "h1": lambda: [signature[0] for signature in ROWS],
-    "h2": lambda: [signature[1] for signature in ROWS],
+    **{f"h{row + 1}": partial(row_of, ROWS, row) for row in range(2)},
     **{f"after row {row}": partial(after_row, row) for row in range(5)},
     "signatures and similarity of S1 and S4, 2/3": lambda: similarities(0, 3),
     "signatures and similarity of S1 and S3": lambda: similarities(0, 2),
-    "chance of 0.2": lambda: CURVE.probability(0.2),
-    "chance of 0.3": lambda: CURVE.probability(0.3),
-    "chance of 0.4": lambda: CURVE.probability(0.4),
-    "chance of 0.5": lambda: CURVE.probability(0.5),
-    "chance of 0.6": lambda: CURVE.probability(0.6),
-    "chance of 0.7": lambda: CURVE.probability(0.7),
-    "chance of 0.8": lambda: CURVE.probability(0.8),
+    **{f"chance of 0.{s}": partial(CURVE.probability, s / 10) for s in range(2, 9)},
     "pairs at 0.8 of which one is missed, in hundreds": lambda: round(
         0.01 / (1 - CURVE.probability(0.8))
     ),

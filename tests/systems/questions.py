@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ SYSTEM = "A"
 KING = "Who was the first king of Poland"
 RULER = "Who was the first ruler of Poland"
 PHARAOH = "Who was the last pharaoh of Egypt"
+NAMES, PAIRS = ("king", "ruler", "pharaoh"), [(0, 1), (0, 2), (1, 2)]
 WORDS = Shingler(unit="word", size=1)
 ORDERS = [
     order.split()
@@ -61,23 +63,24 @@ def md5(constant):
 def estimates_by_md5():
     sets = [question.split() for question in (KING, RULER, PHARAOH)]
     signed = textbook.signatures_by_hashing(sets, list(map(md5, CONSTANTS)))
-    return [textbook.agreement(signed[a], signed[b]) for a, b in [(0, 1), (0, 2), (1, 2)]]
+    return [textbook.agreement(signed[a], signed[b]) for a, b in PAIRS]
+
+
+def equal_entries(a, b):
+    return round(6 * textbook.agreement(a, b))
 
 
 COMPUTATIONS = {
     "king and ruler": lambda: jaccard(KING, RULER, WORDS),
     "king and pharaoh": lambda: jaccard(KING, PHARAOH, WORDS),
     "ruler and pharaoh": lambda: jaccard(RULER, PHARAOH, WORDS),
-    "signature of king": lambda: FIVE[0],
-    "signature of ruler": lambda: FIVE[1],
-    "signature of pharaoh": lambda: FIVE[2],
+    **{f"signature of {name}": partial(FIVE.__getitem__, n) for n, name in enumerate(NAMES)},
     "estimates by MD5 and XOR": estimates_by_md5,
-    "estimate of king and ruler, of 6": lambda: round(6 * textbook.agreement(SIX[0], SIX[1])),
-    "estimate of king and pharaoh, of 6": lambda: round(6 * textbook.agreement(SIX[0], SIX[2])),
-    "estimate of ruler and pharaoh, of 6": lambda: round(6 * textbook.agreement(SIX[1], SIX[2])),
-    "groups of king": lambda: groups(0),
-    "groups of ruler": lambda: groups(1),
-    "groups of pharaoh": lambda: groups(2),
+    **{
+        f"estimate of {NAMES[a]} and {NAMES[b]}, of 6": partial(equal_entries, SIX[a], SIX[b])
+        for a, b in PAIRS
+    },
+    **{f"groups of {name}": partial(groups, n) for n, name in enumerate(NAMES)},
     "pairs that share a group": lambda: [(int(a), int(b)) for a, b, _ in SHARED],
     "chance of 0.75 with n = 3 and b = 2": lambda: TWO_OF_THREE.probability(0.75),
     "chance of 0.4 with n = 3 and b = 2": lambda: TWO_OF_THREE.probability(0.4),

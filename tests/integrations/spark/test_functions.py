@@ -255,17 +255,3 @@ def test_documents_shorter_than_a_shingle(spark):
 
 def test_docstrings(spark, tmp_path):
     assert run_examples(functions, tmp_path, spark=spark) > 0
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_the_real_corpora(spark, corpus):
-    _, texts, _ = corpus
-    ids = [f"d{number:09}" for number in range(len(texts))]
-    expected = memory_proofs(texts, ids)
-    pairs = [(ids[a], ids[b], s) for a, b, s in fastlsh.near_duplicates(texts)]
-    df = frame(spark, ids, texts, pieces=7)
-    for number, families in ((1, "driver"), (200, "driver"), (8, "rounds")):
-        options = {"partitions": number, "families": families}
-        assert rows_of(proofs(df, **options)) == expected
-        assert rows_of(near_duplicates(df, **options)) == pairs
