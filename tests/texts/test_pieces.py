@@ -16,8 +16,8 @@ from fastlsh._kernels.text._texts import (
 from fastlsh.texts import (
     Pieces,
     Shingler,
+    UnitTexts,
     WordPieces,
-    WordTexts,
     pieces,
     pieces_of,
     plain_strings,
@@ -160,7 +160,7 @@ def test_the_column_has_the_texts_of_the_pieces(texts, words, data):
         shingler = Shingler(
             "word", tokenizer=lambda text: [text[n : n + 3] for n in range(0, len(text), 3)]
         )
-        cut = WordTexts.of(shingler, spans)
+        cut = UnitTexts.of(shingler, spans)
         lengths = np.diff(cut.starts).tolist()
     places = [(number, begin) for number, n in enumerate(lengths) for begin in range(n)]
     ends = [data.draw(st.integers(begin + 1, lengths[number])) for number, begin in places]

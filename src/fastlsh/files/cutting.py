@@ -17,8 +17,8 @@ from fastlsh.stages import Anchors, sign_pieces, unit_anchors
 from fastlsh.texts import (
     Pieces,
     Shingler,
+    UnitTexts,
     WordPieces,
-    WordTexts,
     as_texts,
     pieces_of,
     plain_strings,
@@ -108,7 +108,7 @@ class SpanCutting(Cutting):
         lengths, words = np.empty(len(plain), np.int64), None
         plain.lengths(lengths)
         if self.shingler.unit == "word":
-            words = WordTexts.of(self.shingler, plain)
+            words = UnitTexts.of(self.shingler, plain)
             lengths = np.diff(words.starts)
         text, _, end = bounds.T
         if (text >= len(lengths)).any() or (end > lengths[text]).any():
@@ -142,7 +142,7 @@ class SpanCutting(Cutting):
         bounds = np.column_stack([text[heads], first[heads], last[tails] + self.min_length])
         return self._pieces(plain, words, bounds), anchors._replace(keys=anchors.keys[heads])
 
-    def _pieces(self, plain: Spans, words: WordTexts | None, bounds: NDArray[np.int64]) -> Pieces:
+    def _pieces(self, plain: Spans, words: UnitTexts | None, bounds: NDArray[np.int64]) -> Pieces:
         if words is None:
             return Pieces(plain, bounds)
         return WordPieces(words, bounds, escaping=self.shingler.tokenizer is not None)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from fastlsh._kernels.passages._passages import extend_grams
 from fastlsh.arrays import compare_share, offsets_of, ranges_of
 from fastlsh.parallel import batches_by_work
-from fastlsh.stages.gram_table import ItemGrams, Units
-from fastlsh.texts import Texts, original_spans
+from fastlsh.stages.gram_table import ItemGrams
+from fastlsh.texts import Texts, UnitTexts, original_spans
 
 
 def cut_around(
@@ -146,7 +146,7 @@ def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Iterato
     edges = np.append(np.flatnonzero(np.diff(hits[:, 0], prepend=-1)), count)
     for first, last in batches_by_work(np.add.reduceat(occurrences, edges[:-1]), ROWS, count):
         documents = hits[edges[first:last], 0]
-        units = Units.of(grams.shingler, grams.shingler.take_texts(texts, documents))
+        units = UnitTexts.of(grams.shingler, grams.shingler.take_texts(texts, documents))
         block = slice(edges[first], edges[last])
         matches: list[Matches] = []
         rows = most = 0
@@ -161,7 +161,7 @@ def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Iterato
 
 
 def _compared(
-    grams: ItemGrams, documents: NDArray[np.int64], units: Units, hits: NDArray[np.int64]
+    grams: ItemGrams, documents: NDArray[np.int64], units: UnitTexts, hits: NDArray[np.int64]
 ) -> list[Matches]:
     """Compare n-grams of documents with those of items that have the same hashes.
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels.passages._passages import GramTable, extend_grams, hash_grams, repeat_grams
 from fastlsh._kernels.text._plans import ShinglePlan
-from fastlsh._kernels.text._texts import Spans
 from fastlsh.arrays import offsets_of, unique
-from fastlsh.texts import Shingler, as_texts
+from fastlsh.texts import Shingler, UnitTexts, as_texts
 
 SHORTEST = 5
 """Words of the shortest item that is searched."""
@@ -28,39 +27,11 @@ fields share, or only boilerplate."""
 
 
 @dataclass(frozen=True)
-class Units:
-    """Normalised texts, cut into words or characters."""
-
-    texts: Spans
-    bounds: NDArray[np.int64]
-    """int64 (units, 2): where each begins and ends, text by text."""
-    starts: NDArray[np.int64]
-    """int64 (texts + 1,): the first unit of each text."""
-
-    @classmethod
-    def of(cls, shingler: Shingler, texts: Spans) -> "Units":
-        """Cut texts."""
-        lengths = np.empty(len(texts), np.int64)
-        texts.lengths(lengths)
-        if shingler.unit == "char":
-            starts = offsets_of(lengths)
-            first = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-            return cls(texts, np.column_stack([first, first + 1]), starts)
-        starts, bounds = shingler.bounds_of_words(texts)
-        return cls(texts, bounds, starts)
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """How many units each text has."""
-        return np.diff(self.starts)
-
-
-@dataclass(frozen=True)
 class ItemGrams:
     """The n-grams of items, and which of them count."""
 
     shingler: Shingler
-    units: Units
+    units: UnitTexts
     """Of the fields of all items."""
     owner: NDArray[np.int64]
     """int64 (fields,), ascending: the item of each field."""
@@ -194,7 +165,7 @@ def item_grams(
         As in `hash_grams`.
     """
     texts = as_texts(list(fields))
-    units = Units.of(shingler, shingler.plain_texts(texts, 0, len(texts)))
+    units = UnitTexts.of(shingler, shingler.plain_texts(texts, 0, len(texts)))
     grams = _places(units.counts, owner, items, shingler.size, step)
     hashes = np.empty(len(grams), np.uint64)
     plan = replace(shingler, size=1).hashing.prepared
@@ -236,7 +207,7 @@ def _owners(
 
 
 def _equal_texts(
-    units: Units, grams: NDArray[np.int64], number: NDArray[np.int64]
+    units: UnitTexts, grams: NDArray[np.int64], number: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return a number for each n-gram, the same for equal ones; their hashes only suggest it."""
     text = np.full(len(grams), -1)

@@ -12,7 +12,7 @@ from fastlsh.candidates import repeated
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run_batches
 from fastlsh.signatures import batch_size
 from fastlsh.stages.passage_cuts import cut_rows, united_matches, whole_matches
-from fastlsh.texts import Shingler, Texts, WordTexts, unsteady
+from fastlsh.texts import Shingler, Texts, UnitTexts, unsteady
 
 LONGEST_GRAM = 50
 """Units of a gram, at most: longer ones find nothing more, and shorter ones more in vain."""
@@ -57,11 +57,11 @@ def anchors_of(plain: Spans, length: int, *, echoing: bool = True) -> Anchors:
         room, echo_room = max(room, count), max(echo_room, echo_count)
 
 
-def unit_anchors(plain: Spans, shingler: Shingler, length: int) -> tuple[Anchors, WordTexts | None]:
+def unit_anchors(plain: Spans, shingler: Shingler, length: int) -> tuple[Anchors, UnitTexts | None]:
     """Find the keys as `anchors_of` does, of the units of a shingler; return the words, too."""
     if shingler.unit != "word":
         return anchors_of(plain, length), None
-    words = WordTexts.of(shingler, plain)
+    words = UnitTexts.of(shingler, plain)
     anchors = anchors_of(words.hashes(), length)
     # Windows with different words of the same hash are no echoes.
     if len(anchors.echoes) and not words.have_unique_hashes():
@@ -119,7 +119,7 @@ def repeated_passages(
     occurrences[:, 0] = np.searchsorted(documents, rows[:, 0])
     plain = shingler.take_texts(texts, documents)
     if shingler.unit == "word":
-        plain = WordTexts.of(shingler, plain).numbers()
+        plain = UnitTexts.of(shingler, plain).numbers()
         _check_steady(plain, occurrences, length)
     stretches = matches_of(plain, occurrences, groups, length, options)
     matches = np.concatenate([anchors.echoes, stretches])
@@ -157,7 +157,7 @@ def repeated_contexts(
     """
     hashed = contexts
     if words is not None:
-        word_texts = WordTexts.of_stretches(words, contexts)
+        word_texts = UnitTexts.of_stretches(words, contexts)
         hashed, contexts = word_texts.hashes(), word_texts.numbers()
     anchors = anchors_of(hashed, length, echoing=False)
     shared, groups = shared_rows(anchors.keys)

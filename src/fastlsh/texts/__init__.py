@@ -23,7 +23,7 @@ from fastlsh.texts.pieces import Pieces, pieces_of, texts_without
 from fastlsh.texts.shingler import UNIT, Shingler, check_shingler, with_key
 from fastlsh.texts.steps import shingle_set_steps
 from fastlsh.texts.token_ids import TokenIds, TokenizerFile
-from fastlsh.texts.word_units import WordPieces, WordTexts, unit_counts, unsteady
+from fastlsh.texts.word_units import UnitTexts, WordPieces, unit_counts, unsteady
 
 __all__ = [
     "UNIT",
@@ -34,8 +34,8 @@ __all__ = [
     "Texts",
     "TokenIds",
     "TokenizerFile",
+    "UnitTexts",
     "WordPieces",
-    "WordTexts",
     "as_texts",
     "check_shingler",
     "check_traceable",

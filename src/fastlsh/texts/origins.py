@@ -12,7 +12,7 @@ from fastlsh.parallel import batches, batches_by_work
 from fastlsh.texts.forms import Texts
 from fastlsh.texts.pieces import CHARACTERS, MOST
 from fastlsh.texts.shingler import Shingler
-from fastlsh.texts.word_units import WordTexts, unsteady
+from fastlsh.texts.word_units import UnitTexts, unsteady
 
 _STOPS, _WIDE_STOPS, _CLOSING = (
     ".!?\u2026",
@@ -171,7 +171,7 @@ def _spans_of_words(
     plain.lengths(lengths)
     order = np.argsort(of_row, kind="stable")
     for start, stop in batches_by_work(lengths, CHARACTERS, MOST):
-        words = WordTexts.of(shingler, plain.part(start, stop))
+        words = UnitTexts.of(shingler, plain.part(start, stop))
         rows_of_batch = order[slice(*np.searchsorted(of_row[order], (start, stop)))]
         rows, first = rows_of_words[rows_of_batch], words.starts[of_row[rows_of_batch] - start]
         begin, end = first + spans[rows].T
@@ -260,7 +260,7 @@ def _origins(shingler: Shingler, text: Spans, words: bool = True) -> NDArray[np.
         sizes = 1 + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000).astype(np.int64)
         return np.repeat(bounds, sizes, axis=0)
     if shingler.unit == "word" and words:
-        places = WordTexts.of(shingler, text).bounds
+        places = UnitTexts.of(shingler, text).bounds
         return np.column_stack([bounds[places[:, 0], 0], bounds[places[:, 1] - 1, 1]])
     return bounds
 

@@ -1,4 +1,4 @@
-"""Words as the units of passages: where they are, and the numbers by which they are compared."""
+"""Texts as units: where these are, and the numbers by which words are compared."""
 
 from functools import cached_property
 from itertools import starmap
@@ -11,7 +11,7 @@ from fastlsh._kernels.passages._passages import word_hashes, word_numbers
 from fastlsh._kernels.text._texts import Spans, TextColumn, TextColumns, column_of, spans_of_list
 from fastlsh.arrays import offsets_of
 from fastlsh.parallel import batches
-from fastlsh.texts.forms import Texts
+from fastlsh.texts.forms import Gathered, Texts
 from fastlsh.texts.pieces import Pieces
 from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.token_ids import TokenIds
@@ -23,17 +23,17 @@ OBJECTS = 1 << 12
 """Texts of pieces that are objects of Python at a time."""
 
 
-class WordTexts:
-    """Normalised texts as their words, or tokens.
+class UnitTexts:
+    """Normalised texts as their words, tokens or characters.
 
     Parameters
     ----------
     texts
         The texts.
     starts
-        int64 (n + 1,): where the words of each text begin in `bounds`.
+        int64 (n + 1,): where the units of each text begin in `bounds`.
     bounds
-        int64 (m, 2): where each word begins and ends in its text.
+        int64 (m, 2): where each unit begins and ends in its text.
     """
 
     def __init__(self, texts: Spans, starts: NDArray[np.int64], bounds: NDArray[np.int64]) -> None:
@@ -42,8 +42,8 @@ class WordTexts:
         self.bounds = bounds
 
     @classmethod
-    def of(cls, shingler: Shingler, texts: Spans) -> "WordTexts":
-        """Cut texts, which are normalised, into words.
+    def of(cls, shingler: Shingler, texts: Spans) -> "UnitTexts":
+        """Cut texts, which are normalised, into the units of a shingler.
 
         Raises
         ------
@@ -51,6 +51,11 @@ class WordTexts:
             The tokens of a tokenizer are no pieces of the text, or it does not give the same ones
             when it is called again for the first text.
         """
+        if shingler.unit == "char":
+            lengths = Gathered(texts, None).lengths()
+            starts = offsets_of(lengths)
+            first = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+            return cls(texts, starts, np.column_stack([first, first + 1]))
         if shingler.tokenizer is None:
             return cls(texts, *shingler.bounds_of_words(texts))
         strings = texts.strings()
@@ -62,7 +67,7 @@ class WordTexts:
         return cls(texts, starts, np.concatenate([np.empty((0, 2), np.int64), *bounds]))
 
     @classmethod
-    def of_stretches(cls, shingler: Shingler, texts: Spans) -> "WordTexts":
+    def of_stretches(cls, shingler: Shingler, texts: Spans) -> "UnitTexts":
         """Return the words of texts that `WordPieces.column` has made."""
         if shingler.tokenizer is None:
             return cls.of(shingler, texts)
@@ -74,6 +79,11 @@ class WordTexts:
             offsets_of(np.array(list(map(len, tokens)), np.int64)),
             np.concatenate([np.empty((0, 2), np.int64), *bounds]),
         )
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many units each text has."""
+        return np.diff(self.starts)
 
     def hashes(self) -> Spans:
         """Return the words of each text as hashes, which do not depend on other texts."""
@@ -105,7 +115,7 @@ class WordTexts:
 class WordPieces(Pieces):
     """Stretches of the words of texts; `bounds` count words."""
 
-    def __init__(self, words: WordTexts, bounds: NDArray[np.int64], *, escaping: bool) -> None:
+    def __init__(self, words: UnitTexts, bounds: NDArray[np.int64], *, escaping: bool) -> None:
         super().__init__(words.texts, bounds)
         self._words = words
         self._escaping = escaping
@@ -156,10 +166,8 @@ def unit_counts(
     """Return how many units some texts have after the steps."""
     plain = shingler.take_texts(texts, documents)
     if shingler.unit == "word":
-        return np.diff(WordTexts.of(shingler, plain).starts)
-    counts = np.empty(len(documents), np.int64)
-    plain.lengths(counts)
-    return counts
+        return UnitTexts.of(shingler, plain).counts
+    return Gathered(plain, None).lengths()
 
 
 def bounds_of_tokens(shingler: Shingler, text: str) -> NDArray[np.int64]:

@@ -59,7 +59,7 @@ from fastlsh.stages import (
 from fastlsh.texts import (
     Shingler,
     Texts,
-    WordTexts,
+    UnitTexts,
     as_texts,
     check_traceable,
     counts_originals,
@@ -185,7 +185,7 @@ def _check_tokenizer(run: Run, shingler: Shingler) -> None:
         documents = first_documents(source, run.request.engine.memory)
         if documents is not None and len(documents):
             texts = as_texts(documents.texts)
-            WordTexts.of(shingler, shingler.plain_texts(texts, 0, min(len(texts), TOKENISED)))
+            UnitTexts.of(shingler, shingler.plain_texts(texts, 0, min(len(texts), TOKENISED)))
             return
 
 
