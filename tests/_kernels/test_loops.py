@@ -16,6 +16,7 @@ import oracle
 from combinations import BUILDS, every_isa
 from fastlsh import _kernels
 from fastlsh._kernels.text import _plans
+from refusals import refuses
 
 TABLE = Path(__file__).parents[2] / "src" / "fastlsh" / "_kernels" / "loops" / "table.pxd"
 if not TABLE.is_file():
@@ -69,8 +70,7 @@ def test_no_table_has_a_gap():
 
 def test_what_is_no_table_is_refused():
     for wrong in (None, 1, b"fastlsh.loops", importlib.import_module("datetime").datetime_CAPI):
-        with pytest.raises((TypeError, ValueError)):
-            _kernels.use_loops(wrong)
+        refuses((TypeError, ValueError), None, _kernels.use_loops, wrong)
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 16, 59, 60, 127, 128, 129, 700])

@@ -391,9 +391,7 @@ def test_documents_that_shrink_while_they_are_read():
 @pytest.mark.parametrize("ids", [(), [], [3]])
 @pytest.mark.parametrize("wrong", [7, b"\xff"])
 def test_ids_that_are_too_few_for_the_message(ids, wrong):
-    with pytest.raises(IndexError):
-        _texts.spans_of_list(["a", wrong], ids=ids)
-    with pytest.raises(IndexError):
-        _plans.token_hashes([["a"], [wrong]], np.zeros(3, np.int64), ids=ids)
+    refuses(IndexError, None, _texts.spans_of_list, ["a", wrong], ids=ids)
+    refuses(IndexError, None, _plans.token_hashes, [["a"], [wrong]], np.zeros(3, np.int64), ids=ids)
     with pytest.raises((TypeError, ValueError), match=f"document {2**63} "):
         _texts.spans_of_list(["a", wrong], 2**63 - 1)

@@ -302,5 +302,4 @@ def test_choices_use_the_rule():
     ],
 )
 def test_bad_arguments_of_tune(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        tune(**{"threshold": 0.8, **arguments})
+    refuses(ValueError, message, tune, **{"threshold": 0.8, **arguments})

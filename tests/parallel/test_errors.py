@@ -9,6 +9,7 @@ import pytest
 
 from combinations import covering
 from fastlsh.parallel import background_calls, ordered_map, run_batches
+from refusals import refuses
 
 
 class Opened:
@@ -62,8 +63,7 @@ def test_an_error_keeps_nothing_open_once_it_is_handled(way, threads):
     try:
         for _ in range(20):
             opened = []
-            with pytest.raises(OSError, match="2"):
-                way(threads, opened)
+            refuses(OSError, "2", way, threads, opened)
             assert [each() for each in opened] == [None]
     finally:
         gc.enable()
@@ -86,6 +86,5 @@ def test_the_first_batch_that_fails_is_named():
 
     for _ in range(5):
         failed.clear()
-        with pytest.raises(OSError, match=r"^0$"):
-            run_batches(work, ((i, i + 1) for i in range(50)), 3)
+        refuses(OSError, r"^0$", run_batches, work, ((i, i + 1) for i in range(50)), 3)
     assert not ended  # the batch behind them is stopped, and no other one begins

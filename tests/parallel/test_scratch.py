@@ -10,6 +10,7 @@ import pytest
 from fastlsh import Shingler
 from fastlsh.parallel import mapped_file, mapped_in, scratch
 from fastlsh.stages import SearchParams, decide_part, find_pairs_of_part
+from refusals import refuses
 
 
 def test_small_arrays_are_in_memory_and_large_ones_in_files(tmp_path):
@@ -29,8 +30,7 @@ def test_a_full_disk_is_told_at_once(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(OSError, match="No space left"):
-        mapped_in(tmp_path)(1 << 20, np.uint64)
+    refuses(OSError, "No space left", mapped_in(tmp_path), 1 << 20, np.uint64)
 
 
 @pytest.mark.parametrize("verify", ["exact", "signature"])

@@ -4,6 +4,7 @@ import pytest
 
 import strategies
 from fastlsh import Index, Key, MinHasher, Shingler, deduplicate
+from refusals import refuses
 
 pytestmark = strategies.few_letters
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=4, lowercase=True)}
@@ -57,8 +58,7 @@ def test_what_does_not_suit():
         (ValueError, 'keeps no texts.*only verify="signature"', {"against": plain}),
         (ValueError, "not an index", {"against": index, "within": [1] * len(NEW)}),
     ):
-        with pytest.raises(error, match=said):
-            deduplicate(NEW, 0.6, **{**SMALL, **options})
+        refuses(error, said, deduplicate, NEW, 0.6, **{**SMALL, **options})
 
 
 SHINGLERS = [

@@ -20,6 +20,7 @@ from fastlsh.parallel import batches, batches_by_work, run_batches
 from fastlsh.search import exact_join
 from fastlsh.sets import shingle_sets, similarity
 from fastlsh.stages import decisions
+from refusals import refuses
 from running import threads as running_threads
 from strategies import few_letters
 
@@ -65,8 +66,7 @@ def test_helpers_stop_after_the_step_under_way(helpers):
             yield
             stopped.wait(0.02)
 
-    with pytest.raises(KeyboardInterrupt):
-        run_batches(work, batches(helpers + 1, 1), helpers + 1)
+    refuses(KeyboardInterrupt, None, run_batches, work, batches(helpers + 1, 1), helpers + 1)
     stopped.set()
     assert len(steps) < 1000 * helpers  # on a busy machine, too, none does all of them
     assert running_threads() <= running
@@ -88,8 +88,7 @@ def test_ctrl_c_while_waiting_for_the_others():
             while not steps:
                 time.sleep(0.001)
 
-    with pytest.raises(KeyboardInterrupt):
-        run_batches(work, batches(2, 1), 2)
+    refuses(KeyboardInterrupt, None, run_batches, work, batches(2, 1), 2)
     assert 3 < len(steps) < 1000  # less than all, however busy the machine is
 
 

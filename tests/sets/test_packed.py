@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import oracle
 from fastlsh import MinHasher, Pairs, estimate_jaccard_packed, pack_signatures
+from refusals import refuses
 
 BITS = [1, 2, 4, 8]
 
@@ -103,8 +104,7 @@ PACKED = np.zeros((2, 8), np.uint8)
     ],
 )
 def test_refusals(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
+    refuses(error, message, call)
 
 
 GOLDEN = ["32539affd8009101", "2c0fa711666bdd5f", "b0cebfcc93a6cd89", "00ebdeecdfbbbc4c"]
