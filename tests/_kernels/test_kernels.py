@@ -25,7 +25,7 @@ from fastlsh._kernels.text._plans import (
 from fastlsh._kernels.text._texts import spans_of_ids, spans_of_list
 from oracle_keyed import Keyed
 from refusals import refuses
-from strategies import ALPHABETS, any_text, share, text_of
+from strategies import ALPHABETS, LETTERS, any_text, share, text_of
 
 SHINGLES = [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 511, 512, 513, 2047, 2049]
 NUM_PERMS = [1, 2, 15, 16, 17, 63, 64, 65, 100, 128, 129]
@@ -54,15 +54,20 @@ def signatures(isa, texts, unit, size, num_perm, scheme):
     return out
 
 
-def window_hashes(isa, spans, unit, size, unique=False, key=None):
-    """Return the hashes of the shingles of each text, with a key or without."""
-    lengths = np.empty(len(spans), np.int64)
-    spans.lengths(lengths)
+def window_hashes(isa, units, unit, size, unique=False, key=None, offsets=None, thinned=False):
+    """Return the hashes of the shingles of each text, or of the tokens between offsets."""
+    if offsets is None:
+        lengths = np.empty(len(units), np.int64)
+        units.lengths(lengths)
+    else:
+        lengths = np.diff(offsets)
     start = np.concatenate([[0], np.cumsum(lengths + 1)])
     out = np.zeros(start[-1], np.uint64)
-    count = np.empty(len(spans), np.int64)
+    count = np.empty(len(lengths), np.int64)
     plan = key and key.plan(unit, size)
-    isa.shingle_sets(spans, None, unit, size, out, start, count, unique, prepared=plan)
+    isa.shingle_sets(
+        units, offsets, unit, size, out, start, count, unique, thinned=thinned, prepared=plan
+    )
     return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
 
 
@@ -70,6 +75,20 @@ def window_hashes(isa, spans, unit, size, unique=False, key=None):
 def in_order(text, unit, size, key=None):
     window_hash = KEYED.window_hash if key else oracle.window_hash
     return [window_hash(w) for w in oracle.windows(oracle.units_of(text, unit), size)]
+
+
+SPACES = "\t\n\x0b\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000"
+NO_SPACES = "\x08\x0e\x1b!\x84\x9f\xa1\u167f\u1681\u180e\u1fff\u200b\u2027\u202a\ufeff"
+
+split_texts = st.text(st.sampled_from(LETTERS + SPACES + NO_SPACES) | st.characters(), max_size=300)
+encodable = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+tokens = st.one_of(st.text(LETTERS, max_size=24), encodable.map(str.encode))
+
+
+class Odd(str):
+    """A subclass, whose characters Python stores apart from the object."""
+
+    __slots__ = ()
 
 
 def test_no_shingle_is_left_out_for_want_of_room(isa):
@@ -116,6 +135,68 @@ def test_word_shingles(isa, name, size, key):
     assert window_hashes(isa, spans_of_list(texts), WORDS, size, key=key) == expected
 
 
+@given(st.lists(split_texts, max_size=3), st.integers(1, 4))
+def test_words_of_any_text(isa, collection, size):
+    found = window_hashes(isa, spans_of_list(collection), WORDS, size)
+    assert found == [in_order(text, "word", size) for text in collection]
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "я", "中", "😀", "\U00020000"])
+def test_words_of_every_length_and_place(isa, letter):
+    # Across the masks of 64 units, and the tables of 10 bytes.
+    collection = [
+        " " * before + letter * length + after
+        for before, length in product([*range(4), *range(52, 68)], range(28))
+        for after in ("", " ", " b")
+    ]
+    collection += [letter * n + " " + letter * 200 + "\n" + letter for n in range(120, 136)]
+    found = window_hashes(isa, spans_of_list(collection), WORDS, 1)
+    assert found == [in_order(text, "word", 1) for text in collection]
+
+
+@pytest.mark.parametrize(
+    ("size", "count"), covering([1, 2, 255, 256, 257, 600], [255, 256, 257, 513, 1100])
+)
+def test_more_words_than_are_found_at_a_time(isa, size, count):
+    draw = random.Random(count)
+    words = ["".join(draw.choices("abcя", k=draw.randint(1, 3))) for _ in range(count)]
+    text = " ".join(words) + " " * (count % 3)
+    found = window_hashes(isa, spans_of_list([text]), WORDS, size)
+    assert found == [in_order(text, "word", size)]
+
+
+@pytest.mark.parametrize("last", [0xFF, 0xFFFF, 0x10FFFF])
+def test_every_code_point_splits_as_in_python(isa, last):
+    points = range(last + 1) if last < 0x10000 else [*range(0xFF00, 0x20100), 0xE0020, last]
+    text = "".join(f"a{chr(c)}" for c in points)
+    assert ord(max(text)) == last
+    found = window_hashes(isa, spans_of_list([text]), WORDS, 1)[0]
+    assert len(found) == len(text.split())
+    assert set(found) == {oracle.words_hash((word,)) for word in set(text.split())}
+
+
+def token_rows(isa, documents, size=1):
+    offsets = np.empty(len(documents) + 1, np.int64)
+    return window_hashes(isa, isa.token_hashes(documents, offsets), WORDS, size, offsets=offsets)
+
+
+@given(st.lists(st.lists(tokens, max_size=5), max_size=5), st.integers(1, 3))
+def test_any_tokens(isa, documents, size):
+    plain = [
+        tuple(t.decode() if isinstance(t, bytes) else t for t in document) for document in documents
+    ]
+    expected = [[oracle.words_hash(w) for w in oracle.windows(d, size)] for d in plain]
+    assert token_rows(isa, documents, size) == expected
+
+
+def test_tokens_of_every_length(isa):
+    for letter in "aéя中😀":
+        words = [letter * n + "z" for n in range(40)] + [""]
+        expected = [oracle.words_hash((word,)) for word in words]
+        for document in (words, list(map(str.encode, words)), list(map(Odd, words))):
+            assert token_rows(isa, [document]) == [expected]
+
+
 @pytest.mark.parametrize("size", [1, 3, 9])
 def test_byte_shingles(isa, size):
     texts = [text_of(n, alphabet) for n in (0, 1, 3, 40, 600) for alphabet in ALPHABETS.values()]
@@ -123,6 +204,19 @@ def test_byte_shingles(isa, size):
     found = window_hashes(isa, spans_of_list(texts, 0, True), CHARACTERS, size)
     for text, hashes in zip(texts, found, strict=True):
         assert sorted(hashes) == sorted(in_order(text, "byte", size))
+
+
+def test_thinned_hashes_are_the_same_set_in_the_order_of_the_text(isa):
+    texts = ["", "abcabcabc", "a" * 500, "".join(map(chr, range(300))) * 3, "xyz" * 7000]
+    spans = spans_of_list(texts)
+    thinned = window_hashes(isa, spans, CHARACTERS, 2, thinned=True)
+    for text, every, some in zip(
+        texts, window_hashes(isa, spans, CHARACTERS, 2), thinned, strict=True
+    ):
+        assert set(some) == set(every)
+        remaining = iter(every)
+        assert all(h in remaining for h in some)  # a subsequence
+        assert len(some) < len(every) / 2 or len(text) < 10
 
 
 @pytest.mark.parametrize("num_perm", NUM_PERMS)

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 import oracle
 from fastlsh._kernels.sets import _sets
 from fastlsh._kernels.sets._sets import Numbers, pack_numbers
-from fastlsh._kernels.text._plans import CHARACTERS
-from fastlsh._kernels.text._texts import spans_of_list
 
 hashes = st.one_of(
     st.integers(0, 2**64 - 1),
@@ -165,20 +163,3 @@ def test_similarity(sets, threshold):
     out = np.empty(len(left))
     _sets.number_jaccard(words, start, count, left, right, threshold, out)
     assert out.tolist() == [j if j >= threshold else -1.0 for j in exact]
-
-
-def test_thinned_hashes_are_the_same_set_in_the_order_of_the_text(isa):
-    texts = ["", "abcabcabc", "a" * 500, "".join(map(chr, range(300))) * 3, "xyz" * 7000]
-    start = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
-    every, thin = np.zeros(start[-1], np.uint64), np.zeros(start[-1], np.uint64)
-    windows, left = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
-    spans = spans_of_list(texts)
-    isa.shingle_sets(spans, None, CHARACTERS, 2, every, start, windows, unique=False)
-    isa.shingle_sets(spans, None, CHARACTERS, 2, thin, start, left, thinned=True)
-    for i, text in enumerate(texts):
-        all_of_them = every[start[i] : start[i] + windows[i]].tolist()
-        some = thin[start[i] : start[i] + left[i]].tolist()
-        assert set(some) == set(all_of_them)
-        remaining = iter(all_of_them)
-        assert all(h in remaining for h in some)  # a subsequence
-        assert len(some) < len(all_of_them) / 2 or len(text) < 10

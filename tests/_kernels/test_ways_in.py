@@ -1,8 +1,6 @@
 """Words, ready tokens, UTF-8 and ready hashes: where blocks end, and where texts do."""
 
-import functools
 import itertools
-import random
 import threading
 from functools import partial
 
@@ -12,96 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from combinations import covering, first
+from combinations import first
 from fastlsh import MinHasher, Shingler
-from fastlsh._kernels.text._plans import WORDS
 from fastlsh._kernels.text._texts import spans_of_list
 from refusals import refuses
 from running import at_once, hasty_switching, peak_memory
 from strategies import LETTERS
 
-SPACES = "\t\n\x0b\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000"
-NO_SPACES = "\x08\x0e\x1b!\x84\x9f\xa1\u167f\u1681\u180e\u1fff\u200b\u2027\u202a\ufeff"
-
-texts = st.text(st.sampled_from(LETTERS + SPACES + NO_SPACES) | st.characters(), max_size=300)
 encodable = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-tokens = st.one_of(st.text(LETTERS, max_size=24), encodable.map(str.encode))
-
-
-class Odd(str):
-    """A subclass, whose characters Python stores apart from the object."""
-
-    __slots__ = ()
 
 
 class Chapters(list):
     """A subclass of list."""
-
-
-def words_in_order(isa, spans, size, room=2000):
-    """Return the hashes of each text's shingles of words."""
-    start = np.arange(len(spans) + 1) * room
-    out = np.zeros(start[-1], np.uint64)
-    count = np.empty(len(spans), np.int64)
-    isa.shingle_sets(spans, None, WORDS, size, out, start, count, unique=False)
-    return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
-
-
-@functools.lru_cache(1 << 10)
-def expected_words(text, size):
-    return [oracle.words_hash(w) for w in oracle.windows(tuple(text.split()), size)]
-
-
-def token_rows(isa, documents, size=1):
-    offsets = np.empty(len(documents) + 1, np.int64)
-    hashes = isa.token_hashes(documents, offsets)
-    start = np.concatenate([[0], np.cumsum(np.diff(offsets) + 1)])
-    out = np.zeros(start[-1], np.uint64)
-    count = np.empty(len(documents), np.int64)
-    isa.shingle_sets(hashes, offsets, WORDS, size, out, start, count, unique=False)
-    return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
-
-
-# ---- words
-
-
-@given(st.lists(texts, max_size=3), st.integers(1, 4))
-def test_words_of_any_text(isa, collection, size):
-    found = words_in_order(isa, spans_of_list(collection), size)
-    assert found == [expected_words(text, size) for text in collection]
-
-
-@pytest.mark.parametrize("letter", ["a", "é", "я", "中", "😀", "\U00020000"])
-def test_words_of_every_length_and_place(isa, letter):
-    # Across the masks of 64 units, and the tables of 10 bytes.
-    collection = [
-        " " * before + letter * length + after
-        for before, length in itertools.product([*range(4), *range(52, 68)], range(28))
-        for after in ("", " ", " b")
-    ]
-    collection += [letter * n + " " + letter * 200 + "\n" + letter for n in range(120, 136)]
-    found = words_in_order(isa, spans_of_list(collection), 1, 4)
-    assert found == [expected_words(text, 1) for text in collection]
-
-
-@pytest.mark.parametrize(
-    ("size", "count"), covering([1, 2, 255, 256, 257, 600], [255, 256, 257, 513, 1100])
-)
-def test_more_words_than_are_found_at_a_time(isa, size, count):
-    draw = random.Random(count)
-    words = ["".join(draw.choices("abcя", k=draw.randint(1, 3))) for _ in range(count)]
-    text = " ".join(words) + " " * (count % 3)
-    assert words_in_order(isa, spans_of_list([text]), size) == [expected_words(text, size)]
-
-
-@pytest.mark.parametrize("last", [0xFF, 0xFFFF, 0x10FFFF])
-def test_every_code_point_splits_as_in_python(isa, last):
-    points = range(last + 1) if last < 0x10000 else [*range(0xFF00, 0x20100), 0xE0020, last]
-    text = "".join(f"a{chr(c)}" for c in points)
-    assert ord(max(text)) == last
-    found = words_in_order(isa, spans_of_list([text]), 1, 2 * len(points))[0]
-    assert len(found) == len(text.split())
-    assert set(found) == {oracle.words_hash((word,)) for word in set(text.split())}
 
 
 def test_words_at_the_very_beginning_of_a_buffer(isa):
@@ -112,27 +32,12 @@ def test_words_at_the_very_beginning_of_a_buffer(isa):
             hasher = MinHasher(16, shingler=Shingler("word", 1))
             expected = hasher.signatures([text, "a b"])
             assert np.array_equal(hasher.signatures(column), expected)
-            assert expected[0].tolist() == oracle.signature(expected_words(text, 1), 16)
+            assert expected[0].tolist() == oracle.signature(
+                [oracle.words_hash((word,)) for word in text.split()], 16
+            )
 
 
 # ---- ready tokens
-
-
-@given(st.lists(st.lists(tokens, max_size=5), max_size=5), st.integers(1, 3))
-def test_any_tokens(isa, documents, size):
-    plain = [
-        tuple(t.decode() if isinstance(t, bytes) else t for t in document) for document in documents
-    ]
-    expected = [[oracle.words_hash(w) for w in oracle.windows(d, size)] for d in plain]
-    assert token_rows(isa, documents, size) == expected
-
-
-def test_tokens_of_every_length(isa):
-    for letter in "aéя中😀":
-        words = [letter * n + "z" for n in range(40)] + [""]
-        expected = [oracle.words_hash((word,)) for word in words]
-        for document in (words, list(map(str.encode, words)), list(map(Odd, words))):
-            assert token_rows(isa, [document]) == [expected]
 
 
 def test_anything_that_yields_tokens():
