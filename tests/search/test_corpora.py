@@ -10,7 +10,14 @@ import pytest
 
 import oracle
 from combinations import every
-from fastlsh import RecallWarning, Shingler, deduplicate, exact_jaccard, near_duplicates
+from fastlsh import (
+    RecallWarning,
+    Shingler,
+    deduplicate,
+    exact_jaccard,
+    exact_pairs,
+    near_duplicates,
+)
 
 FIVE = Shingler(size=5)
 THRESHOLDS = [0.6, 0.7, 0.8, 0.9]
@@ -49,12 +56,18 @@ def test_deduplication_of_the_large_collections(corpus, threshold):
     assert len(left_over) <= 0.01 * len(found.removed)
 
 
-def test_all_listed_pairs_of_the_large_collections(corpus):
+def test_all_pairs_of_the_large_collections(corpus):
     ids, texts, truth = corpus
-    place = {name: i for i, name in enumerate(ids)}
-    pairs = np.array([sorted(place[name] for name in pair) for pair in truth])
-    found = exact_jaccard(texts, pairs, FIVE)
-    assert np.abs(found - list(truth.values())).max() <= 6e-7
+    found = exact_pairs(texts, 0.5, shingler=FIVE, ids=ids)
+    assert named(found).keys() == truth.keys()
+    assert all(abs(similarity - truth[pair]) <= 6e-7 for pair, similarity in named(found).items())
+    assert exact_jaccard(texts, found, FIVE).tolist() == found.similarity.tolist()
+    higher = exact_pairs(texts, 0.8, shingler=FIVE, ids=ids)
+    alike = found.similarity >= 0.8
+    for array in ("left", "right", "similarity"):
+        assert np.array_equal(getattr(higher, array), getattr(found, array)[alike])
+    # Bit for bit what verification computes.
+    assert set(near_duplicates(texts, 0.8, shingler=FIVE, ids=ids)) <= set(higher)
 
 
 @pytest.fixture(scope="module")

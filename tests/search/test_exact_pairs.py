@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from fastlsh import Shingler, TooManyPairsError, exact_pairs, near_duplicates
+from fastlsh import Shingler, TooManyPairsError, exact_pairs
 from fastlsh._kernels.sets._sets import numbers_of
 from refusals import refuses
 from strategies import any_text, collections, shinglers
 
-FIVE = Shingler(size=5)
 # Quotients of small numbers, and their neighbours: where a rounding would show.
 thresholds = st.one_of(
     st.tuples(st.integers(1, 12), st.integers(1, 12)).map(lambda ab: min(ab) / max(ab)),
@@ -62,27 +61,6 @@ def test_many_sets_of_few_elements(monkeypatch):
         for threads in (1, 2):
             found = exact_pairs(texts, threshold, shingler=Shingler("word", 1), threads=threads)
             assert list(found) == expected
-
-
-def test_the_large_collections(corpus):
-    ids, texts, truth = corpus
-    found = exact_pairs(texts, 0.5, shingler=FIVE, ids=ids)
-    named = dict(
-        zip(
-            map(frozenset, zip(found.left_id, found.right_id, strict=True)),
-            found.similarity,
-            strict=True,
-        )
-    )
-    assert named.keys() == truth.keys()
-    assert all(abs(similarity - truth[pair]) <= 5.1e-7 for pair, similarity in named.items())
-    higher = exact_pairs(texts, 0.8, shingler=FIVE, ids=ids)
-    alike = found.similarity >= 0.8
-    for array in ("left", "right", "similarity"):
-        assert np.array_equal(getattr(higher, array), getattr(found, array)[alike])
-    # Bit for bit what verification computes.
-    near = near_duplicates(texts, 0.8, shingler=FIVE, ids=ids)
-    assert set(near) <= set(higher)
 
 
 def test_progress():

@@ -28,41 +28,26 @@ TEXTS = texts_of(24)
 SPACED = [" ".join(text) for text in TEXTS]
 
 
-def both(key=None, size=3):
-    """Yield the texts and a shingler for them, and both with spaces between the words."""
-    yield TEXTS, Shingler("word", size, words="unicode", key=key)
-    yield SPACED, Shingler("word", size, key=key)
-
-
 @pytest.mark.parametrize("key", [None, KEY], ids=["", "keyed"])
-def test_near_duplicates_and_deduplicate(key):
-    (apart, spaced) = (
-        (list(fastlsh.near_duplicates(texts, 0.6, shingler=shingler)),
-         fastlsh.deduplicate(texts, 0.6, shingler=shingler).kept_index.tolist(),
-         [fastlsh.jaccard(texts[0], text, shingler) for text in texts])
-        for texts, shingler in both(key)
-    )  # fmt: skip
-    assert apart == spaced
-    assert len(apart[0]) >= 16
-
-
-def test_other_searches():
+def test_searches(key):
     found = []
-    for texts, shingler in both():
-        index = Index(0.6, shingler=shingler)
+    for texts, words in ((TEXTS, "unicode"), (SPACED, "whitespace")):
+        shingler = Shingler("word", 3, words=words, key=key)
+        how = {"threshold": 0.6, "shingler": shingler}
+        pairs = list(fastlsh.near_duplicates(texts, **how))
+        index = Index(**how)
         index.insert_many(range(24), texts)
-        kept = fastlsh.deduplicate(
-            texts[12:], 0.6, rule="contained", against=texts[:12], shingler=shingler
-        )
-        truth = fastlsh.evaluate(texts, 0.6, shingler=shingler)
-        reason = fastlsh.explain(*texts[:2], threshold=0.6, shingler=shingler)
-        near = fastlsh.deduplicate_lines(["\n".join(texts)], threshold=0.6, shingler=shingler)
+        known = fastlsh.deduplicate(texts[12:], rule="contained", against=texts[:12], **how)
+        near = fastlsh.deduplicate_lines(["\n".join(texts)], **how).texts[0].replace(" ", "")
+        assert len(near.split("\n")) == 8
+        assert len(pairs) >= 16
         found.append((
-            index.query_many(texts), kept.kept_index.tolist(), truth.recall, reason.similarity,
-            near.texts[0].replace(" ", ""),
+            pairs, fastlsh.deduplicate(texts, **how).kept_index.tolist(),
+            [fastlsh.jaccard(texts[0], text, shingler) for text in texts],
+            index.query_many(texts), known.kept_index.tolist(), near,
+            fastlsh.evaluate(texts, **how).recall, fastlsh.explain(*texts[:2], **how).similarity,
         ))  # fmt: skip
     assert found[0] == found[1]
-    assert len(found[0][4].split("\n")) == 8
 
 
 @pytest.mark.parametrize("stop_words", [None, ["水", "ー"]], ids=["", "stop words"])
