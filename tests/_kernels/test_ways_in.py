@@ -6,8 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import oracle
 from combinations import first
@@ -15,9 +13,6 @@ from fastlsh import MinHasher, Shingler
 from fastlsh._kernels.text._texts import spans_of_list
 from refusals import refuses
 from running import at_once, hasty_switching, peak_memory
-from strategies import LETTERS
-
-encodable = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
 class Chapters(list):
@@ -155,14 +150,6 @@ def test_utf8_cut_off(whole):
         for before in ("", "a", "я", "😀" * 20):
             for after in (b"", b"a", b"\xc3\xa9"):
                 check_utf8(before.encode() + data[:n] + after)
-
-
-@given(st.lists(st.text(LETTERS.replace("\ud800", ""), max_size=40) | encodable, max_size=6))
-def test_utf8_of_any_text(collection):
-    for text in collection:
-        check_utf8(text.encode())
-    data = [text.encode() for text in collection]
-    assert spans_of_list(data).strings() == collection
 
 
 # ---- ready hashes

@@ -1,11 +1,14 @@
-"""What people see of a run: percent, rate, time left, and not too often."""
+"""What people see of a run, on a terminal, in a file or in a notebook; not too often."""
 
 import io
+import sys
+from types import SimpleNamespace
 
 import pytest
 
-from fastlsh.parallel import Display, amount, finish_line
-from fastlsh.parallel.display import duration
+import fastlsh
+from fastlsh.parallel import Display, Progress, amount, display, finish_line
+from fastlsh.parallel.display import NotebookLine, duration, notebook_line
 
 
 class Screen(io.StringIO):
@@ -27,9 +30,9 @@ class Clock:
 def shown(live, steps):
     """Return what is written for (second, stage, done, total)."""
     screen, clock = Screen(live), Clock()
-    display = Display(screen, clock)
+    show = Display(screen, clock)
     for clock.now, stage, done, total in steps:
-        display(stage, done, total)
+        show(stage, done, total)
     return screen.getvalue()
 
 
@@ -93,15 +96,15 @@ def test_no_rate_without_a_time():
 @pytest.mark.parametrize("live", [False, True])
 def test_a_message_begins_on_a_new_line(live):
     screen, clock = Screen(live), Clock()
-    display = Display(screen, clock)
+    show = Display(screen, clock)
     clock.now = 100
-    display("signing", 1, 2)
+    show("signing", 1, 2)
     finish_line()
     finish_line()
     assert screen.getvalue().endswith("50% of 2 bytes\n")
     assert screen.getvalue().count("\n") == 1
     clock.now = 200
-    display("signing", 2, 2)
+    show("signing", 2, 2)
     before = screen.getvalue()
     finish_line()
     assert screen.getvalue() == before
@@ -124,3 +127,54 @@ def test_amounts(size, text):
 )
 def test_durations(seconds, text):
     assert duration(seconds) == text
+
+
+# ---- in a notebook
+
+
+class Cell:
+    """Below which outputs appear."""
+
+    def __init__(self):
+        self.outputs = []
+
+    def display(self, data, *, raw, display_id):
+        assert raw
+        assert display_id
+        self.outputs.append([data["text/plain"]])
+        return SimpleNamespace(update=lambda new, raw: self.outputs[-1].append(new["text/plain"]))
+
+
+@pytest.fixture
+def cell(monkeypatch):
+    """A cell of a notebook that this process seems to be the kernel of."""
+    found = Cell()
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(display, "import_module", lambda name: found)
+    return found
+
+
+def test_a_stage_is_one_output(cell):
+    line = NotebookLine(cell.display)
+    line.write("\rsigning: 10%   ")
+    line.write("\rsigning: 100%\n")
+    line.flush()
+    line.write("\rwriting: 5%")
+    assert cell.outputs == [["signing: 10%", "signing: 100%"], ["writing: 5%"]]
+
+
+def test_progress_goes_below_the_cell(cell, capsys):
+    fastlsh.deduplicate([f"text {n} of its own" for n in range(50)] * 2, progress=True)
+    assert [lines[-1].split()[:2] for lines in cell.outputs] == [["signatures:", "100"]]
+    assert capsys.readouterr().err == ""
+
+
+def test_elsewhere_it_goes_to_stderr(monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "IPython", raising=False)
+    assert notebook_line() is None
+    terminal = SimpleNamespace(get_ipython=lambda: object())
+    monkeypatch.setitem(sys.modules, "IPython", terminal)
+    assert notebook_line() is None
+    Progress(True).stage("work", 2)(2)
+    assert capsys.readouterr().err.startswith("\rwork: 2 done")

@@ -198,20 +198,6 @@ def test_an_item_is_found_by_exactly_the_share():
         assert result.contaminated.tolist() == [n_grams / 100 >= share], (share, n_grams)
 
 
-def test_an_item_of_many_pages_still_counts():
-    documents = [f"{page} {QUESTION}" for page in pages(300)]
-    result = decontaminate(documents, [QUESTION])
-    assert result.contaminated.all()
-    assert result.boilerplate == []
-
-
-def test_what_many_items_share_is_a_template():
-    items = [f"{NOTICE} and the question is number {number}" for number in range(150)]
-    result = decontaminate([NOTICE, f"{NOTICE} and the question is number 7"], [*items, NOTICE])
-    assert [row[:2] for row in result] == [(1, 7)]
-    assert result.not_searched == [(150, "shared")]
-
-
 def test_spans_are_cut_out_of_texts():
     documents = ["before it. " + QUESTION + " behind it.", "nothing", QUESTION]
     result = decontaminate(documents, [QUESTION], rule="span", join="[...]")
@@ -317,14 +303,6 @@ def test_repeated_text_takes_linear_time(piece):
     assert done.start.tolist() == [0, len(text) + 4, 0]
     assert done.end.tolist() == [len(text) - 1, 2 * len(text) + 3, len(text) - 1]
     assert done.longest_run.tolist() == [text.count(" ")] * 3
-
-
-def test_an_item_of_thousands_of_equal_fields_is_a_template():
-    item = {str(n): f"{QUESTION} number {n}" for n in range(2000)}
-    result = decontaminate([QUESTION, item["7"]], [item, {"one": QUESTION}])
-    assert [row[:2] for row in result] == [(1, 0)]
-    assert result.field == ["7"]
-    assert result.not_searched == [(1, "shared")]
 
 
 def test_threads_find_a_finished_table():

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +10,6 @@ from fastlsh import (
     Matches,
     Shingler,
     TooManyPairsError,
-    deduplicate,
     exact_jaccard,
     matches,
     near_duplicates,
@@ -70,20 +68,6 @@ def test_many_copies_inside_of_a_collection_are_not_compared():
     assert len(matches([ONE] * 40, [ONE] * 40, 0.8, max_pairs=1000, best=True)) == 40
 
 
-def test_the_best_is_the_first_of_equals():
-    against = ["other text", ONE + "..", ONE + "!", ONE + "!", ONE, ONE]
-    found = matches([ONE + "!", "nothing", ONE, None, ONE + "!"], against, 0.5, best=True)
-    assert list(found) == [(0, 2, 1.0), (2, 4, 1.0), (4, 2, 1.0)]
-
-
-@few_letters
-def test_every_removed_document_has_a_match():
-    texts = [ONE + str(number % 7) * number for number in range(30)]
-    against = [ONE + str(number % 3) * number for number in range(30)]
-    removed = deduplicate(texts, 0.7, against=against).against_index >= 0
-    assert set(np.flatnonzero(removed)) <= set(matches(texts, against, 0.7).document.tolist())
-
-
 def test_the_result_names_both_sides():
     found = matches(
         [ONE, "x", ONE + "!"], ["y", ONE], 0.8, ids=["a", "b", "c"], against_ids=["p", "q"],
@@ -106,13 +90,6 @@ def test_the_result_names_both_sides():
         "document": 0, "against": 1, "similarity": 1.0, "estimate": 1.0, "id": "a",
         "against_id": "q",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("collection", [[], [None, ""], ["one text"]])
-def test_collections_with_nothing_in_common(collection):
-    for texts, against in ((collection, [ONE]), ([ONE], collection), ([], [])):
-        assert len(matches(texts, against, 0.5)) == 0
-        assert len(matches(texts, against, 0.5, best=True)) == 0
 
 
 def test_bad_arguments():

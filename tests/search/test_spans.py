@@ -125,15 +125,6 @@ def test_long_passages(length):
     assert len(check(documents, length, characters_of))
 
 
-def test_a_third_one_may_repeat_the_second():
-    letters = random.Random(1)
-    common, tail = ("".join(letters.choices("abcdefgh", k=60)) for _ in range(2))
-    documents = [f"A {common}", f"B {common}X {tail}", f"C {common}X {tail}"]
-    result = check(documents, 50, characters_of)
-    assert result.texts == [documents[0], f"BX {tail}", "C"]
-    assert set(result.kept_id) == {0, 1}
-
-
 @given(st.lists(st.text("aA  bÄß", max_size=24), max_size=5))
 def test_normalised_passages_are_cut_in_the_original(documents):
     shingler = Shingler(lowercase=True, collapse_whitespace=True)

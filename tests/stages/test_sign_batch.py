@@ -56,23 +56,6 @@ def test_equal_to_signatures_and_keys(texts, shape, normal, scheme, tokens, keep
     assert (signed.text_hashes != 0).all()
 
 
-@pytest.mark.parametrize("unit", ["char", "word", "byte"])
-@pytest.mark.parametrize("lowercase", [False, True])
-def test_every_form_gives_the_same(unit, lowercase):
-    pa = pytest.importorskip("pyarrow")
-    texts = ["plain words", "é Ä", "я слово", "中 文", "😀 and more", "", "É Ä"] * 3
-    params = SearchParams.of(0.8, shingler=Shingler(unit=unit, size=2, lowercase=lowercase))
-    expected = sign_batch(texts, params, signatures=True)
-    encoded = [text.encode() for text in texts]
-    forms = [encoded, np.array(texts), iter(texts), pa.array(texts), pa.array(encoded)]
-    forms += [pa.array(texts, pa.string_view()), pa.array(texts).dictionary_encode()]
-    forms += [pa.chunked_array([texts[:5], texts[5:]], pa.large_string())]
-    forms += [pa.table({"text": texts}), [None if text == "" else text for text in texts]]
-    for form in forms:
-        for found, truth in zip(sign_batch(form, params, signatures=True), expected, strict=True):
-            assert (found == truth).all()
-
-
 def test_parameters_go_to_workers():
     params = SearchParams.of(0.8, shingler=Shingler(unit="word", size=2, tokenizer=str.split))
     again = pickle.loads(pickle.dumps(params))
