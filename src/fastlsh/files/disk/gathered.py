@@ -4,6 +4,7 @@ import json
 from binascii import crc32
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.text._texts import TextColumn, column_of
-from fastlsh.arrays import EXACT
+from fastlsh.arrays import EXACT, offsets_of, sorted_range
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.run.ownership import UnsealedError, opened
 from fastlsh.files.run.records import Segment
@@ -167,7 +168,6 @@ class GatheredTexts:
         """Whether all ids are integers of 64 bits."""
         self._segments = run.segments
         self._first = np.array([segment.first for segment in self._segments], np.int64)
-        self._stretches: list[NDArray[Any]] | None = None
         self._ids: dict[int, StoredIds] = {}
 
     def part(self, number: int) -> PartTexts:
@@ -178,10 +178,9 @@ class GatheredTexts:
         InputError
             A file is missing or damaged.
         """
-        if self._stretches is None:
-            self._stretches = [self._load(place, STRETCHES) for place in range(len(self._segments))]
-        of_segments = [stretches[stretches["part"] == number] for stretches in self._stretches]
-        chosen = np.concatenate([np.empty(0, Stretch), *of_segments])
+        places, stretches = self._by_part
+        of_part = sorted_range(stretches["part"], number, number + 1)
+        places, chosen = places[of_part], stretches[of_part]
         size = int(chosen["bytes"].sum())
         count = int(chosen["rows"].sum())
         write: Write | None = None
@@ -192,32 +191,39 @@ class GatheredTexts:
                 write, data = stack.enter_context(mapped_file(folder, size))
             else:
                 rows, data = np.empty(count, self._row), np.empty(size, np.uint8)
-            self._read_part(of_segments, rows, data, write)
+            self._read_part(places, chosen, rows, data, write)
         return PartTexts(rows, data, bool(chosen["strict"].all()))
+
+    @cached_property
+    def _by_part(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """The segment of each stretch, and all stretches, sorted by part."""
+        of_segments = [self._load(place, STRETCHES) for place in range(len(self._segments))]
+        stretches = np.concatenate([np.empty(0, Stretch), *of_segments])
+        order = np.argsort(stretches["part"], kind="stable")
+        counts = np.array([*map(len, of_segments)], np.int64)
+        places = np.repeat(np.arange(len(of_segments)), counts)
+        return places[order], stretches[order]
 
     def _read_part(
         self,
-        of_segments: list[NDArray[Any]],
+        places: NDArray[np.int64],
+        stretches: NDArray[Any],
         rows: NDArray[Any],
         data: NDArray[np.uint8],
         write: Write | None,
     ) -> None:
-        """Read the stretches of all segments; `write` fills `data`, if it is mapped."""
-        row, byte = (
-            np.cumsum([0, *(int(stretches[column].sum()) for stretches in of_segments)])
-            for column in ("rows", "bytes")
-        )
+        """Read the stretches of a part, by segment; `write` fills `data`, if it is mapped."""
+        edges = np.flatnonzero(np.diff(places, prepend=-1, append=-1))
+        row, byte = (offsets_of(stretches[column])[edges] for column in ("rows", "bytes"))
 
         def read(start: int, stop: int) -> None:
-            for place in range(start, stop):
-                rows_of_segment = rows[row[place] : row[place + 1]]
-                text = data[byte[place] : byte[place + 1]]
-                if len(of_segments[place]):
-                    self._read(
-                        place, of_segments[place], rows_of_segment, text, write, int(byte[place])
-                    )
+            for i in range(start, stop):
+                self._read(
+                    int(places[edges[i]]), stretches[edges[i] : edges[i + 1]],
+                    rows[row[i] : row[i + 1]], data[byte[i] : byte[i + 1]], write, int(byte[i]),
+                )  # fmt: skip
 
-        run_batches(read, batches(len(of_segments), 1), self._run.options.threads)
+        run_batches(read, batches(len(edges) - 1, 1), self._run.options.threads)
 
     def _read(
         self,
