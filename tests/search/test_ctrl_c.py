@@ -15,10 +15,8 @@ import fastlsh
 from every_kernel import module_of
 from fastlsh import LSHParams, MinHasher
 from fastlsh._kernels.candidates import _candidates
-from fastlsh.candidates import keys
 from fastlsh.parallel import batches, batches_by_work, run_batches
 from fastlsh.search import exact_join
-from fastlsh.sets import shingle_sets, similarity
 from fastlsh.stages import decisions
 from refusals import refuses
 from running import threads as running_threads
@@ -95,66 +93,55 @@ def test_ctrl_c_while_waiting_for_the_others():
 # ---- what one call of a kernel holds
 
 
-@pytest.fixture
-def record(monkeypatch):
-    """Let a kernel note what `size` returns for its arguments; return the notes."""
-
-    def note(name, size, result=None):
-        notes = []
-        module = module_of(name)
-        kernel = getattr(module, name)
-
-        def noted(*arguments, **named):
-            notes.append(size(*arguments))
-            return kernel(*arguments, **named)
-
-        monkeypatch.setattr(module, name, noted)
-        return notes
-
-    return note
+LONG_SIGNATURES = np.random.default_rng(0).integers(0, 2**32, (1000, 2000), np.uint32)
+LONG_TEXTS = ["".join(map(chr, range(first, 5000))) for first in (100, 200)]
 
 
-def test_values_compared_at_a_time(record, monkeypatch):
-    monkeypatch.setattr(similarity, "VALUES_BATCH", 50_000)
-    calls = record(
-        "agreement", lambda signatures, left, right, out: signatures.shape[1] * len(left)
-    )
-    signatures = np.ones((2, 2000), np.uint32)
-    fastlsh.estimate_jaccard(signatures, np.zeros((1000, 2), int))
-    assert len(calls) == 40
-    assert max(calls) == 50_000
+def values_of_keys(signatures, first, rows, out):
+    return rows * out.size
 
 
-@pytest.mark.parametrize("function", [fastlsh.band_keys, fastlsh.candidate_pairs])
-def test_values_made_keys_at_a_time(record, function, monkeypatch):
-    monkeypatch.setattr(keys, "VALUES_BATCH", 50_000)
-    calls = record("band_keys", lambda signatures, first, rows, out: rows * out.size)
-    signatures = np.random.default_rng(0).integers(0, 2**32, (1000, 2000), np.uint32)
-    function(signatures, LSHParams(4, 500))
-    assert sum(calls) == 2_000_000
-    assert 25_000 < max(calls) <= 50_000
-
-
-def test_bands_made_keys_at_a_time(record, monkeypatch):
-    monkeypatch.setattr(keys, "KEYS_ROOM", 50_000)
-    calls = record("band_keys", lambda signatures, first, rows, out: out.size)
-    signatures = np.random.default_rng(0).integers(0, 2**32, (100, 3000), np.uint32)
-    fastlsh.band_keys(signatures, LSHParams(3000, 1))
-    assert len(calls) == 6
-    assert max(calls) == 50_000
-
-
-def test_elements_compared_at_a_time(record, monkeypatch):
-    monkeypatch.setattr(shingle_sets, "COMPARED", 100_000)
-    calls = record(
-        "set_jaccard",
+# A limit and its value here, the kernel that is called within it and the work of a call, what calls
+# the kernel, and all work.
+WITHIN_LIMITS = [
+    (
+        "sets.similarity.VALUES_BATCH", 50_000, "agreement",
+        lambda signatures, left, right, out: signatures.shape[1] * len(left),
+        lambda: fastlsh.estimate_jaccard(LONG_SIGNATURES, np.zeros((1000, 2), int)), 2_000_000,
+    ),
+    *[
+        (
+            "candidates.keys.VALUES_BATCH", 50_000, "band_keys", values_of_keys,
+            partial(function, LONG_SIGNATURES, LSHParams(4, 500)), 2_000_000,
+        )
+        for function in (fastlsh.band_keys, fastlsh.candidate_pairs)
+    ],
+    (
+        "candidates.keys.KEYS_ROOM", 50_000, "band_keys", values_of_keys,
+        lambda: fastlsh.band_keys(LONG_SIGNATURES[:200], LSHParams(2000, 1)), 400_000,
+    ),
+    (
+        "sets.shingle_sets.COMPARED", 100_000, "set_jaccard",
         lambda hashes, start, count, left, right, *_: count[left].sum() + count[right].sum(),
-    )
-    texts = ["".join(map(chr, range(100, 5000))), "".join(map(chr, range(200, 5000))), "short text"]
-    found = fastlsh.exact_jaccard(texts, np.tile([[0, 1], [2, 2]], (500, 1)))
-    assert found[::2].min() == found[::2].max() > 0.9
-    assert len(calls) > 45
-    assert max(calls) <= 100_000
+        lambda: fastlsh.exact_jaccard(LONG_TEXTS, np.tile([[0, 1]], (500, 1))), 500 * 9684,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("limit", "most", "kernel", "size", "call", "work"), WITHIN_LIMITS)
+def test_work_of_a_call_of_a_kernel(limit, most, kernel, size, call, work, monkeypatch):
+    monkeypatch.setattr(f"fastlsh.{limit}", most)
+    calls, module = [], module_of(kernel)
+    real = getattr(module, kernel)
+
+    def noted(*arguments, **named):
+        calls.append(size(*arguments))
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(module, kernel, noted)
+    call()
+    assert sum(calls) == work
+    assert most / 2 < max(calls) <= most
 
 
 @pytest.mark.parametrize("verify", ["exact", "signature"])
