@@ -97,22 +97,6 @@ def test_no_signature_is_advised_that_cannot_be_made():
         refuses(ValueError, r"no signature can be that long; exact_pairs\(\)", lead, 1e-7)
 
 
-@pytest.mark.parametrize("bad", [0, -0.1, 1.01, float("nan"), float("inf")])
-def test_bad_numbers(bad):
-    refuses(ValueError, "threshold", LSHParams.for_threshold, bad)
-    refuses(ValueError, "recall", LSHParams.for_threshold, 0.8, recall=1.0 if bad == 0 else bad)
-    refuses(ValueError, "similarity", LSHParams(2, 3).probability, bad or 2.0)
-
-
-def test_bad_parameters():
-    refuses(ValueError, "bands", LSHParams, 0, 3)
-    refuses(ValueError, "rows", LSHParams, 3, -1)
-    refuses(ValueError, "num_perm", LSHParams.for_threshold, 0.8, 0)
-    nan, inf = float("nan"), float("inf")
-    for weights in ((-1, 2), (0, 0), (nan, 1), (1, nan), (inf, 1), (1,), (1, 2, 3)):
-        refuses(ValueError, "weights", LSHParams.for_threshold, 0.8, weights=weights)
-
-
 # ---- the curve, read both ways
 
 
@@ -153,18 +137,6 @@ def test_inverse(bands, rows):
         assert params.inverse(0.632) == pytest.approx(params.threshold, rel=0.03)
 
 
-@pytest.mark.parametrize("bad", [-0.01, 1.01, float("nan")])
-def test_bad_shares(bad):
-    params = LSHParams(17, 7)
-    for function, name in [
-        (params.probability, "similarity"),
-        (params.missed, "similarity"),
-        (params.inverse, "probability"),
-    ]:
-        for form in (bad, [0.5, bad], np.array([[bad]])):
-            refuses(ValueError, f"{name} must be between 0 and 1, got", function, form)
-
-
 def test_expected_candidates():
     params = LSHParams(17, 7)
     rng = np.random.default_rng(0)
@@ -178,22 +150,6 @@ def test_expected_candidates():
     )
     assert params.expected_candidates([7], [1, 1]) == pytest.approx(7)
     assert params.expected_candidates([], [0.3]) == 0
-
-
-@pytest.mark.parametrize(
-    ("counts", "edges", "message"),
-    [
-        ([1, 2], [0, 1], "one more"),
-        ([[1]], [0, 1], "one more"),
-        ([1, 2], [0, 0.5, 0.4], "ascend"),
-        ([1], [0, 1.1], "ascend"),
-        ([1], [-0.1, 1], "ascend"),
-        ([1], [0, float("nan")], "ascend"),
-        ([-1], [0, 1], "negative"),
-    ],
-)
-def test_bad_histograms(counts, edges, message):
-    refuses(ValueError, message, LSHParams(17, 7).expected_candidates, counts, edges)
 
 
 # ---- other rules
@@ -250,17 +206,6 @@ def test_choices_side_by_side():
     LSHParams.choices(0.2, 64)
 
 
-def test_bad_arguments_of_the_rules():
-    refuses(ValueError, "rounding", LSHParams.steepest_at, 0.8, rounding="even")
-    for function in (LSHParams.steepest_at, LSHParams.choices, steepest_bands):
-        refuses(ValueError, "threshold", function, 0, 128)
-        refuses(ValueError, "num_perm", function, 0.5, 0)
-        refuses(TypeError, "num_perm", function, 0.5, 12.5)
-    refuses(ValueError, "recall", LSHParams.choices, 0.8, recall=1)
-    refuses(ValueError, "weights", LSHParams.choices, 0.8, weights=(-1, 1))
-    refuses(ValueError, "num_perm", LSHParams.divisions, 0)
-
-
 # ---- tune
 
 
@@ -290,16 +235,60 @@ def test_choices_use_the_rule():
     assert "steepest, up" in tune(0.7, 96).comparison()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"bands": 3}, "bands and rows must be given together"),
-        ({"recall": 0.9, "steepest": "up"}, "recall= and steepest= are different rules"),
-        ({"bands": 30, "rows": 9}, "need num_perm=270, got 128"),
-        ({"steepest": "over"}, "over"),
-        ({"threshold": 0.0}, "threshold"),
-        ({"num_perm": 0}, "num_perm"),
+# ---- what is refused
+
+NAN, INF = float("nan"), float("inf")
+PARAMS = LSHParams(17, 7)
+CHOICES = (LSHParams.steepest_at, LSHParams.choices, steepest_bands)
+REFUSED = [
+    *[("threshold", LSHParams.for_threshold, (bad,), {}) for bad in (0, -0.1, 1.01, NAN, INF)],
+    *[
+        ("recall", LSHParams.for_threshold, (0.8,), {"recall": bad})
+        for bad in (-0.1, 1.0, 1.01, NAN, INF)
     ],
-)
-def test_bad_arguments_of_tune(arguments, message):
-    refuses(ValueError, message, tune, **{"threshold": 0.8, **arguments})
+    *[
+        ("weights", LSHParams.for_threshold, (0.8,), {"weights": weights})
+        for weights in ((-1, 2), (0, 0), (NAN, 1), (1, NAN), (INF, 1), (1,), (1, 2, 3))
+    ],
+    ("num_perm", LSHParams.for_threshold, (0.8, 0), {}),
+    ("bands", LSHParams, (0, 3), {}),
+    ("rows", LSHParams, (3, -1), {}),
+    *[
+        (f"{name} must be between 0 and 1, got", function, (form,), {})
+        for function, name in (
+            (PARAMS.probability, "similarity"), (PARAMS.missed, "similarity"),
+            (PARAMS.inverse, "probability"),
+        )
+        for bad in (-0.01, 1.01, NAN, INF)
+        for form in (bad, [0.5, bad], np.array([[bad]]))
+    ],
+    *[
+        (message, PARAMS.expected_candidates, histogram, {})
+        for message, *histogram in (
+            ("one more", [1, 2], [0, 1]), ("one more", [[1]], [0, 1]),
+            ("ascend", [1, 2], [0, 0.5, 0.4]), ("ascend", [1], [0, 1.1]),
+            ("ascend", [1], [-0.1, 1]), ("ascend", [1], [0, NAN]), ("negative", [-1], [0, 1]),
+        )
+    ],
+    ("rounding", LSHParams.steepest_at, (0.8,), {"rounding": "even"}),
+    *[("threshold", function, (0, 128), {}) for function in CHOICES],
+    *[("num_perm", function, (0.5, bad), {}) for function in CHOICES for bad in (0, 12.5)],
+    ("recall", LSHParams.choices, (0.8,), {"recall": 1}),
+    ("weights", LSHParams.choices, (0.8,), {"weights": (-1, 1)}),
+    ("num_perm", LSHParams.divisions, (0,), {}),
+    ("bands and rows must be given together", tune, (0.8,), {"bands": 3}),
+    (
+        "recall= and steepest= are different rules", tune, (0.8,),
+        {"recall": 0.9, "steepest": "up"},
+    ),
+    ("need num_perm=270, got 128", tune, (0.8,), {"bands": 30, "rows": 9}),
+    ("over", tune, (0.8,), {"steepest": "over"}),
+    ("threshold", tune, (0.0,), {}),
+    ("num_perm", tune, (0.8, 0), {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "function", "arguments", "options"), REFUSED)
+def test_bad_arguments(message, function, arguments, options):
+    error = TypeError if 12.5 in arguments else ValueError
+    refuses(error, message, function, *arguments, **options)

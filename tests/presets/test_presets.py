@@ -14,6 +14,7 @@ import oracle
 from fastlsh import LSHParams, Preset, Shingler, band_keys, presets, textbook
 from fastlsh.presets import FINEWEB_PUNCTUATION, PRESETS
 from files import put_rows as put
+from refusals import refuses
 from strategies import any_text
 
 TEXT = "Café Noir:\n  sold 3.50 kg on May 7 - if x_1 == 2: return [x_1, 'ok']"
@@ -61,12 +62,9 @@ def code_words(text):
     return re.split("[^A-Za-z_0-9]", text)
 
 
-def test_there_are_these():
-    assert list(PRESETS) == list(GOLDEN)
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_the_numbers_of_the_source(name):
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_numbers_of_the_source_and_what_a_text_is_hashed_to(name):
+    assert re.search(r"^Source: ", presets.about(name), re.MULTILINE)
     one = fastlsh.preset(name)
     shingles = one.shingler.shingles(TEXT)
     assert (
@@ -74,11 +72,6 @@ def test_the_numbers_of_the_source(name):
         shingles[0], shingles[-1], len(shingles),
     ) == GOLDEN[name]  # fmt: skip
     assert one.params == LSHParams(one.bands, one.rows)
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_what_a_text_is_hashed_to(name):
-    one = fastlsh.preset(name)
     unit = one.shingler.unit
     units = {
         "fineweb": lambda: tuple(simplified(TEXT).split()),
@@ -95,12 +88,10 @@ def test_what_a_text_is_hashed_to(name):
     assert digest.hexdigest()[:16] == DIGESTS[name]
 
 
-@pytest.mark.parametrize(("name", "nominal"), [("fineweb", 0.72), ("nemo", 0.79), ("olmo3", 0.74)])
-def test_without_verification_the_threshold_is_the_steepest_point(name, nominal):
-    assert round(fastlsh.preset(name).params.threshold, 2) == nominal
-
-
 def test_choices_that_follow_from_a_rule():
+    # Without verification, the threshold is the steepest point.
+    for name, nominal in (("fineweb", 0.72), ("nemo", 0.79), ("olmo3", 0.74)):
+        assert round(fastlsh.preset(name).params.threshold, 2) == nominal
     weights = (0.5, 0.5)
     assert fastlsh.preset("stack").params == LSHParams.for_threshold(0.7, 256, weights=weights)
     assert fastlsh.preset("datasketch").params == LSHParams.for_threshold(0.9, 128, weights=weights)
@@ -140,11 +131,6 @@ def test_the_words_are_those_of_the_pipelines_own_code(text):
         assert shingler.shingles(text) == (words if text else [])
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_each_names_its_source(name):
-    assert re.search(r"^Source: ", presets.about(name), re.MULTILINE)
-
-
 # ---- the object
 
 
@@ -167,45 +153,36 @@ def test_it_is_a_value():
     assert fastlsh.preset("course", threshold=0.7) == replace(one, threshold=0.7) != one
     assert len(one) == 5
     assert set(one) == {"threshold", "shingler", "num_perm", "bands", "rows"}
-    with pytest.raises(KeyError):
-        one["params"]
+    refuses(KeyError, None, one.__getitem__, "params")
 
 
 def test_wrong_names():
-    with pytest.raises(ValueError, match=r"preset must be one of fineweb, .*, got 'gopher'"):
-        fastlsh.preset("gopher")
-    with pytest.raises(
-        TypeError, match=r"a preset has the parameters threshold, .*, not recall, seed"
-    ):
-        fastlsh.preset("nemo", seed=3, recall=0.9)
+    message = r"preset must be one of fineweb, .*, got 'gopher'"
+    refuses(ValueError, message, fastlsh.preset, "gopher")
+    message = r"a preset has the parameters threshold, .*, not recall, seed"
+    refuses(TypeError, message, fastlsh.preset, "nemo", seed=3, recall=0.9)
 
 
 # ---- --preset
 
 
-@pytest.fixture
-def words(run):
+def test_options_change_a_preset(run):
     texts = ["alpha beta gamma delta", "alpha beta gamma epsilon", "zeta eta theta iota"]
-    return put("a.jsonl", *({"id": i, "text": text} for i, text in enumerate(texts)))
-
-
-def test_options_change_a_preset(run, words):
-    given = ["--preset", "questions"]
-    assert run("pairs", words, *given, "--threshold", 0.61)[1].splitlines()[1:] == []
-    assert run("pairs", words, *given, "--size", 2)[1].splitlines()[1:] == ["0\t1\t0.500000"]
-    err = run("pairs", words, *given, "--threshold", 0.5, "--recall", 0.98, "-v")[2]
-    assert err[-1].startswith("fastlsh: 30 bands x 3 rows; ")
-    status, _, err = run("pairs", words, *given, "--num-perm", 100)
-    assert (status, err) == (2, ["fastlsh: 100 bands of 2 rows need --num-perm=200, got 100"])
-    status, _, err = run("pairs", words, "--preset", "stack", "--unit", "char")
-    assert status == 0  # the words are those of the preset, and nobody asked for them
-    status, _, err = run("pairs", words, *given, "--size", 0)
-    assert (status, err) == (2, ["fastlsh: --size must be between 1 and 2,147,483,647, got 0"])
-
-
-def test_tune_with_a_preset(run):
-    _, out, _ = run("tune", "--preset", "fineweb", "--threshold", 0.8)
+    name = put("a.jsonl", *({"id": i, "text": text} for i, text in enumerate(texts)))
+    given = "pairs", name, "--preset", "questions"
+    assert run.done(*given, "--threshold", 0.61)[0].splitlines()[1:] == []
+    assert run.done(*given, "--size", 2)[0].splitlines()[1:] == ["0\t1\t0.500000"]
+    said = run.done(*given, "--threshold", 0.5, "--recall", 0.98, "-v")[1]
+    assert said[-1].startswith("fastlsh: 30 bands x 3 rows; ")
+    # The words are those of the preset, and nobody asked for them.
+    run.done("pairs", name, "--preset", "stack", "--unit", "char")
+    line = run.refused(*given, "--num-perm", 100)
+    assert line == "fastlsh: 100 bands of 2 rows need --num-perm=200, got 100"
+    line = run.refused(*given, "--size", 0)
+    assert line == "fastlsh: --size must be between 1 and 2,147,483,647, got 0"
+    out, _ = run.done("tune", "--preset", "fineweb", "--threshold", 0.8)
     assert "A pair at 0.80 is found with probability 0.924" in out
-    assert run("tune", "--preset", "fineweb", "--recall", 0.98)[1].startswith("19 bands x 5 rows")
-    assert run("tune", "--preset", "nemo", "--rows", 3)[0] == 2
-    assert run("tune", "--preset", "nemo", "--recall", 0)[0] == 2
+    out, _ = run.done("tune", "--preset", "fineweb", "--recall", 0.98)
+    assert out.startswith("19 bands x 5 rows")
+    for option in (("--rows", 3), ("--recall", 0)):
+        assert run("tune", "--preset", "nemo", *option)[0] == 2
