@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 
 import fastlsh
-from combinations import every
+from combinations import covering
 from fastlsh import RecallWarning, Shingler
-from in_stages import in_parts
+from in_stages import ENGINES, run_with
 from shards import write_shards
 
 CHINESE = ["山水之间有一条小路通向远方的村庄" + end for end in "甲乙丙丁"]
@@ -109,10 +109,11 @@ def test_near_lines(tmp_path):
     assert not said(lambda: fastlsh.deduplicate_lines(texts))
     inputs = write_shards(tmp_path, [{"text": text} for text in texts], 2)
     against = write_shards(tmp_path, [{"text": text} for text in known], 1, "known")
-    how |= {"against": against, "memory": "300M"}
-    for engine in ({"engine": "memory"}, {"engine": "disk", "work": tmp_path / "work"}):
-        call = partial(fastlsh.deduplicate_line_files, inputs, tmp_path / "out.jsonl", **engine)
-        calls.append(partial(call, **how))
+    how |= {"against": against, "output": tmp_path / "out.jsonl", "work": tmp_path / "work"}
+    calls += [
+        partial(run_with, engine, fastlsh.deduplicate_line_files, inputs, **how)
+        for engine in ENGINES
+    ]
     for call in calls:
         for message, start in zip(said(call), expected, strict=True):
             assert message.startswith(start)
@@ -137,35 +138,31 @@ def test_long_texts_are_counted_by_their_beginning(n):
         assert all(a or not b for a, b in zip(short, found.short, strict=True))
 
 
-@pytest.mark.parametrize("engine", every(2, ["memory", "disk"], 1))
-@pytest.mark.parametrize("kind", ["dedup", "containment", "grouped", "pairs", "overlap"])
-def test_files(tmp_path, engine, kind):
+JOBS = {
+    "dedup": (fastlsh.deduplicate_files, {}),
+    "containment": (fastlsh.deduplicate_files, {"rule": "contained", "search": "containment"}),
+    "grouped": (fastlsh.deduplicate_files, {"group": "id"}),
+    "pairs": (fastlsh.near_duplicate_files, {}),
+    "overlap": (fastlsh.overlap_files, {"source": "site"}),
+}
+
+
+@pytest.mark.parametrize(("kind", "engine"), covering(JOBS, ENGINES))
+def test_files(tmp_path, kind, engine):
     pytest.importorskip("pyarrow")
     rows = [{"id": number, "text": text, "site": number % 2} for number, text in enumerate(CHINESE)]
     inputs = write_shards(tmp_path, [*rows, {"id": 9, "text": "", "site": 1}], 2)
     against = write_shards(tmp_path, [{"id": 5, "text": LONG[0]}] * 9, 1, "known")
-    how = {"shingler": WORDS, "engine": engine, "memory": "300M"}
-    if engine == "disk":
-        how["work"] = tmp_path / "work"
-    output, page = tmp_path / "out.jsonl", tmp_path / "page.html"
-    if kind == "pairs":
-        page = page if engine == "memory" else None
-        call = partial(fastlsh.near_duplicate_files, inputs, output, report=page, **how)
-    elif kind == "overlap":
-        call = partial(fastlsh.overlap_files, inputs, source="site", report=page, **how)
-    else:
-        if kind == "containment":
-            how |= {"rule": "contained", "search": "containment", "against": against}
-        how["group"] = "id" if kind == "grouped" else None
-        call = partial(fastlsh.deduplicate_files, inputs, output, report=page, **how)
-    (message,) = said(call)
+    page = tmp_path / "page.html"
+    (function, how) = JOBS[kind]
+    how = {**how, "shingler": WORDS, "output": tmp_path / "out.jsonl"}
+    how["work"] = None if engine == "memory" else tmp_path / "work"
+    if kind == "containment":
+        how["against"] = against
+    with_page = kind != "pairs" or engine == "memory"
+    (message,) = said(
+        lambda: run_with(engine, function, inputs, report=page if with_page else None, **how)
+    )
     assert message.startswith("4 of 4 documents are shorter than 3 words")
-    assert page is None or "4 of 4 documents are shorter" in page.read_text(encoding="utf-8")
-
-
-def test_a_run_in_stages_says_it_once(tmp_path):
-    inputs = write_shards(tmp_path, [{"text": text} for text in CHINESE * 2], 2)
-    keywords = {"inputs": inputs, "output": tmp_path / "out.jsonl", "shingler": WORDS}
-    keywords |= {"work": tmp_path / "work", "memory": "300M"}
-    (message,) = said(lambda: in_parts(fastlsh.deduplicate_files, keywords, 2))
-    assert message.startswith("8 of 8 documents are shorter than 3 words")
+    if with_page:
+        assert "4 of 4 documents are shorter" in page.read_text(encoding="utf-8")
