@@ -111,6 +111,9 @@ REFUSED = [
         {"rows": 2**63 - 1}, {"rows": 5}, {"rows": 0}, {"first": 2**63 - 1}, {"first": -1},
         {"first": 1},
     ]),
+    ("band_keys", ValueError, "side by side", [
+        {"out": np.zeros((2, 8), np.uint64)[:, ::2]}, {"out": np.zeros((4, 2), np.uint64).T},
+    ]),
     ("link", ValueError, "mismatch", [{"keys": np.zeros(9, np.int64)}]),
     ("link", ValueError, "table of 17 slots does not suit 9 keys", [{"table": int32(*[0] * 17)}]),
     ("link", ValueError, "later", [{"later": int32(*[0] * 8)}, {"earlier": int32(*[0] * 10)}]),
