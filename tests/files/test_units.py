@@ -1,10 +1,14 @@
 """Units: what is signed together, and which units a part has."""
 
+import time
 from itertools import groupby, pairwise
+from types import SimpleNamespace
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastlsh.files.disk.gathered import GatheredTexts, Stretch
 from fastlsh.files.run import manifest as units
 from fastlsh.files.run.stages import ProcessPart
 from fastlsh.io import Options, Source
@@ -70,3 +74,42 @@ def test_parts_have_all_units_in_order(units, of):
     shares = [ProcessPart(number + 1, of).share(range(units)) for number in range(of)]
     assert [unit for share in shares for unit in share] == list(range(units))
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+class Parts(GatheredTexts):
+    """Parts of made segments: part i has a text in one of them, i modulo their number."""
+
+    integers = True
+
+    def __init__(self, parts, segments):
+        self.read = []
+        self._segments = [SimpleNamespace(name=f"segment-{i}") for i in range(segments)]
+        self._stretches_of = []
+        for place in range(segments):
+            stretches = np.zeros(len(range(place, parts, segments)), Stretch)
+            stretches["part"] = range(place, parts, segments)
+            self._stretches_of.append(stretches)
+        self._row = np.dtype([("number", np.int64), ("size", np.int64)])
+        budget, options = SimpleNamespace(in_part=1), SimpleNamespace(threads=1)
+        self._run = SimpleNamespace(budget=budget, options=options)
+
+    def _load(self, place, name):
+        return self._stretches_of[place]
+
+    def _read(self, place, stretches, *more):
+        self.read += [(place, part) for part in stretches["part"].tolist()]
+
+
+def test_a_part_takes_no_longer_among_many_segments():
+    def seconds(texts):
+        start = time.process_time()
+        for part in range(100, 200):
+            texts.part(part)
+        return time.process_time() - start
+
+    few, many = Parts(300, 30), Parts(30_000, 3_000)
+    for texts in few, many:
+        texts.part(0)  # sorts the stretches
+        assert texts.read.pop() == (0, 0)
+    assert min(seconds(many) for _ in range(3)) < 5 * min(seconds(few) for _ in range(3))
+    assert few.read == [(part % 30, part) for part in range(100, 200)] * 3
