@@ -202,3 +202,40 @@ def test_interchange_with_datasketch(config):
     theirs.remove(0)
     ours.remove(1)
     assert set(ours.keys) == set(theirs.keys) == {pickle.dumps(2), pickle.dumps(3)}
+
+
+def test_a_call_needs_few_requests(config, monkeypatch):
+    """However many bands there are, each of which is a storage."""
+    from redis.client import Pipeline, Redis
+
+    requests = []
+
+    def counted(method):
+        def send(self, *given, **options):
+            requests.append(method.__name__)
+            return method(self, *given, **options)
+
+        return send
+
+    rows = sketches(20, 48)
+    for bands in (4, 16):
+        config["basename"] = b"%d bands" % bands
+        index = MinHashLSH(num_perm=48, params=(bands, 3), storage_config=config)
+        index.insert("first", rows[0])
+        with monkeypatch.context() as patch:
+            patch.setattr(Pipeline, "execute", counted(Pipeline.execute))
+            patch.setattr(Redis, "execute_command", counted(Redis.execute_command))
+            for most, call in [
+                (2, lambda index: index.insert("second", rows[0])),
+                (1, lambda index: index.query(rows[0])),
+                (1, lambda index: index.add_to_query_buffer(rows[0])),
+                (0, lambda index: index.collect_query_buffer()),
+                (4, lambda index: index.remove("second")),
+            ]:
+                requests.clear()
+                call(index)
+                assert len(requests) <= most, requests
+        assert index.get_counts() == [dict.fromkeys(counts, 1) for counts in index.get_counts()]
+        index.remove("first")
+        assert index.is_empty()
+        assert list(index.hashtables[0]) == []

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.compat._compat import KeyBuckets
 from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
 from fastlsh.compat.datasketch.params import Sketch, band_key, band_keys, check_length, check_scheme
+from fastlsh.compat.datasketch.redis_storage import drop_emptied, pipeline_of, values_of_each
 from fastlsh.compat.datasketch.storage import DictListStorage, ordered_storage, unordered_storage
 
 INSERTED, KNOWN, NOT_HERE = 0, 1, 2
@@ -123,11 +124,7 @@ class Storages:
     table = None
 
     def __init__(
-        self,
-        b: int,
-        r: int,
-        config: dict[str, Any],
-        hashfunc: Callable[[bytes], Any] | None,
+        self, b: int, r: int, config: dict[str, Any], hashfunc: Callable[[bytes], Any] | None
     ) -> None:
         self._b, self._r = b, r
         self._hashfunc = hashfunc
@@ -158,30 +155,34 @@ class Storages:
         self, key: Hashable, keys_of_bands: Collection[Any], buffer: bool = False
     ) -> None:
         """Insert a key by the keys of its bands, maybe those of several sketches."""
-        self.keys.insert(key, *keys_of_bands, buffer=buffer)
+        pipe = None if buffer else pipeline_of([self.keys, *self.hashtables])
+        self.keys.insert(key, *keys_of_bands, buffer=buffer, pipe=pipe)
         for table, one in zip(cycle(self.hashtables), keys_of_bands, strict=False):
-            table.add(one, key, buffer)
+            table.insert(one, key, buffer=buffer, pipe=pipe)
+        if pipe is not None:
+            pipe.execute()
 
     def query(self, hashvalues: NDArray[Any], bands: int) -> Collection[Any]:
         """Return the keys that share one of the first bands with these minima."""
-        keys: set[Any] = set()
-        tables = self.hashtables[:bands]
-        for table, one in zip(tables, self._band_keys(hashvalues, bands), strict=True):
-            keys.update(table.get(one))
-        return keys
+        keys_of_bands = self._band_keys(hashvalues, bands)
+        return set().union(*values_of_each(self.hashtables[:bands], keys_of_bands))
 
     def remove(self, key: Hashable, buffer: bool = False) -> bool:
         """Remove a key; return whether it was there."""
-        if key not in self.keys:
+        keys_of_bands = self.keys.get(key)
+        if not keys_of_bands:
             return False
-        keys_of_bands = self.keys[key]
         pairs: Iterable[tuple[UnorderedStorage, Any]]
         pairs = zip(cycle(self.hashtables), keys_of_bands, strict=False)
         if len(keys_of_bands) > self._b:  # several sketches may share a band
             pairs = set(pairs)
+        pipe = None if buffer else pipeline_of([self.keys, *self.hashtables])
         for table, one in pairs:
-            table.discard(one, key, buffer)
-        self.keys.remove(key, buffer=buffer)
+            table.discard(one, key, buffer, pipe)
+        self.keys.remove(key, buffer=buffer, pipe=pipe)
+        if pipe is not None:
+            pipe.execute()
+            drop_emptied(self.hashtables)
         return True
 
     def remove_buffered(self, key: Hashable) -> bool:
@@ -209,9 +210,9 @@ class Storages:
 
     def add_to_query_buffer(self, hashvalues: NDArray[Any]) -> None:
         """Look up a bucket of each band; a dictionary gives the set itself, which may change."""
-        keys_of_bands = self._band_keys(hashvalues, self._b)
-        for table, one in zip(self.hashtables, keys_of_bands, strict=True):
-            table.add_to_select_buffer([one])
+        buckets = values_of_each(self.hashtables, self._band_keys(hashvalues, self._b))
+        for table, keys in zip(self.hashtables, buckets, strict=True):
+            table.selected.append(keys)
 
     def collect_query_buffer(self) -> Iterator[tuple[Collection[Any], ...]]:
         """Return the buckets of each buffered query, and forget them."""
@@ -271,11 +272,7 @@ class Index:
         self._buffer_size = value
 
     def _insert(
-        self,
-        key: Hashable,
-        minhash: Sketch,
-        check_duplication: bool = True,
-        buffer: bool = False,
+        self, key: Hashable, minhash: Sketch, check_duplication: bool = True, buffer: bool = False
     ) -> None:
         if len(minhash) != self.h or getattr(minhash, "scheme", None) != self._minhash_scheme:
             self._minhash_scheme = self._check(minhash)

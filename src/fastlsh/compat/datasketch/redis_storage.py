@@ -5,7 +5,7 @@ or a set. Values and keys are bytes.
 """
 
 import os
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
@@ -94,8 +94,8 @@ class RedisListStorage(OrderedStorage):
         """Remove one value of a key, and with the last one the key."""
         self._thinned.add(key)
         self._do(lambda pipe: self._remove_item(pipe, self.redis_key(key), val), **kwargs)
-        if not kwargs.get("buffer"):
-            self._drop_thinned()
+        if not kwargs.get("buffer") and kwargs.get("pipe") is None:
+            drop_emptied([self])
 
     def size(self) -> int:
         """Return the number of keys."""
@@ -114,22 +114,16 @@ class RedisListStorage(OrderedStorage):
         """Send the buffered commands."""
         self._buffer.execute()
         self._buffered = 0
-        self._drop_thinned()
+        drop_emptied([self])
 
-    def _drop_thinned(self) -> None:
-        keys = list(self._thinned)
-        self._thinned.clear()
-        left = self._ask(lambda pipe, key: pipe.exists(key), keys) if keys else []
-        empty = [key for key, count in zip(keys, left, strict=True) if not count]
-        if empty:
-            self._redis.hdel(self._name, *empty)
-
-    def _do(self, commands: Callable[[Any], None], buffer: bool = False) -> None:
+    def _do(self, commands: Callable[[Any], None], buffer: bool = False, pipe: Any = None) -> None:
         if buffer:
             commands(self._buffer)
             self._buffered += 1
             if self._buffered >= self.buffer_size:
                 self.empty_buffer()
+        elif pipe is not None:  # the caller sends it
+            commands(pipe)
         else:
             pipe = self._redis.pipeline()
             commands(pipe)
@@ -190,6 +184,40 @@ class RedisSetStorage(UnorderedStorage, RedisListStorage):
     @staticmethod
     def _count_items(redis: Any, key: bytes) -> Any:
         return redis.scard(key)
+
+
+def pipeline_of(storages: Sequence[Any], *, transaction: bool = True) -> Any | None:
+    """Return a pipeline for commands of several storages; None if they are not on one server."""
+    for storage in storages:
+        if not isinstance(storage, RedisListStorage) or storage.config != storages[0].config:
+            return None
+    return storages[0]._redis.pipeline(transaction) if storages else None
+
+
+def values_of_each(storages: Sequence[Any], keys: Sequence[Hashable]) -> list[Collection[Any]]:
+    """Return the values of a key of each storage, with one request to a server that has all."""
+    pipe = pipeline_of(storages, transaction=False)
+    if pipe is None:
+        return [storage.get(key) for storage, key in zip(storages, keys, strict=True)]
+    for storage, key in zip(storages, keys, strict=True):
+        storage._get_items(pipe, storage.redis_key(key))
+    answers: list[Collection[Any]] = pipe.execute()
+    return answers
+
+
+def drop_emptied(storages: Sequence[Any]) -> None:
+    """Forget the keys that have lost their last value: two requests for storages on one server."""
+    thinned = [(storage, key) for storage in storages for key in [*storage._thinned]]
+    if not thinned:
+        return
+    pipe = storages[0]._redis.pipeline()
+    for storage, key in thinned:
+        storage._thinned.discard(key)
+        pipe.exists(storage.redis_key(key))
+    for (storage, key), is_left in zip(thinned, pipe.execute(), strict=True):
+        if not is_left:
+            pipe.hdel(storage._name, key)
+    pipe.execute()
 
 
 def _read(config: dict[str, Any]) -> dict[str, Any]:

@@ -8,26 +8,12 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable
 from typing import Any
 
-from fastlsh.compat.datasketch.containers import (
-    OrderedStorage,
-    Storage,
-    UnorderedStorage,
-    random_name,
-)
-from fastlsh.compat.datasketch.redis_storage import RedisListStorage, RedisSetStorage
-
-__all__ = [
-    "DictListStorage",
-    "DictSetStorage",
-    "OrderedStorage",
-    "RedisListStorage",
-    "RedisSetStorage",
-    "Storage",
-    "UnorderedStorage",
-    "ordered_storage",
-    "random_name",
-    "unordered_storage",
-]
+from fastlsh.compat.datasketch.containers import OrderedStorage as OrderedStorage
+from fastlsh.compat.datasketch.containers import Storage as Storage
+from fastlsh.compat.datasketch.containers import UnorderedStorage as UnorderedStorage
+from fastlsh.compat.datasketch.containers import random_name as random_name
+from fastlsh.compat.datasketch.redis_storage import RedisListStorage as RedisListStorage
+from fastlsh.compat.datasketch.redis_storage import RedisSetStorage as RedisSetStorage
 
 
 class DictListStorage(OrderedStorage):
@@ -86,11 +72,7 @@ class DictSetStorage(UnorderedStorage, DictListStorage):
         """Add values to a key."""
         self._dict[key].update(vals)
 
-    def add(self, key: Hashable, val: Any, buffer: bool = False) -> None:
-        """Add one value to a key."""
-        self._dict[key].add(val)
-
-    def discard(self, key: Hashable, val: Any, buffer: bool = False) -> None:
+    def discard(self, key: Hashable, val: Any, buffer: bool = False, pipe: Any = None) -> None:
         """Remove one value of a key, and with its last value the key."""
         values = self._dict[key]
         values.remove(val)
