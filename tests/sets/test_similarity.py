@@ -1,4 +1,4 @@
-"""Similarities of given pairs."""
+"""Similarities of given pairs, and the sets that they are computed from."""
 
 import itertools
 import re
@@ -38,7 +38,7 @@ def test_jaccard(a, b, options):
 @pytest.mark.parametrize(("room", "threads"), covering([20, 60, 200, 1 << 22], [1, 3]))
 def test_pairs_of_more_documents_than_there_is_room_for(room, threads, function):
     draw = np.random.default_rng(room)
-    texts = ["".join(draw.choice(list("abcd"), draw.integers(0, 40))) for _ in range(60)]
+    texts = some_texts(room)
     left, right = draw.integers(0, 20, (2, 400)) + 20 * draw.integers(0, 3, 400)
     with little_room(7, room):
         found = function(texts, (left, right), Shingler(size=3), threads=threads)
@@ -188,3 +188,59 @@ def test_a_tokenizer_that_returns_something_else_each_time_is_refused():
     shingler = Shingler("word", 1, tokenizer=lambda _: list("abcdefgh"[: next(counts)]))
     with pytest.raises(ValueError, match="document 0 of the batch has more shingles than its"):
         exact_jaccard(["a text", "another text"], [(0, 1)], shingler)
+
+
+# ---- sets of families, numbered and made in parts
+
+SHINGLER = Shingler(size=3)
+
+
+def shingle_sets(texts, families, threads=1):
+    documents = np.arange(len(texts))
+    lengths = np.array([len(text) for text in texts])
+    return ShingleSets(as_texts(texts), SHINGLER, documents, np.array(families), lengths, threads)
+
+
+def some_texts(seed, n=60, most=40):
+    draw = np.random.default_rng(seed)
+    return ["".join(draw.choice(list("abcd"), draw.integers(0, most))) for _ in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("room", "batch", "threads"),
+    covering([20, 60, 200, 2000, 1 << 22], [1, 7, 100, 1000], [1, 3]),
+)
+def test_families_of_any_size_in_any_room(room, batch, threads):
+    # Five families, of which pairs are asked for in turns, in several calls.
+    texts = some_texts(room)
+    families = [0, 2, 22, 42, 57]
+    size = np.diff([*families, len(texts)])
+    draw = np.random.default_rng(room + batch)
+    truth = oracle.Oracle(texts, size=3, num_perm=1)
+    with little_room(batch, room):
+        sets = shingle_sets(texts, families, threads)
+        for _ in range(6):
+            chosen = draw.integers(0, len(families), 80)
+            left, right = draw.integers(0, size[chosen], (2, 80)) + np.array(families)[chosen]
+            found = sets.similarities(left, right, 0.3)
+            exact = [truth.similarity(a, b) for a, b in zip(left, right, strict=True)]
+            assert found.tolist() == [s if s >= 0.3 else -1.0 for s in exact]
+
+
+def test_numbers_are_kept_from_part_to_part():
+    # A family that is asked for piece by piece: nothing is made twice.
+    texts = some_texts(1)
+    made = []
+    with little_room(10, 1 << 22):
+        sets = shingle_sets(texts, [0])
+        make = sets._make
+
+        def recorded(places, numbers):
+            made.extend(places.tolist())
+            return make(places, numbers)
+
+        sets._make = recorded
+        for last in (10, 35, 60):
+            sets.ensure(np.arange(last - 10, last))
+        sets.ensure(np.arange(60))
+    assert sorted(made) == list(range(60))
