@@ -1,7 +1,6 @@
 """deduplicate against the oracle; and against an index, as against its texts."""
 
 import inspect
-import math
 import random
 
 import numpy as np
@@ -31,23 +30,16 @@ from strategies import (
 pytestmark = few_letters
 
 
-def outcome(result, fixed=0):
-    """Return {document: (proof, similarity)}, in the numbering of the oracle."""
-    found = {}
-    for d in range(result.documents):
-        against, kept = result.against_index[d], result.kept_index[d]
-        assert (against >= 0) == (kept < 0)
-        s = result.similarity[d]
-        proof = int(against) if against >= 0 else int(kept) + fixed
-        found[d + fixed] = (proof, None if math.isnan(s) else s)
-    return found
-
-
-def expected_outcome(truth, fixed, *args, **options):
-    """Return the same from the oracle, and the limited documents."""
-    result, limited = truth.deduplicate(*args, fixed=fixed, **options)
-    found = {d: (p, None if math.isnan(s) else s) for d, (p, s) in result.items() if d >= fixed}
-    return found, limited
+def check(result, truth, *search, fixed=0, **options):
+    """Compare decisions with those of the oracle, whose first `fixed` documents are `against`."""
+    decided, limited = truth.deduplicate(*search, fixed=fixed, **options)
+    against, kept = result.against_index, result.kept_index
+    assert ((against >= 0) == (kept < 0)).all()
+    proofs = np.where(against >= 0, against, kept + fixed).tolist()
+    found = list(zip(proofs, result.similarity.tolist(), strict=True))
+    assert repr(found) == repr([decided[fixed + d] for d in range(result.documents)])  # NaN, too
+    assert result.limited_documents.tolist() == sorted(limited)
+    assert result.limited == len(limited)
 
 
 @settings(max_examples=3 * settings().max_examples)
@@ -68,20 +60,16 @@ def test_equal_to_the_oracle(
         how = {"rule": "contained", "containment": rule}, {"contained": rule}
     with little_room(batch):
         result = deduplicate(
-            texts, threshold, against=against, **as_options(keep), max_candidates=most, **how[0],
-            shingler=Shingler(**shingler), num_perm=16, bands=bands, rows=rows, threads=threads,
-            **hashing,
+            texts, threshold, against=against and iter(against), max_candidates=most,
+            **as_options(keep), **how[0], shingler=Shingler(**shingler), num_perm=16, bands=bands,
+            rows=rows, threads=threads, **hashing,
         )  # fmt: skip
     known = against or []
     truth = oracle.Oracle([*known, *texts], **shingler, num_perm=16, **hashing)
     if (keep, shingler["unit"]) == ("longest", "word"):  # the length in characters counts
         keep = [len(text or "") for text in texts]
-    expected, limited = expected_outcome(
-        truth, len(known), threshold, bands, rows, keep=keep, max_candidates=most, **how[1]
-    )
-    assert outcome(result, len(known)) == expected
-    assert result.limited_documents.tolist() == sorted(limited)
-    assert result.limited == len(limited)
+    options = {"keep": keep, "max_candidates": most, **how[1]}
+    check(result, truth, threshold, bands, rows, fixed=len(known), **options)
     assert result.empty == sum(not units for units in truth.units[len(known) :])
     assert result.params == LSHParams(bands, rows)
     assert result.threshold == threshold
@@ -93,16 +81,14 @@ def test_more_kept_documents_than_a_bucket_remembers(most, size):
     shared = "what all of these have in common"
     texts = [f"{shared} {i * 7919 % 1000:03d} {i * i:06d} {i % 90:04d}" for i in range(120)]
     truth = oracle.Oracle(texts, size=size, num_perm=8)
-    expected, limited = expected_outcome(truth, 0, 0.8, 4, 1, max_candidates=most)
-    assert limited
     for block in (1, 5, 1024):
         with little_room(block, 1 << 15):
             result = deduplicate(
                 texts, 0.8, shingler=Shingler(size=size), num_perm=8, bands=4, rows=1,
                 max_candidates=most,
             )  # fmt: skip
-        assert result.limited_documents.tolist() == sorted(limited)
-        assert outcome(result) == expected
+        assert result.limited
+        check(result, truth, 0.8, 4, 1, max_candidates=most)
 
 
 class FewestEqualFirst(oracle.Oracle):
@@ -121,16 +107,14 @@ def test_with_as_many_shared_bands_the_more_equal_minima_count(most):
     for _ in range(80):
         edited = [draw.choice("abcdefgh") if draw.random() < 0.12 else c for c in base]
         texts.append("".join(edited))
-    case = (0.6, 4, 1)
     result = deduplicate(
         texts, 0.6, shingler=Shingler(size=2), num_perm=64, bands=4, rows=1, max_candidates=most
     )
     truth = oracle.Oracle(texts, size=2, num_perm=64)
     wrong = FewestEqualFirst(texts, size=2, num_perm=64)
-    expected, limited = expected_outcome(truth, 0, *case, max_candidates=most)
-    assert expected != expected_outcome(wrong, 0, *case, max_candidates=most)[0]
-    assert outcome(result) == expected
-    assert result.limited_documents.tolist() == sorted(limited)
+    case = {"threshold": 0.6, "bands": 4, "rows": 1, "max_candidates": most}
+    assert truth.deduplicate(**case) != wrong.deduplicate(**case)
+    check(result, truth, **case)
 
 
 def test_contained_loses_nothing():
@@ -162,32 +146,13 @@ def shingles(text):
     return set(oracle.windows(text, 9))
 
 
-def test_the_priority_decides_who_stays():
+def test_priorities_of_any_kind_decide_who_stays():
     texts = ["the very same text", "the very same text", "the very same text.", "unlike"]
-    options = {"threshold": 0.8}
-
-    def kept(keep):
-        return deduplicate(texts, **as_options(keep), **options).selected.tolist()
-
-    assert kept("first") == [0, 3]
-    assert kept("last") == [2, 3]
-    assert kept("longest") == [2, 3]
-    assert kept([0, 1, 0, 0]) == [1, 3]
-    assert kept(np.array([0, 0, 9, 0], np.uint8)) == [2, 3]
-    assert kept([0.5, 0.5, -1.0, np.inf]) == [0, 3]
-    assert kept([False, True, True, False]) == [1, 3]
-
-
-def test_against_is_kept_and_named():
-    known = ["a text that is known", "another one that is known", "a text that is known"]
-    texts = ["a new text, unlike the rest", "another one that is known!", "a text that is known"]
-    found = deduplicate(texts, 0.8, against=known, ids="xyz", against_ids=["k0", "k1", "k2"])
-    assert found.kept.tolist() == [True, False, False]
-    assert found.against_index.tolist() == [-1, 1, 0]
-    assert found.kept_index.tolist() == [0, -1, -1]
-    assert found.similarity[2] == 1.0
-    assert found.documents == 3
-    assert deduplicate(texts, 0.8, against=iter(known), keep="last").kept.tolist() == [1, 0, 0]
+    for priority, kept in (
+        ([0, 1, 0, 0], 1), (np.array([0, 0, 9, 0], np.uint8), 2), ([0.5, 0.5, -1.0, np.inf], 0),
+        ([False, True, True, False], 1),
+    ):  # fmt: skip
+        assert deduplicate(texts, 0.8, priority=priority).selected.tolist() == [kept, 3]
 
 
 @pytest.mark.parametrize(
