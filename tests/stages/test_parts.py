@@ -27,7 +27,6 @@ from strategies import (
     hashings,
     narrow,
     priorities,
-    share,
     shinglers,
     thresholds,
     verifications,
@@ -41,28 +40,29 @@ def given_numbers(n, wide_ones):
     return np.arange(n) * 2**40 + 2**33 if wide_ones else np.arange(n)
 
 
-def decided(texts, fixed, keep, most, params, parts, seed, known=False, wide_ones=False):
-    """Return proofs by place, similarities and limited places from an engine of so many parts."""
-    numbers = given_numbers(len(texts), wide_ones)
+def check_decisions(texts, against, keep, most, parts, cut, known, wide_ones, **options):
+    """Compare an engine of so many parts with `deduplicate`, to the bit; return what that says."""
+    fixed = np.array(against[: len(texts)], bool)
+    keep = keep if isinstance(keep, str) else np.array(keep[: len(texts)], float)
+    ours, theirs = np.flatnonzero(~fixed), np.flatnonzero(fixed)
+    result = deduplicate(
+        [texts[i] for i in ours], against=[texts[i] for i in theirs],
+        **as_options(keep if isinstance(keep, str) else keep[ours]), max_candidates=most,
+        **options,
+    )  # fmt: skip
+    params, numbers = SearchParams.of(**options), given_numbers(len(texts), wide_ones)
     proof, similarity = np.arange(len(texts)), np.ones(len(texts))
     limited = np.zeros(len(texts), bool)
-    for chosen, said in parts_of(seed, texts, numbers, params, parts, known):
+    for chosen, said in parts_of(cut, texts, numbers, params, parts, known):
         answer = decide_part(
             [texts[i] for i in chosen], numbers[chosen], params, against=fixed[chosen],
-            **as_options(keep if isinstance(keep, str) else np.asarray(keep)[chosen]),
+            **as_options(keep if isinstance(keep, str) else keep[chosen]),
             max_candidates=most, batch=said, threads=1,
         )  # fmt: skip
         assert answer.number.tolist() == numbers[chosen].tolist()
         proof[chosen] = np.searchsorted(numbers, answer.kept_number)
         similarity[chosen] = answer.similarity
         limited[chosen] = answer.limited
-    return proof, similarity, limited
-
-
-def assert_same(found, result, fixed):
-    """What an engine decided is what `deduplicate` did, to the bit."""
-    proof, similarity, limited = found
-    ours, theirs = np.flatnonzero(~fixed), np.flatnonzero(fixed)
     of_ours = result.kept_index >= 0
     expected = np.empty(len(ours), np.int64)
     expected[of_ours] = ours[result.kept_index[of_ours]]
@@ -71,61 +71,41 @@ def assert_same(found, result, fixed):
     assert similarity[ours].tobytes() == result.similarity.tobytes()
     assert np.flatnonzero(limited[ours]).tolist() == result.limited_documents.tolist()
     assert proof[theirs].tolist() == theirs.tolist()
+    return result
 
 
-def options_of(banding, rule, shingler, hashing):
-    """Return the options of a search by a kind of verification, or by a share that is contained."""
-    how = {"verify": rule}
-    if not isinstance(rule, str):
-        how = {"rule": "contained", "containment": rule}
+def by_similarity(banding, shingler, hashing):
     bands, rows = banding
-    how |= {"num_perm": 16, "bands": bands, "rows": rows, "shingler": Shingler(**shingler)}
+    how = {"num_perm": 16, "bands": bands, "rows": rows, "shingler": Shingler(**shingler)}
     return how | hashing
 
 
-def check_decisions(texts, against, keep, most, parts, cut, known, wide_ones, **options):
-    """Compare an engine of so many parts with `deduplicate`."""
-    fixed = np.array(against[: len(texts)], bool)
-    keep = keep if isinstance(keep, str) else np.array(keep[: len(texts)], float)
-    result = deduplicate(
-        [text for text, of_old in zip(texts, fixed, strict=True) if not of_old],
-        against=[text for text, of_old in zip(texts, fixed, strict=True) if of_old],
-        **as_options(keep if isinstance(keep, str) else keep[~fixed]), max_candidates=most,
-        **options,
-    )  # fmt: skip
-    params = SearchParams.of(**options)
-    found = decided(texts, fixed, keep, most, params, parts, cut, known, wide_ones)
-    assert_same(found, result, fixed)
+def by_containment(containment, shingler):
+    how = {"rule": "contained", "containment": containment, "shingler": Shingler(**shingler)}
+    return how | {"search": "containment", "num_perm": 24, "recall": 0.5}
 
 
-divisions = (
+rules = verifications.map(lambda verify: {"verify": verify}) | st.sampled_from(
+    [{"rule": "contained", "containment": containment} for containment in (0.4, 1.0)]
+)
+searches = st.one_of(
+    st.tuples(st.builds(by_similarity, bandings, shinglers, hashings), rules, thresholds).map(
+        lambda drawn: {**drawn[0], **drawn[1], "threshold": drawn[2]}
+    ),
+    st.builds(by_containment, st.sampled_from([0.5, 0.8, 1.0]), shinglers),
+)
+beginnings = st.integers(1, 60).map(lambda size: ("ab cd e " * 8)[:size])
+divisions = st.tuples(
     st.lists(st.booleans(), min_size=24, max_size=24), priorities, st.sampled_from([1, 2, 1000]),
     st.sampled_from([1, 2, 7]), st.integers(0, 99), st.booleans(), st.booleans(),
 )  # fmt: skip
 """Which documents are of `against`, who stays, the most candidates, and how an engine divides."""
 
 
-@settings(max_examples=settings().max_examples * 4 // 3)
-@given(
-    collections(narrow | wide), thresholds, bandings,
-    verifications | st.sampled_from([0.4, 1.0]), shinglers, hashings, st.tuples(*divisions),
-)  # fmt: skip
-def test_decisions(texts, threshold, banding, rule, shingler, hashing, division):
-    options = options_of(banding, rule, shingler, hashing)
-    check_decisions(texts, *division, threshold=threshold, **options)
-
-
-@share(2)
-@given(
-    collections(st.integers(1, 60).map(lambda size: ("ab cd e " * 8)[:size]) | wide),
-    st.sampled_from([0.5, 0.8, 1.0]), shinglers, st.tuples(*divisions),
-)  # fmt: skip
-def test_decisions_by_containment(texts, containment, shingler, division):
-    options = {
-        "rule": "contained", "search": "containment", "containment": containment, "num_perm": 24,
-        "recall": 0.5, "shingler": Shingler(**shingler),
-    }  # fmt: skip
-    check_decisions(texts, *division, **options)
+@settings(max_examples=settings().max_examples * 2)
+@given(collections(narrow | wide | beginnings), searches, divisions)
+def test_decisions(texts, search, division):
+    check_decisions(texts, *division, **search)
 
 
 @settings(max_examples=settings().max_examples * 4 // 3)
@@ -134,7 +114,7 @@ def test_decisions_by_containment(texts, containment, shingler, division):
     st.sampled_from([1, 2, 7]), st.integers(0, 99), st.booleans(), st.booleans(),
 )  # fmt: skip
 def test_pairs(texts, threshold, banding, verify, shingler, hashing, parts, seed, known, wide_ones):
-    options = options_of(banding, verify, shingler, hashing)
+    options = {**by_similarity(banding, shingler, hashing), "verify": verify}
     params = SearchParams.of(threshold, **options)
     expected = near_duplicates(texts, threshold, estimates=True, **options)
     numbers = given_numbers(len(texts), wide_ones)
@@ -157,13 +137,9 @@ def test_pairs(texts, threshold, banding, verify, shingler, hashing, parts, seed
 def test_the_large_collections(corpus):
     _, texts, _ = corpus
     texts = texts[::3]
-    params = SearchParams.of(0.8)
-    fixed = np.zeros(len(texts), bool)
     for keep in ("first", "longest"):
-        result = deduplicate(texts, 0.8, keep=keep)
-        assert len(result.removed) > 100
-        found = decided(texts, fixed, keep, 1000, params, 7, 1, known=keep == "first")
-        assert_same(found, result, fixed)
+        division = [False] * len(texts), keep, 1000, 7, 1, keep == "first", False
+        assert len(check_decisions(texts, *division, threshold=0.8).removed) > 100
 
 
 def test_an_arrow_column_of_a_part():
