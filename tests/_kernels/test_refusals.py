@@ -37,6 +37,12 @@ def int32(*values):
     return np.array(values, np.int32)
 
 
+def locked(size):
+    array = np.ones(size, np.uint64)
+    array.flags.writeable = False
+    return array
+
+
 def links(place, latest):
     """Return chains of links, of which one leads to where none may lead."""
     previous = CASES["emit_pairs"]()[1]["previous"]
@@ -181,6 +187,23 @@ REFUSED = [
         {"offsets": int64(-1, 3, 3, 9, 9)},
     ]),
     ("hash_signatures", ValueError, "out has shape", [{"offsets": int64(0, 9)}]),
+    ("Permutations", ValueError, r"scheme|shape", [
+        {"scheme": _signatures.FSS}, {"coefficients": np.zeros((3, 6), np.uint64)},
+        {"coefficients": np.zeros((2, 0), np.uint64)},
+    ]),
+    *[
+        (f"Permutations.{name}", (ValueError, BufferError), reason, [{rows: wrong}])
+        for name, rows, size in (("add_hashes", "rows", 12), ("add_token", "row", 6))
+        for reason, wrong in (
+            ("bytes|elements|rows", np.ones(size - 1, np.uint64)),
+            ("bytes|mismatch", np.ones(size, np.uint32)), ("read-only", locked(size)),
+            ("aligned", np.zeros(8 * size + 1, np.uint8)[1:].view(np.uint64)),
+        )
+    ],
+    ("Permutations.add_hashes", ValueError, "mismatch", [{"hashes": np.ones(40, np.uint32)}]),
+    ("Permutations.add_hashes", ValueError, "offsets|rows", [
+        {"offsets": int64(*ends)} for ends in ((0, 17, 41), (0, 41, 40), (0, 1, 1, 1))
+    ]),
     ("murmur_minima", ValueError, "size must be at least 1, got 0", [{"size": 0}]),
     ("murmur_minima", ValueError, r"expected \(4, 3\)", [{"seeds": np.arange(3, dtype=np.uint32)}]),
     ("murmur_minima", ValueError, "at least one seed", [
