@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastlsh
-from fastlsh import Index, LSHParams, Shingler, deduplicate
+from fastlsh import LSHParams, Shingler, deduplicate
 from fastlsh.banding import containment_bandings, partitions_of, steps_of
 from fastlsh.candidates import find_families_by_size
 from refusals import refuses
@@ -125,18 +125,6 @@ def test_bandings():
     for d, params in enumerate(bandings[:-1]):
         assert params.probability(1 / 2 ** (d + 1)) >= 0.98
     refuses(ValueError, "num_perm=2 cannot find pairs", containment_bandings, 0.5, 2, 0.98)
-
-
-def test_what_is_refused():
-    for options, said in (
-        ({"search": "containment"}, "search='containment' needs rule='contained'"),
-        ({**CONTAINED, "bands": 4, "rows": 4}, "bands and rows cannot be given with"),
-        ({**CONTAINED, "search": "ensemble"}, "search must be one of jaccard, containment"),
-        ({**CONTAINED, "num_perm": 2}, "num_perm=2 cannot find"),
-        ({**CONTAINED, "containment": 0.4}, "needs a containment of at least 0.5, got 0.4"),
-        ({**CONTAINED, "against": Index()}, "the index given as against has search='jaccard'"),
-    ):
-        refuses(ValueError, said, deduplicate, ["a text", "another"], **options)
 
 
 def test_a_kept_document_that_is_shorter():

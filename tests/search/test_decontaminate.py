@@ -16,7 +16,6 @@ from fastlsh.search import decontamination as module
 from fastlsh.search.decontamination import Items, found_in_texts
 from fastlsh.stages import contamination, gram_table, item_grams, matches_in
 from fastlsh.texts import as_texts
-from refusals import refuses
 from running import peak_memory
 
 WORDS = ["a", "b", "c", "d", "e", "é", "☃x", "𝄞1", "İs", "ß_", "七", "Ab"]
@@ -236,25 +235,6 @@ def test_nothing_to_find():
     assert decontaminate([None, ""], [None, "", {}]).not_searched == [
         (0, "short"), (1, "short"), (2, "short"),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("change", "kind", "message"),
-    [
-        ({"items": QUESTION}, TypeError, "items must be a list of items, got str"),
-        ({"items": [3]}, TypeError, "item 0 is of type int, expected str or a mapping of fields"),
-        ({"items": [{"a": 3}]}, TypeError, "item 0 has a value of type int in the field 'a'"),
-        ({"item_ids": [1, 2]}, ValueError, "item_ids has 2 elements for 1 documents"),
-        ({"min_share": 2}, ValueError, "min_share must be between 0 and 1, got 2"),
-        ({"step": 0}, ValueError, "step must be at least 1, got 0"),
-        ({"rule": "line"}, ValueError, "rule must be one of document, span, annotate, got 'line'"),
-        ({"join": 3}, TypeError, "join must be a str, got int"),
-        ({"shingler": Shingler("byte")}, ValueError, "not of unit 'byte'"),
-        ({"shingler": Shingler("word", tokenizer=str.split)}, ValueError, "a tokenizer"),
-    ],
-)
-def test_bad_arguments(change, kind, message):
-    refuses(kind, message, decontaminate, **{"texts": ["x"], "items": [QUESTION], **change})
 
 
 @pytest.mark.parametrize(

@@ -155,28 +155,6 @@ def test_priorities_of_any_kind_decide_who_stays():
         assert deduplicate(texts, 0.8, priority=priority).selected.tolist() == [kept, 3]
 
 
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        ({"keep": "best"}, "keep"),
-        ({"keep": [1, 2]}, "keep must be one of .*; an array of numbers is priority="),
-        ({"keep": "last", "priority": [1, 2]}, "give keep= or priority=, not both"),
-        ({"priority": [1]}, "priority must hold one number or date for each of the 2"),
-        ({"priority": ["1", "b"]}, "priority of document 1: 'b', neither a number nor a date"),
-        ({"priority": [[1], [2]]}, "priority must hold one number or date for each"),
-        ({"priority": [1e300, 10**400]}, "priority of document 1: too large a number"),
-        ({"priority": [0.5, 2**200 + 2**100]}, "document 1: too large a number: .* 53 digits"),
-        ({"against_ids": ["a"]}, "against_ids has 1 elements for 0"),
-        ({"rule": "contains"}, "rule must be one of jaccard, contained, equal, got 'contains'"),
-        ({"containment": 0.9}, "containment=0.9 needs rule='contained'"),
-        ({"rule": "contained", "containment": 0}, "containment must be above 0"),
-        ({"rule": "contained", "verify": "signature"}, "needs verify='exact'"),
-    ],
-)
-def test_bad_options(options, name):
-    refuses(ValueError, name, deduplicate, ["one", "two"], **options)
-
-
 def test_every_argument_is_in_the_options():
     texts = ["Guten Tag allerseits", "Guten Tag allerseits", "Guten Tag allerseits!", "", "Tag"]
     left_out = {"texts", "threshold", "against", "ids", "against_ids", "against_within", "key"}
@@ -248,18 +226,6 @@ def test_documents_are_not_signed_again(monkeypatch):
     )  # fmt: skip
     deduplicate(NEW, 0.6, against=index, **SMALL)
     assert signed == [len(NEW)]
-
-
-def test_indexes_that_do_not_suit():
-    index = Index(0.6, **SMALL)
-    plain = Index(0.6, verify="signature", **SMALL)
-    for error, said, options in (
-        (TypeError, "has its own ids", {"against": index, "against_ids": [1]}),
-        (ValueError, "has seed=1, the search 2", {"against": index, "seed": 2}),
-        (ValueError, 'keeps no texts.*only verify="signature"', {"against": plain}),
-        (ValueError, "not an index", {"against": index, "within": [1] * len(NEW)}),
-    ):
-        refuses(error, said, deduplicate, NEW, 0.6, **{**SMALL, **options})
 
 
 SHINGLERS = [

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastlsh
-from fastlsh import Index, Shingler, deduplicate
+from fastlsh import Shingler, deduplicate
 from fastlsh.stages import SearchParams, decide_part, sign_batch, signing
-from refusals import refuses
 from strategies import all_hashes_are_7, few_letters
 
 collections = st.lists(st.none() | st.text("ab Ä☃😀", max_size=4), max_size=30)
@@ -116,18 +115,3 @@ def test_in_parts():
     for batch in (None, signed):
         part = decide_part(texts, numbers, params, against=against, batch=batch)
         assert part.kept_number.tolist() == [11, 5, 11, 9, 11, 12]
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"bands": 4, "rows": 2}, "bands and rows cannot be given with rule='equal'"),
-        ({"verify": "signature"}, "rule='equal' needs verify='exact', got verify='signature'"),
-        ({"containment": 0.5}, "containment=0.5 needs rule='contained', got rule='equal'"),
-        ({"search": "containment"}, "search='containment' needs rule='contained'"),
-        ({"against": Index()}, "rule='equal' compares texts and cannot use an index"),
-    ],
-)
-def test_bad_options(keywords, message):
-    refuses(ValueError, message, deduplicate, ["x", "y"], rule="equal", **keywords)
-    refuses(TypeError, "rule", fastlsh.near_duplicates, ["x", "y"], rule="equal")  # pairs have none

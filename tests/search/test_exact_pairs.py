@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import oracle
 from fastlsh import Shingler, TooManyPairsError, exact_pairs
 from fastlsh._kernels.sets._sets import numbers_of
-from refusals import refuses
 from strategies import any_text, collections, shinglers
 
 # Quotients of small numbers, and their neighbours: where a rounding would show.
@@ -83,13 +82,6 @@ def test_too_many_pairs():
         exact_pairs(alike, 0.5, max_pairs=779)
     with pytest.raises(TooManyPairsError, match="identical to document 0"):
         exact_pairs(["one and the same"] * 40, 0.5, max_pairs=779)
-
-
-def test_bad_arguments():
-    refuses(ValueError, "threshold must be above 0", exact_pairs, ["a"], 0)
-    refuses(ValueError, "ids has 1 elements for 2", exact_pairs, ["a", "b"], 0.5, ids=["x"])
-    refuses(TypeError, "document 1", exact_pairs, ["a", 5], 0.5)
-    refuses(TypeError, "wrap it in a list", exact_pairs, "a", 0.5)
 
 
 # ---- the kernels

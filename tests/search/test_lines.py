@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_lines
-from fastlsh import Index, LineDeduplication, Shingler, deduplicate, deduplicate_lines
+from fastlsh import LineDeduplication, Shingler, deduplicate, deduplicate_lines
 from fastlsh.stages import signing
-from refusals import refuses
 from strategies import all_hashes_are_7, few_letters
 
 BY = ["line", "paragraph"]
@@ -124,27 +123,6 @@ def test_the_result_is_a_table_of_removed_spans():
     empty = deduplicate_lines([])
     assert (empty.texts, len(empty), empty.duplicate_ratio) == ([], 0, 0.0)
     assert next(iter(deduplicate_lines(documents))) == (1, 0, 4, 0, 1.0)
-
-
-BAD = [
-    ({"by": "word"}, ValueError, "by must be one of line, paragraph"),
-    ({"threshold": 0}, ValueError, "threshold must be above 0"),
-    ({"min_length": -1}, ValueError, "min_length must be at least 0"),
-    ({"num_perm": 64}, ValueError, "num_perm is for a threshold below 1"),
-    ({"threshold": 0.9, "size": 3}, TypeError, "unexpected keyword argument .size."),
-    ({"threshold": 0.9, "rule": "contained"}, TypeError, "unexpected keyword argument .rule."),
-    ({"shingler": Shingler("token")}, ValueError, "a shingler of tokens needs a threshold below 1"),
-    ({"ids": ["a"]}, ValueError, "ids has 1 elements for 2 documents"),
-    ({"against": ["c"], "against_ids": []}, ValueError, "against_ids has 0 elements for 1"),
-    ({"against": "one text"}, TypeError, "wrap it in a list"),
-    ({"against": Index(0.8)}, TypeError, "against must be texts: an index holds documents"),
-    ({"texts": "one text"}, TypeError, "wrap it in a list"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "error", "message"), BAD, ids=str)
-def test_bad_arguments(arguments, error, message):
-    refuses(error, message, deduplicate_lines, **{"texts": ["a", "b"], **arguments})
 
 
 @pytest.mark.parametrize(

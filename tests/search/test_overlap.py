@@ -11,7 +11,6 @@ import fastlsh
 from combinations import covering
 from fastlsh import Shingler, overlap
 from fastlsh.stages import near_sets
-from refusals import refuses
 from shards import rows_of
 
 SURE = {"num_perm": 128, "bands": 64, "rows": 2}
@@ -123,26 +122,6 @@ def test_copies_make_no_pairs():
     assert found.shared_documents.tolist() == [[30_000, 30_000], [40_000, 40_000]]
     found = overlap({f"{number}": ["one text that all data sets have"] for number in range(64)})
     assert (found.shared_documents == 1 - np.eye(64, dtype=int)).all()
-
-
-@pytest.mark.parametrize(
-    ("data_sets", "options", "error", "message"),
-    [
-        ({}, {}, ValueError, "2 to 64 data sets, got 0"),
-        ({"a": ["text"]}, {}, ValueError, "2 to 64 data sets, got 1"),
-        ({f"{n}": ["text"] for n in range(65)}, {}, ValueError, "2 to 64 data sets, got 65"),
-        (
-            {"a": [[1, 2]], "b": [[1]]}, {"shingler": Shingler("token", 2)}, ValueError,
-            "counts characters, which token ids do not have",
-        ),
-        (
-            {"a": [f"a long text that is alike, {n}" for n in range(9)], "b": []},
-            {"max_pairs": 1}, fastlsh.TooManyPairsError, "max_pairs=1",
-        ),
-    ],
-)  # fmt: skip
-def test_bad_arguments(data_sets, options, error, message):
-    refuses(error, message, overlap, data_sets, **options)
 
 
 def test_the_table():

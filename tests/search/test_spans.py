@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 import oracle_passages
 from combinations import every, rounds
-from fastlsh import Index, Shingler, deduplicate_spans
+from fastlsh import Shingler, deduplicate_spans
 from fastlsh.parallel import RunOptions
 from fastlsh.stages import passages
 from fastlsh.texts import as_texts, word_units
 from hostile_texts import SPLITTING, alike_in_part, hostile_text
 from oracle_passages import removed_by
-from refusals import refuses
 from strategies import few_letters
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*equal by accident")  # short ones
@@ -342,34 +341,6 @@ def test_short_passages_of_words():
     texts = [f"{number} a" for number in range(10_000)]
     with pytest.warns(UserWarning, match=r"equal by accident.*min_length=6 or more"):
         deduplicate_spans(texts, 3, shingler=Shingler("word"))
-
-
-@pytest.mark.parametrize(
-    ("keywords", "error", "message"),
-    [
-        ({"min_length": 0}, ValueError, "min_length must be at least 1"),
-        ({"min_length": 1.5}, TypeError, "min_length must be an integer"),
-        ({"keep_least": -1}, ValueError, "keep_least must be at least 0"),
-        ({"join": 3}, TypeError, "join must be a str"),
-        ({"shingler": Shingler(normalize=str.lower)}, ValueError, "normalize= does not tell where"),
-        ({"against": Index()}, TypeError, "an index holds documents, and not their passages"),
-        ({"ids": [1]}, ValueError, "ids has 1 elements for 2 documents"),
-        ({"threshold": 0.5}, TypeError, "unexpected keyword argument"),
-        ({"texts": "one text"}, TypeError, "wrap it in a list"),
-        ({"shingler": Shingler("token")}, ValueError, "'char', 'byte' or 'word', got 'token'"),
-        (
-            {"shingler": Shingler("word", words="alphanumeric", empty_words=True)},
-            ValueError,
-            "no empty words",
-        ),
-        ({"snap": "page"}, ValueError, "snap must be one of none, word, sentence, line"),
-        ({"merge_gap": -1}, ValueError, "merge_gap must be at least 0"),
-        ({"max_share": 0}, ValueError, "max_share must be above 0 and at most 1"),
-        ({"max_share": "x"}, TypeError, "max_share must be a number"),
-    ],
-)
-def test_bad_arguments(keywords, error, message):
-    refuses(error, message, deduplicate_spans, **{"texts": ["one", "two"], **keywords})
 
 
 def test_periodic_text_has_few_keys():

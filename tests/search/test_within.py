@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import fastlsh
 from fastlsh.candidates import Linker, keys_apart, links
 from fastlsh.stages import SearchParams, decide_part, find_pairs_of_part
-from refusals import refuses
 from strategies import bandings, collections, few_letters, share, thresholds
 
 GROUPS = st.sampled_from(["en", "de", 3, 3.0, -1, True, b"en"])
@@ -133,22 +132,6 @@ def test_equal_values_are_one_group(first, second):
     )
     assert not known.kept.any()
     assert fastlsh.deduplicate(texts).cluster_sources([first, second]).tolist() == [1, 1]
-
-
-@pytest.mark.parametrize(
-    ("within", "reason"),
-    [
-        (["a"], "within must be a value for each of the 2 documents, got 1"),
-        ([float("nan"), 1], "within has no value for document 0"),
-        ("de", "within must be a value for each document, got one str"),
-        ({"a": 1, "b": 2}, "within must have an order, got a dict"),
-        (3, "within must be a value for each document, got one int"),
-        ([["a"], ["b"]], "within must be texts or numbers, got list for document 0"),
-        (np.zeros((2, 2), np.int64), "within must be texts or numbers, got list for document 0"),
-    ],
-)
-def test_bad_groups(within, reason):
-    refuses((TypeError, ValueError), reason, fastlsh.deduplicate, ["a", "b"], within=within)
 
 
 def test_null_is_a_group():
