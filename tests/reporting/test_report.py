@@ -13,6 +13,7 @@ from fastlsh.reporting.clusters import CLUSTERS, MEMBERS
 from fastlsh.reporting.sections import LISTED
 from refusals import refuses
 from report_page import NASTY, Page, family, words
+from strategies import by_text
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds
 
@@ -190,46 +191,34 @@ def test_limited_short_and_empty_documents(page):
     assert "compared with all" in seen.sections["Documents not compared with every candidate"]
 
 
+CUT = {"words": "alphanumeric"}
+CAT = {"vocabulary": ["CAT,", "b", "sat"], "lowercase": True}
+
+
 @pytest.mark.parametrize(
     ("shingler", "empty", "short"),
     [
-        (Shingler("word", 3), 3, 3),
+        (Shingler("word", 3), 3, 6),
         (Shingler("word", 1), 3, 0),
-        (Shingler("byte", 4), 1, 5),
-        (Shingler(size=3, remove_whitespace=True), 3, 3),
-        (Shingler("word", 2, tokenizer=str.splitlines), 1, 5),
-        (Shingler("word", 2, normalize=lambda text: text.replace("b", "b b")), 3, 2),
+        (Shingler("byte", 4), 1, 7),
+        (Shingler(size=3, remove_whitespace=True), 3, 4),
+        (Shingler("word", 2, tokenizer=str.splitlines), 1, 10),
+        (Shingler("word", 2, normalize=lambda text: text.replace("b", "b b")), 3, 4),
+        (Shingler("word", 3, **CUT), 5, 3),
+        (Shingler("word", 3, **CUT, empty_words=True), 1, 4),
+        (Shingler("word", 3, **CUT, stop_words=["the"]), 5, 5),
+        (Shingler("word", 3, **CAT), 9, 3),
     ],
+    ids=by_text,
 )
 def test_short_in_every_unit(page, shingler, empty, short):
-    texts = ["a", "a b", "é", "", " ", "\n\n", "one two three four"]
-    text = words(
-        page(deduplicate(texts, shingler=shingler), texts).sections["Empty and short documents"]
-    )
-    units = [len(shingler.shingles(t)) for t in texts]
-    assert empty == units.count(0)
-    assert (f"always kept: {empty}." in text) == (empty > 0)
+    texts = ["a", "a b", "é", "", " ", "\n\n", "one two three four", "red-green-blue", "...", ",,"]
+    texts += ["the cat sat", "the Cat, the"]
+    result = deduplicate(texts, shingler=shingler)
+    text = words(page(result, texts).sections["Empty and short documents"])
+    assert empty == result.empty == sum(not shingler.shingles(text) for text in texts)
+    assert f"always kept: {empty}." in text
     assert (f"only to an identical one: {short}." in text) == (short > 0)
-
-
-def test_short_by_the_words_of_the_shingler(page):
-    texts = ["red-green-blue", "...", "the cat sat", "the Cat, the", "a b c d e", "", ",,"]
-    cut = {"words": "alphanumeric"}
-    for options, words_of in (
-        ({}, str.split),
-        (cut, lambda text: re.findall(r"\w+", text)),
-        ({**cut, "empty_words": True}, lambda text: re.split(r"\W", text) if text else []),
-        ({**cut, "stop_words": ["the"]}, lambda text: re.findall(r"(?!the)\b\w+", text)),
-        ({"vocabulary": ["CAT,", "b", "sat"], "lowercase": True},
-         lambda text: [word for word in text.lower().split() if word in ("cat,", "b", "sat")]),
-    ):  # fmt: skip
-        result = deduplicate(texts, shingler=Shingler("word", 3, **options))
-        text = words(page(result, texts).sections["Empty and short documents"])
-        counts = [len(words_of(text)) for text in texts]
-        assert result.empty == counts.count(0)
-        assert f"always kept: {result.empty}." in text, options
-        short = sum(0 < count < 3 for count in counts)
-        assert (f"only to an identical one: {short}." in text) == (short > 0), options
 
 
 def test_ids_in_every_form(pa, page):
