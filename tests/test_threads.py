@@ -95,22 +95,22 @@ def together(calls):
         return at_once(*(partial(repeated, call) for call in calls))
 
 
-@pytest.mark.parametrize("name", every(2, CALLS))
-def test_on_different_objects(name, monkeypatch):
+@pytest.mark.parametrize(
+    "names",
+    [*every(2, [[name] for name in CALLS]), [*CALLS]],
+    ids=lambda names: names[0] * (len(names) == 1) or "all",
+)
+def test_calls_at_once(names, monkeypatch):
+    """Each call on different objects, and all of them."""
     monkeypatch.setattr(links, "FEW", 0)
     collections = [texts_of(seed, 40 + 10 * seed) for seed in range(THREADS)]
-    expected = [CALLS[name](texts) for texts in collections]
-    found = together([partial(CALLS[name], texts) for texts in collections])
-    for results, truth in zip(found, expected, strict=True):
-        for result in results:
-            same(result, truth)
-
-
-def test_all_of_them_at_once():
-    texts = texts_of(1)
-    expected = [call(texts) for call in CALLS.values()]
-    found = together([partial(call, texts) for call in CALLS.values()])
-    for results, truth in zip(found, expected, strict=True):
+    calls = [
+        partial(CALLS[name], texts)
+        for name in names
+        for texts in (collections if len(names) == 1 else collections[1:2])
+    ]
+    for results, call in zip(together(calls), calls, strict=True):
+        truth = call()
         for result in results:
             same(result, truth)
 
