@@ -63,13 +63,9 @@ def test_every_def_has_a_case():
 
 
 def test_the_sound_calls_are_sound():
-    for name in CASES:
-        call_with_sound_arguments(name)
-
-
-def call_with_sound_arguments(name):
-    call, arguments = CASES[name]()
-    call(**{key: value for key, value in arguments.items() if not key.startswith("_")})
+    for case in CASES.values():
+        call, arguments = case()
+        call(**{key: value for key, value in arguments.items() if not key.startswith("_")})
 
 
 class Guarded:
@@ -201,13 +197,9 @@ COPYING = {"KeyBuckets.insert", "KeyBuckets.query", "Permutations"}
 
 def test_arrays_that_are_not_aligned_are_refused():
     for name in CASES.keys() - COPYING:
-        call_with_arrays_that_are_not_aligned(name)
-
-
-def call_with_arrays_that_are_not_aligned(name):
-    call, arguments = CASES[name]()
-    arguments = {key: value for key, value in arguments.items() if not key.startswith("_")}
-    for key, array in arguments.items():
-        if not isinstance(array, np.ndarray) or array.itemsize == 1 or not array.nbytes:
-            continue
-        refuses(ValueError, "aligned", call, **{**arguments, key: Guarded().copy(array, 1)})
+        call, arguments = CASES[name]()
+        arguments = {key: value for key, value in arguments.items() if not key.startswith("_")}
+        for key, array in arguments.items():
+            if isinstance(array, np.ndarray) and array.itemsize > 1 and array.nbytes:
+                moved = {**arguments, key: Guarded().copy(array, 1)}
+                refuses(ValueError, "aligned", call, **moved)

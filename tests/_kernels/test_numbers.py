@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from fastlsh._kernels.sets import _sets
 from fastlsh._kernels.sets._sets import Numbers, pack_numbers
 
 hashes = st.one_of(
@@ -18,14 +17,10 @@ hashes = st.one_of(
 )
 
 
-def places(lists, gap=0):
-    """Return where lists of these begin and how long they are, with gaps between them."""
-    count = np.array([len(one) for one in lists], np.int64)
-    return np.cumsum(count + gap) - count, count
-
-
 def joined(lists, gap=0):
-    start, count = places(lists, gap)
+    """Return lists side by side, with gaps between them, where they begin and how long they are."""
+    count = np.array([len(one) for one in lists], np.int64)
+    start = np.cumsum(count + gap) - count
     values = np.full(int(count.sum()) + gap * len(lists), 77, np.uint64)
     for one, first in zip(lists, start.tolist(), strict=True):
         values[first : first + len(one)] = one
@@ -153,13 +148,3 @@ def test_similarity_of_awkward_sets(isa):
     for threshold in [0.0, 1e-9, 0.5, 0.8, 1.0, *some[:: len(some) // 10 + 1]]:
         isa.number_jaccard(words, start, count, left, right, threshold, out)
         assert out.tolist() == [j if j >= threshold else -1.0 for j in exact]
-
-
-@given(st.lists(st.sets(st.integers(0, 400)), min_size=2, max_size=6), st.floats(0, 1))
-def test_similarity(sets, threshold):
-    words, start, count = packed([list(s) for s in sets])
-    left, right = (side.ravel().copy() for side in np.mgrid[: len(sets), : len(sets)])
-    exact = [oracle.jaccard(sets[a], sets[b]) for a, b in zip(left, right, strict=True)]
-    out = np.empty(len(left))
-    _sets.number_jaccard(words, start, count, left, right, threshold, out)
-    assert out.tolist() == [j if j >= threshold else -1.0 for j in exact]

@@ -1,36 +1,31 @@
 """Bands and rows: rules that choose them, the curve of a choice, and `tune`, which shows both."""
 
 import math
-import warnings
 from fractions import Fraction
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
 
 import oracle
 from combinations import every
-from fastlsh import Index, LSHParams, RecallWarning, tune
+from fastlsh import Index, LSHParams, tune
 from fastlsh.banding import steepest_bands
 from refusals import refuses
 
 
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
 @pytest.mark.parametrize("recall", [0.5, 0.9, 0.98, 0.999])
 def test_the_rule_by_brute_force(recall):
-    for threshold in (0.2, 0.5, 0.55, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0):
-        for num_perm in (1, 2, 16, 64, 100, 128, 200, 256):
-            check_the_rule(threshold, num_perm, recall)
-
-
-def check_the_rule(threshold, num_perm, recall):
-    expected = oracle.choose(threshold, num_perm, recall)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RecallWarning)
+    thresholds = 0.2, 0.5, 0.55, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0
+    for threshold, num_perm in product(thresholds, (1, 2, 16, 64, 100, 128, 200, 256)):
+        choose = partial(LSHParams.for_threshold, threshold, num_perm, recall=recall)
+        expected = oracle.choose(threshold, num_perm, recall)
         if expected is None:
-            with pytest.raises(ValueError, match="num_perm="):
-                LSHParams.for_threshold(threshold, num_perm, recall=recall)
+            refuses(ValueError, "num_perm=", choose)
         else:
-            found = LSHParams.for_threshold(threshold, num_perm, recall=recall)
-            assert (found.bands, found.rows) == expected
+            assert choose() == LSHParams(*expected)
 
 
 def test_the_default_at_0_8():

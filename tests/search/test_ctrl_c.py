@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+import timeit
 from functools import partial
 
 import numpy as np
@@ -201,18 +202,11 @@ def made(method, *given, threads):
     return getattr(MinHasher(65_535, threads=threads), method)(*given)
 
 
-def loops():
-    """Return the processor time of a million steps of Python: a measure of the machine."""
-    start = time.process_time()
-    for _ in range(1_000_000):
-        pass
-    return time.process_time() - start
-
-
 @functools.cache
 def pace():
-    """Return the least of some, which is the machine's own."""
-    return min(loops() for _ in range(5))
+    """Return the processor time of a million steps of Python, which measures the machine."""
+    statement = "for _ in range(1_000_000): pass"
+    return min(timeit.repeat(statement, timer=time.process_time, repeat=5, number=1))
 
 
 def until_answered(call, kernel, monkeypatch):

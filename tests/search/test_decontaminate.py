@@ -59,13 +59,10 @@ def cases(draw):
     return documents, items, rules
 
 
-def shingler_of(size):
-    return Shingler("word", size, words="alphanumeric", lowercase=True)
-
-
 def arguments_of(rules):
     given = rules._asdict()
-    return {"shingler": shingler_of(given.pop("size")), **given}
+    shingler = Shingler("word", given.pop("size"), words="alphanumeric", lowercase=True)
+    return {"shingler": shingler, **given}
 
 
 def named(items):

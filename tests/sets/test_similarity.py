@@ -126,23 +126,12 @@ def test_shares_of_large_sets_are_exact():
     assert containment(part, whole, shingler).tolist() == [1.0]
 
 
-def column_forms():
-    texts = ["abcdef", None, "abcdeg"]
-    yield "list", texts
-    yield "tuple", tuple(texts)
-    yield "only nulls", [None, None, None]
-    yield "bytes", [b"abcdef", None, b"abcdeg"]
-    yield "iterator", texts
-    yield "numpy", np.array(["abcdef", "", "abcdeg"])
-    yield "numpy objects", np.array(texts, object)
-
-
-@pytest.mark.parametrize(("name", "right"), list(column_forms()))
-def test_what_is_a_column(name, right):
-    texts = ["abcdef", "abcdef", "abcdef"]
-    right = iter(right) if name == "iterator" else right
-    expected = [0.0] * 3 if name == "only nulls" else [1.0, 0.0, 4 / 6]
-    assert exact_jaccard(texts, right, Shingler(size=2)).tolist() == expected
+def test_what_is_a_column():
+    left, right, size = ["abcdef"] * 3, ["abcdef", None, "abcdeg"], Shingler(size=2)
+    encoded, strings = [b"abcdef", None, b"abcdeg"], np.array(["abcdef", "", "abcdeg"])
+    for form in (right, tuple(right), iter(right), encoded, strings, np.array(right, object)):
+        assert exact_jaccard(left, form, size).tolist() == [1.0, 0.0, 4 / 6], type(form)
+    assert exact_jaccard(left, [None, None, None], size).tolist() == [0.0] * 3
 
 
 def test_columns_of_arrow_and_of_tables():
