@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh._kernels.passages import _passages
@@ -12,7 +12,6 @@ from fastlsh._kernels.passages._passages import GramTable, extend_grams, hash_gr
 from fastlsh._kernels.text._plans import CHARACTERS, WORDS
 from fastlsh._kernels.text._texts import spans_of_list
 from kernel_cases import CASES, words_of_each
-from refusals import refuses
 
 texts = st.lists(st.text("abc☃😀", max_size=40), max_size=5)
 
@@ -109,6 +108,7 @@ def test_occurrences_out_of_order():
 words = st.lists(st.lists(st.text("abcd☃😀", min_size=1, max_size=9), max_size=9), max_size=5)
 
 
+@example(collection=[[f"{number % 5000:x}" for number in range(12_000)]], bits=2**64 - 1)
 @given(words, st.sampled_from([0, 1, 2**64 - 1]))
 def test_words_have_hashes_and_numbers(collection, bits):
     documents = [" ".join(document) for document in collection]
@@ -122,22 +122,6 @@ def test_words_have_hashes_and_numbers(collection, bits):
     of_word = dict(zip(every, hashes.tolist(), strict=True))
     assert hashes.tolist() == [of_word[word] for word in every]
     assert unique == (len(set(of_word.values())) == len(first))
-
-
-def test_many_words():
-    every = [f"{number % 5000:x}" for number in range(12_000)]
-    documents = [" ".join(every)]
-    bounds, starts = words_of_each(documents)
-    hashes, numbers = np.zeros(len(bounds), np.uint64), np.zeros(len(bounds), np.uint32)
-    spans = spans_of_list(documents)
-    _passages.word_hashes(spans, starts, bounds, 2**64 - 1, hashes)
-    assert _passages.word_numbers(spans, starts, bounds, hashes, numbers)
-    assert numbers.tolist() == [number % 5000 for number in range(12_000)]
-    assert len(set(hashes.tolist())) == 5000
-
-    call, given = CASES["word_hashes"]()
-    given["bounds"][0] = 0, 10_000
-    refuses(IndexError, "word 0 has the code points 0 to 10000 of", call, **given)
 
 
 # ---- n-grams

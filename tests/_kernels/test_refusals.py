@@ -43,14 +43,17 @@ def locked(size):
     return array
 
 
-def links(place, latest):
-    """Return chains of links, of which one leads to where none may lead."""
-    previous = CASES["emit_pairs"]()[1]["previous"]
-    previous[0, place] = latest
-    return previous
+def changed(name, argument, place, value):
+    """Return an array that a sound call has, with another value at a place."""
+    array = CASES[name]()[1][argument]
+    array[place] = value
+    return array
 
 
-BAD_LINKS = [links(0, 0), *[links(1, latest) for latest in (1, 2, -2, -5, 2**31 - 1)]]
+BAD_LINKS = [
+    changed("emit_pairs", "previous", (0, place), latest)
+    for place, latest in ((0, 0), (1, 1), (1, 2), (1, -2), (1, -5), (1, 2**31 - 1))
+]
 REFUSED = [
     # ---- sets
     ("pack_numbers", IndexError, "list 0 lies outside", [{"start": np.full(5, 2**63 - 2)}]),
@@ -253,6 +256,9 @@ REFUSED = [
         {"matches": int64([0, 8, 9, 0, 3], [0, 7, 9, 0, 3])},
     ]),
     ("word_hashes", ValueError, "as many elements", [{"bounds": int64([0, 1])}]),
+    ("word_hashes", IndexError, "word 0 has the code points 0 to 10000 of", [
+        {"bounds": changed("word_hashes", "bounds", 0, (0, 10_000))},
+    ]),
     ("word_hashes", ValueError, "starts", [{"starts": np.zeros(2, np.int64)}]),
     ("word_hashes", TypeError, "token ids are no texts", [{"texts": TOKEN_IDS}]),
     ("word_numbers", ValueError, "hashes has 1 elements", [{"hashes": np.zeros(1, np.uint64)}]),

@@ -75,13 +75,9 @@ def test_hashes_in_other_memory_orders():
     forms = [np.array([0, 20, 50], kind) for kind in ("u1", "i2", "i4", "u4", "u8", ">i8")]
     for offsets in (*forms, np.array([0, 9, 20, 9, 50])[::2], (0, 20, 50)):
         assert np.array_equal(hasher.from_hashes(readonly, offsets), expected)
-
-
-def test_hashes_may_lie_anywhere():
-    hashes = np.arange(10, dtype=np.uint64)
-    found = MinHasher(16).from_hashes(hashes, [3, 3, 7])
+    found = hasher.from_hashes(hashes, [3, 3, 7])  # which may lie anywhere
     assert (found[0] == EMPTY).all()
-    assert np.array_equal(found[1], MinHasher(16).from_hashes(hashes[3:7], [0, 4])[0])
+    assert np.array_equal(found[1], hasher.from_hashes(hashes[3:7], [0, 4])[0])
 
 
 def test_from_tokens_is_words_of_size_one():
@@ -93,13 +89,6 @@ def test_from_tokens_is_words_of_size_one():
     assert np.array_equal(MinHasher(20).from_tokens(iter(as_bytes)), words)
 
 
-@pytest.mark.parametrize("none", [[], (), iter([]), np.empty(0, object)])
-def test_no_documents(none):
-    found = MinHasher(7).signatures(none)
-    assert found.shape == (0, 7)
-    assert found.dtype == np.uint32
-
-
 def test_signatures_are_written_to_out():
     texts = ["one text", "another text"]
     wide_array = np.zeros((2, 16), np.uint32)
@@ -107,19 +96,15 @@ def test_signatures_are_written_to_out():
     assert np.array_equal(wide_array, MinHasher(16).signatures(texts))
     assert MinHasher(16).from_tokens([["a"], []], out=wide_array) is wide_array
     assert (wide_array[1] == EMPTY).all()
-    assert (
-        MinHasher(16).from_hashes(np.empty(0, np.uint64), [0, 0, 0], out=wide_array) is wide_array
-    )
+    nothing = np.empty(0, np.uint64), [0, 0, 0]
+    assert MinHasher(16).from_hashes(*nothing, out=wide_array) is wide_array
     assert (wide_array == EMPTY).all()
 
 
-@pytest.mark.parametrize("num_perm", [1, 10_000, 65_535])
-def test_lengths_of_a_signature(num_perm):
-    found = MinHasher(num_perm).signatures(["a short text", ""])
-    assert found.shape == (2, num_perm)
-    shorter = MinHasher(min(num_perm, 3)).from_hashes(np.array([0], np.uint64), [0, 1])
-    assert shorter.dtype == np.uint32
-
-
-def test_repr_says_what_it_is():
+def test_shapes():
+    for none in ([], (), iter([]), np.empty(0, object)):
+        assert MinHasher(7).signatures(none).shape == (0, 7)
+    for num_perm in (1, 10_000, 65_535):
+        found = MinHasher(num_perm).signatures(["a short text", ""])
+        assert (found.shape, found.dtype) == ((2, num_perm), np.uint32)
     assert "num_perm=64" in repr(MinHasher(64))
