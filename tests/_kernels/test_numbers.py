@@ -4,7 +4,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import oracle
@@ -36,6 +36,12 @@ def packed(lists):
     return words[:end], place, size
 
 
+DRAWN = np.random.default_rng(0).integers(0, 2**64, 200_000, np.uint64)
+MANY = np.split(np.concatenate([DRAWN, DRAWN[::-1]]), 10)
+"""Beyond the first room, several times over."""
+
+
+@example(batches=[[batch.tolist()] for batch in MANY], gap=0)
 @given(st.lists(st.lists(st.lists(hashes), max_size=5), max_size=5), st.integers(0, 2))
 def test_numbers_are_dense_and_by_first_occurrence(batches, gap):
     numbers = Numbers()
@@ -65,19 +71,6 @@ def test_each_family_has_its_own_numbers(families):
         expected = {}
         wanted += [[expected.setdefault(h, len(expected) + 1) for h in one] for one in family]
     assert values.tolist() == joined(wanted, 0)[0].tolist()
-
-
-def test_many_numbers():
-    # Beyond the first room, several times over.
-    rng = np.random.default_rng(0)
-    numbers = Numbers()
-    drawn = rng.integers(0, 2**64, 200_000, np.uint64)
-    expected = {}
-    for batch in np.split(np.concatenate([drawn, drawn[::-1]]), 10):
-        wanted = [expected.setdefault(h, len(expected) + 1) for h in batch.tolist()]
-        found = batch.copy()
-        numbers.replace(found, np.array([0]), np.array([len(batch)]))
-        assert found.tolist() == wanted
 
 
 def test_numbers_given_on_threads():
