@@ -8,6 +8,7 @@ import pytest
 from every_kernel import MODULES, names_of
 from fastlsh.io import InputError, read
 from files import put
+from refusals import refuses
 
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE / "corpus"
@@ -40,20 +41,19 @@ def test_every_target_has_seeds_and_nothing_else_has():
     assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < 200_000
 
 
-def test_a_column_that_contradicts_itself(here):
-    """pyarrow ends the process if it is asked for such a column before it is told to read it."""
-    pytest.importorskip("pyarrow")
-    code = CORPUS.joinpath("tables", "histogram").read_bytes()
-    put("a.parquet", code[code.index(b"PAR1") :])
-    for how in ({}, {"on_error": "skip"}):
-        with pytest.raises(InputError, match=r"^a.parquet: .*histogram size mismatch"):
-            read("a.parquet", tokens=True, **how)
+@pytest.mark.parametrize(
+    ("seed", "how", "message"),
+    [
+        ("histogram", {"tokens": True}, r"^a.parquet: .*histogram size mismatch"),
+        ("rows", {}, r"row group 1 has \d{12} rows, but 3 values"),
+    ],
+)
+def test_tables_that_pyarrow_must_not_be_asked_for(here, seed, how, message):
+    """It ends the process for a column that contradicts itself, before it is told to read it.
 
-
-def test_rows_of_which_there_are_no_values(here):
-    """Of 155,000,000,000 rows, as the footer says, pyarrow filled all memory with nulls."""
+    And fills all memory with nulls for 155,000,000,000 rows, as the footer says.
+    """
     pytest.importorskip("pyarrow")
-    put("a.parquet", CORPUS.joinpath("tables", "rows").read_bytes()[3:])
-    for how in ({}, {"on_error": "skip"}):
-        with pytest.raises(InputError, match=r"row group 1 has \d{12} rows, but 3 values"):
-            read("a.parquet", **how)
+    put("a.parquet", CORPUS.joinpath("tables", seed).read_bytes()[3:])
+    for more in ({}, {"on_error": "skip"}):
+        refuses(InputError, message, read, "a.parquet", **how, **more)
