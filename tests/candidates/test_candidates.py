@@ -34,20 +34,17 @@ def banded(draw):
 
 
 @given(banded())
-def test_keys(case):
+def test_keys_and_candidates(case):
+    """Columns beyond the bands are not used."""
     signatures, params = case
-    found = band_keys(signatures, params)
-    assert found.dtype == np.uint64
-    assert found.shape == (params.bands, len(signatures))
-    assert found.tolist() == oracle.band_keys(signatures.tolist(), params.bands, params.rows)
-
-
-@given(banded())
-def test_candidates(case):
-    signatures, params = case
+    rows, banding = signatures.tolist(), (params.bands, params.rows)
+    keys = band_keys(signatures, params)
+    assert keys.dtype == np.uint64
+    assert keys.shape == (params.bands, len(signatures))
+    assert keys.tolist() == oracle.band_keys(rows, *banding)
     found = candidate_pairs(signatures, params)
-    expected = oracle.candidate_pairs(signatures.tolist(), params.bands, params.rows)
-    assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == expected
+    pairs = list(zip(found.left.tolist(), found.right.tolist(), strict=True))
+    assert pairs == oracle.candidate_pairs(rows, *banding)
     assert np.isnan(found.similarity).all()
     assert found.documents == len(signatures)
 
@@ -85,12 +82,6 @@ def test_more_pairs_than_allowed(case, most):
         assert sum(len(left) for left, _ in blocks) == len(expected)
 
 
-def test_columns_beyond_the_bands_are_not_used():
-    signatures = np.array([[1, 2, 3], [1, 2, 4], [5, 6, 3]], np.uint32)
-    (pair,) = candidate_pairs(signatures, LSHParams(1, 2))
-    assert pair[:2] == (0, 1)
-
-
 def test_other_memory_orders():
     values = np.random.default_rng(0).integers(0, 3, (20, 12), np.uint32)
     params = LSHParams(3, 4)
@@ -119,19 +110,9 @@ def test_other_memory_orders():
 )
 def test_bad_signatures(function, signatures, error):
     refuses(error, "signatures", function, signatures, LSHParams(2, 2))
-
-
-@pytest.mark.parametrize("function", [band_keys, candidate_pairs])
-@pytest.mark.parametrize("params", [None, (2, 2), 4, "2x2"])
-def test_params_of_another_type(function, params):
-    with pytest.raises(TypeError, match=r"params must be LSHParams\(bands, rows\), got"):
-        function(np.zeros((2, 4), np.uint32), params)
-
-
-def test_no_documents():
-    none = np.empty((0, 8), np.uint32)
-    assert band_keys(none, LSHParams(2, 4)).shape == (2, 0)
-    assert len(candidate_pairs(none, LSHParams(2, 4))) == 0
+    message = r"params must be LSHParams\(bands, rows\), got"
+    for params in (None, (2, 2), 4, "2x2"):
+        refuses(TypeError, message, function, np.zeros((2, 4), np.uint32), params)
 
 
 # ---- links and families, against dictionaries

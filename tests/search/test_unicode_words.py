@@ -9,22 +9,13 @@ from fastlsh import Index, Key, Shingler
 
 KEY = Key(bytes(range(32)))
 LETTERS = "山水天地人ひらカーกขཀ"
-DRAW = random.Random(3)
-
-
-def texts_of(n, longest=700):
-    """Return texts of letters, some of them changed copies of the one before."""
-    texts = []
-    for number in range(n):
-        letters = DRAW.choices(LETTERS, k=DRAW.choice([40, 63, 64, 65, 130, longest]))
-        if number % 3:
-            letters = list(texts[-1])
-            letters[len(letters) // 2] = DRAW.choice(LETTERS)
-        texts.append("".join(letters))
-    return texts
-
-
-TEXTS = texts_of(24)
+DRAW, TEXTS = random.Random(3), []
+for number in range(24):  # two of three texts are changed copies of the one before
+    letters = DRAW.choices(LETTERS, k=DRAW.choice([40, 63, 64, 65, 130, 700]))
+    if number % 3:
+        letters = list(TEXTS[-1])
+        letters[len(letters) // 2] = DRAW.choice(LETTERS)
+    TEXTS.append("".join(letters))
 SPACED = [" ".join(text) for text in TEXTS]
 
 
