@@ -108,16 +108,10 @@ class TestEnsemble:
                     if lower <= other_size <= upper
                     and (cut == other.hashvalues[: b * r].reshape(b, r)).all(axis=1).any()
                 }
-            found = list(ensemble.query(sketch, size))
-            assert len(found) == len(set(found))
-            assert set(found) == expected
-
-    def test_pickle(self):
-        ensemble, entries = MinHashLSHEnsemble(**OPTIONS), self.entries()
-        ensemble.index(entries)
-        again = pickle.loads(pickle.dumps(ensemble))
-        for _, sketch, size in entries:
-            assert set(again.query(sketch, size)) == set(ensemble.query(sketch, size))
+            for each in (ensemble, pickle.loads(pickle.dumps(ensemble))):
+                found = list(each.query(sketch, size))
+                assert len(found) == len(set(found))
+                assert set(found) == expected
 
     def test_fewer_sizes_than_parts(self):
         ensemble = MinHashLSHEnsemble(**OPTIONS)

@@ -4,21 +4,19 @@ import json
 import pickle
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from combinations import first
+from combinations import every, first
 from fastlsh.compat import datasketch
 from fastlsh.compat.datasketch.index import Storages, Tables
 from fastlsh.compat.datasketch.lsh import MinHashLSH
 from fastlsh.compat.datasketch.params import optimal_containment_param, optimal_param
-from fastlsh.compat.datasketch.storage import (
-    DictListStorage,
-    DictSetStorage,
-)
+from fastlsh.compat.datasketch.storage import DictListStorage, DictSetStorage
 from refusals import refuses
 from running import at_once, hasty_switching
 from stand_ins import Model, Sketch, Weighted, band_key, sketches
@@ -135,11 +133,15 @@ class TestParameters:
     def test_errors(self, arguments, message):
         refuses(ValueError, message, MinHashLSH, **arguments)
 
+    def test_no_cassandra(self):
+        config = {"type": "cassandra", "cassandra": {}}
+        refuses(NotImplementedError, "no index in Cassandra", MinHashLSH, storage_config=config)
+
     @pytest.mark.parametrize("basename", ["x", None])
     def test_a_basename_that_is_no_bytes(self, basename):
+        config, said = {"type": "dict", "basename": basename}, f"must be bytes, got {basename!r}"
         for more in ({}, {"hashfunc": short}):
-            with pytest.raises(TypeError, match=f"basename must be bytes, got {basename!r}"):
-                MinHashLSH(storage_config={"type": "dict", "basename": basename}, **more)
+            refuses(TypeError, f"basename {said}", MinHashLSH, storage_config=config, **more)
         assert MinHashLSH(storage_config={"type": "dict", "basename": b"x"}).is_empty()
 
     def test_storages_can_be_assigned(self):
@@ -152,23 +154,53 @@ class TestParameters:
         index.keys = index.keys
         assert list(index.keys) == index.query(sketch) == ["a"]
 
-    def test_no_cassandra(self):
-        with pytest.raises(NotImplementedError, match="no index in Cassandra"):
-            MinHashLSH(storage_config={"type": "cassandra", "cassandra": {}})
+
+ENGINES = [{}, {"prepickle": True}, {"hashfunc": short}]
 
 
-@pytest.mark.parametrize("options", [{}, {"prepickle": True}, {"hashfunc": short}], ids=by_text)
+@pytest.mark.parametrize("options", ENGINES, ids=by_text)
 class TestEveryEngine:
-    def test_query(self, options):
-        index, model, rows = filled(**options)
+    @pytest.mark.parametrize("seed", every(3, range(6)))
+    def test_any_sequence_of_calls(self, options, seed):
+        draw, rows = Random(seed), sketches(60, 13)
+        index, model = MinHashLSH(num_perm=13, params=(4, 3), **options), Model(4, 3)
         if "hashfunc" in options:
             model.cut = lambda sketch: [short(key) for key in Model.cut(model, sketch)]
-            for key, cuts in model.bands.items():
-                model.bands[key] = [[short(key) for key in cut] for cut in cuts]
-        for sketch in rows + sketches(20, 13, seed=5):
-            found = index.query(sketch)
+        for step in range(150):
+            what = draw.choice(["insert"] * 6 + ["again", "remove", "remove", "merge", "pickle"])
+            known = draw.choice([*model.bands, None])
+            if what == "insert" or (what == "again" and known is None):
+                index.insert(("key", step), rows[step % 60])
+                model.insert(("key", step), rows[step % 60])
+            elif what == "again":  # it is found by both, and removed with both
+                index.insert(known, rows[step % 60], check_duplication=False)
+                model.insert(known, rows[step % 60])
+            elif what == "remove" and known is not None:
+                index.remove(known)
+                del model.bands[known]
+            elif what == "merge":
+                other = MinHashLSH(num_perm=13, params=(4, 3), **options)
+                for number in range(draw.randrange(4)):
+                    other.insert(("more", step, number), rows[number])
+                    model.insert(("more", step, number), rows[number])
+                index.merge(other, check_overlap=draw.random() < 0.5)
+            elif what == "pickle":
+                again = pickle.loads(pickle.dumps(index))
+                assert again.__dict__.keys() == index.__dict__.keys()
+                index = again
+            assert known in index if known in model.bands else known not in index
+            found = index.query(rows[draw.randrange(60)])
             assert len(found) == len(set(found))
-            assert set(found) == model.query(sketch)
+            assert len(index.keys) == len(model.bands)
+        for sketch in rows + sketches(20, 13, seed=5):
+            assert set(index.query(sketch)) == model.query(sketch)
+        buckets = [model.buckets(band) for band in range(4)]
+        counts = [sorted(map(len, each.values())) for each in buckets]
+        assert [sorted(each.values()) for each in index.get_counts()] == counts
+        for key in model.bands:
+            index.remove(key)
+        assert index.is_empty()
+        assert [len(table) for table in index.hashtables] == [0] * 4
 
     def test_errors(self, options):
         index, _, rows = filled(**options)
@@ -181,74 +213,10 @@ class TestEveryEngine:
             with pytest.raises(ValueError, match="scheme 'legacy' does not match scheme 'affine"):
                 call(Sketch(rows[0].hashvalues, "legacy"))
         assert "x" not in index
-
-    def test_remove(self, options):
-        index, _, rows = filled(**options)
-        index.remove("key 3")
-        assert "key 3" not in index
-        assert "key 4" in index
-        assert all("key 3" not in index.query(sketch) for sketch in rows)
-        assert "key 4" in index.query(rows[4])
-        for table in index.hashtables:
-            assert all(table[key] for key in table)
-        for i in range(60):
-            if i != 3:
-                index.remove(f"key {i}")
-        assert index.is_empty()
-        assert [len(table) for table in index.hashtables] == [0] * 4
-        again = pickle.loads(pickle.dumps(index))
-        assert again.is_empty()
-        assert again.get_counts() == [{}] * 4
-        index.merge(again)
-        index.insert("key 3", rows[3])
-        assert index.query(rows[3]) == ["key 3"]
-
-    def test_a_key_inserted_twice_is_found_by_both_and_removed_with_both(self, options):
-        index = MinHashLSH(num_perm=4, params=(2, 2), **options)
-        first, second = Sketch(np.arange(4, dtype=np.uint32)), Sketch(np.arange(4, dtype="u4") + 9)
-        index.insert("twice", first)
-        index.insert("twice", second, check_duplication=False)
-        index.insert("other", first)
-        assert set(index.query(first)) == {"twice", "other"}
-        assert index.query(second) == ["twice"]
-        assert len(index.keys) == 2
-        assert [sum(counts.values()) for counts in index.get_counts()] == [3, 3]
-        index.remove("twice")
-        assert index.query(first) == ["other"]
-        assert index.query(second) == []
-        assert len(index.keys) == 1
-
-    def test_pickle(self, options):
-        index, _, rows = filled(**options)
-        index.remove("key 5")
-        again = pickle.loads(pickle.dumps(index))
-        assert again.__dict__.keys() == index.__dict__.keys()
-        assert list(again.keys) == list(index.keys)
-        assert again.get_counts() == index.get_counts()
-        for sketch in rows:
-            assert set(again.query(sketch)) == set(index.query(sketch))
-        refuses(ValueError, "scheme", again.query, Sketch(rows[0].hashvalues, "legacy"))
-        again.insert("key 5", rows[5])
-        assert "key 5" not in index
-
-    def test_merge(self, options):
-        index, _, rows = filled(**options)
-        other = MinHashLSH(num_perm=13, params=(4, 3), **options)
-        more = sketches(30, 13, seed=3)
-        for i, sketch in enumerate(more):
-            other.insert(("more", i), sketch)
-        index.merge(other, check_overlap=True)
-        for i, sketch in enumerate(more):
-            assert ("more", i) in index.query(sketch)
-            assert set(other.query(sketch)) <= set(index.query(sketch))
-        assert len(index.keys) == 90
-        assert len(other.keys) == 30
-        refuses(ValueError, "overlapping", index.merge, other, check_overlap=True)
-        index.merge(other)
-        assert len(index.keys) == 90
         empty = MinHashLSH(num_perm=13, params=(4, 3), **options)
         empty.merge(index)
-        refuses(ValueError, "scheme", empty.query, Sketch(rows[0].hashvalues, "legacy"))
+        for each in (empty, pickle.loads(pickle.dumps(index))):
+            refuses(ValueError, "scheme", each.query, Sketch(rows[0].hashvalues, "legacy"))
 
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
@@ -422,28 +390,24 @@ def test_many_hashable_keys(data):
     assert index.is_empty()
 
 
-class TestMergeErrors:
-    def test_other_parameters(self):
-        index = MinHashLSH(num_perm=16, params=(4, 4))
-        for other in (
-            MinHashLSH(num_perm=16, params=(8, 2)),
-            MinHashLSH(num_perm=17, params=(4, 4)),
-        ):
-            refuses(ValueError, "different initialization parameters", index.merge, other)
-
-    def test_other_type(self):
-        with pytest.raises(ValueError, match="type MinHashLSH and type int"):
-            MinHashLSH(num_perm=16, params=(4, 4)).merge(3)
-
-    def test_other_scheme(self):
-        pair = [MinHashLSH(num_perm=2, params=(2, 1)) for _ in range(2)]
-        for index, scheme in zip(pair, ("legacy", "affine64"), strict=True):
-            index.insert(scheme, Sketch(np.zeros(2, np.uint64), scheme))
-        with pytest.raises(ValueError, match="'affine64' into one indexed with scheme 'legacy'"):
-            pair[0].merge(pair[1])
+def test_what_does_not_merge():
+    index, same = (MinHashLSH(num_perm=4, params=(4, 1)) for _ in range(2))
+    index.insert("legacy", Sketch(np.zeros(4, np.uint64), "legacy"))
+    same.insert("affine64", Sketch(np.zeros(4, np.uint64), "affine64"))
+    for other, said in (
+        (MinHashLSH(num_perm=4, params=(2, 2)), "different initialization parameters"),
+        (MinHashLSH(num_perm=5, params=(4, 1)), "different initialization parameters"),
+        (3, "type MinHashLSH and type int"),
+        (same, "'affine64' into one indexed with scheme 'legacy'"),
+    ):
+        refuses(ValueError, said, index.merge, other)
+    again = pickle.loads(pickle.dumps(index))
+    refuses(ValueError, "overlapping", index.merge, again, check_overlap=True)
+    index.merge(again)
+    assert len(index.keys) == 1
 
 
-def datasketchs_state(index, engine=dict):
+def datasketchs_state(index):
     """Return what datasketch's MinHashLSH has in its `__dict__`."""
     keys, tables = DictListStorage(), [DictSetStorage() for _ in range(index.b)]
     for key in index.keys:

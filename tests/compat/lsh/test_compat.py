@@ -5,16 +5,18 @@ import json
 import pickle
 import sys
 import weakref
+from ast import literal_eval
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastlsh
 from fastlsh.compat.lsh import cache, cMinhash, minhash
 from fastlsh.compat.lsh.cache import Cache
 from fastlsh.compat.lsh.minhash import MinHasher
+from lsh_sequences import RECORD, RECORDED, answers, sequence
 from murmur import fingerprint
 from refusals import refuses
 
@@ -340,3 +342,30 @@ def test_the_example_collection(examples):
     assert len(expected) > 40
     assert expected <= set(docs.get_all_duplicates())
     assert minhash.MinHasher is MinHasher
+
+
+# ---- random sequences of calls: a strict drop-in answers, and fails, as lsh 0.3.0
+
+
+def test_the_recorded_answers_of_lsh():
+    lines = RECORD.read_text("ascii").splitlines()
+    assert len(lines) == RECORDED
+    for line in lines:
+        hasher, num_bands, calls, expected = literal_eval(line)
+        assert answers("fastlsh.compat.lsh", hasher, num_bands, calls, strict=True) == expected, (
+            hasher,
+            num_bands,
+        )
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_the_answers_of_lsh(data):
+    pytest.importorskip("lsh.cMinhash", reason="lsh 0.3.0 is built from its source, with Cython")
+
+    class Drawn:
+        def choice(self, values):
+            return values[data.draw(st.integers(0, len(values) - 1))]
+
+    drawn = sequence(Drawn())
+    assert answers("fastlsh.compat.lsh", *drawn, strict=True) == answers("lsh", *drawn), drawn
