@@ -2,7 +2,7 @@
 
 import os
 import random
-import uuid
+import tempfile
 from itertools import permutations
 
 import numpy as np
@@ -39,42 +39,25 @@ def texts_of(seed, different, copies):
 SIZES = ["usual", "small"]
 
 
-class Kinds:
-    """The same documents in an index in memory, in a file and in a database."""
-
-    def __init__(self, database, folder, address):
-        self.database = database
-        self.folder = folder
-        self.address = address
-
-    def place(self):
-        """Return where a new index in the database may be."""
-        name = uuid.uuid4().hex
-        return f"{self.address}#{name}" if self.address else os.path.join(self.folder, name)
-
-    def of(self, texts, gone, verify="exact"):
-        memory = Index(0.6, verify=verify, **SMALL)
-        memory.insert_many(range(len(texts)), texts)
-        for number in gone:
-            memory.remove(number)
-        name = os.path.join(self.folder, uuid.uuid4().hex)
-        memory.save(name)
+def all_kinds(backend, texts, gone, verify="exact"):
+    """Yield the same documents in an index in memory, in a file and in a database."""
+    memory = Index(0.6, verify=verify, **SMALL)
+    memory.insert_many(range(len(texts)), texts)
+    for number in gone:
+        memory.remove(number)
+    with tempfile.TemporaryDirectory() as folder:
+        memory.save(os.path.join(folder, "index"))
         yield "memory", memory
-        yield "file", Index.load(name, mmap=True)
-        with Index.open(self.place(), 0.6, verify=verify, **SMALL) as index:
-            index.insert_many(range(len(texts)), texts)
-            with index.batch():
-                for number in gone:
-                    index.remove(number)
-            yield self.database, index
+        yield "file", Index.load(os.path.join(folder, "index"), mmap=True)
+    with backend(0.6, verify=verify, **SMALL) as index:
+        index.insert_many(range(len(texts)), texts)
+        with index.batch():
+            for number in gone:
+                index.remove(number)
+        yield backend.kind, index
 
 
-@pytest.fixture(scope="module", params=["sqlite", "redis"])
-def kinds(tmp_path_factory, request):
-    folder = os.fspath(tmp_path_factory.mktemp("copies"))
-    is_redis = request.param == "redis"
-    address = request.getfixturevalue("redis_address") if is_redis else None
-    return Kinds(request.param, folder, address)
+databases = pytest.mark.parametrize("backend", ["sqlite", "redis"], indirect=True)
 
 
 def answer_of(result):
@@ -102,9 +85,10 @@ def sizes(request):
 @pytest.mark.parametrize(
     ("verify", "sizes"), covering(["exact", "signature", "none"], SIZES), indirect=["sizes"]
 )
+@databases
 @strategies.share(8)
 @given(data=st.data())
-def test_all_kinds_of_index_give_one_answer(kinds, sizes, verify, data):
+def test_all_kinds_of_index_give_one_answer(backend, sizes, verify, data):
     different = data.draw(st.sampled_from([2, 10, 60, 150]))
     copies = data.draw(st.sampled_from([0, 70, 300]))
     known, new = texts_of(data.draw(st.integers(0, 10**6)), different, copies)
@@ -116,7 +100,7 @@ def test_all_kinds_of_index_give_one_answer(kinds, sizes, verify, data):
     plain = deduplicate(new, 0.6, against=[known[n] for n in left], against_ids=left, **given)
     names = [f"new {number}" for number in range(len(new))]
     answers, unique = {}, {}
-    for kind, index in kinds.of(known, gone, verify):
+    for kind, index in all_kinds(backend, known, gone, verify):
         answers[kind] = (
             answer_of(deduplicate(new, 0.6, against=index, **given)),
             repr([index.query_many(new, limit=limit) for limit in (None, 1, 70)]),
@@ -128,31 +112,25 @@ def test_all_kinds_of_index_give_one_answer(kinds, sizes, verify, data):
     if verify == "exact":
         assert answers["memory"][0] == answer_of(plain)
     assert answers["file"] == answers["memory"]
-    assert answers[kinds.database] == answers["memory"]
-    assert unique[kinds.database] == unique["memory"]
+    assert answers[backend.kind] == answers["memory"]
+    assert unique[backend.kind] == unique["memory"]
 
 
-def test_copies_of_another_document_before_the_match(kinds):
+@databases
+def test_copies_of_another_document_before_the_match(backend):
     """300 copies of a document, and behind them one of the same buckets that is more alike."""
     text = "the words that all of these documents have in common, more or less"
     known, new = [text + " and more of them"] * 300 + [text], [text, text + "!"]
     plain = deduplicate(new, 0.6, against=known, **SMALL)
     assert plain.against_index.tolist() == [300, 0]
-    for kind, index in kinds.of(known, []):
+    for kind, index in all_kinds(backend, known, []):
         result = deduplicate(new, 0.6, against=index, **SMALL)
         assert answer_of(result) == answer_of(plain), kind
 
 
-def location_of(kind, request, tmp_path):
-    """Return where an index may be; what needs a server is left to .ci/run."""
-    if kind == "redis":
-        return f"{request.getfixturevalue('redis_address')}#{uuid.uuid4().hex}"
-    return str(tmp_path / "index")
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "redis"])
+@databases
 @pytest.mark.usefixtures("sizes")
-def test_a_copy_behind_many_others_in_all_of_its_buckets(tmp_path, request, kind):
+def test_a_copy_behind_many_others_in_all_of_its_buckets(backend):
     """The words of all documents are the same, in other orders: so are their signatures."""
     orders = [
         " ".join(words) for words in permutations(["one", "two", "three", "four", "five", "six"])
@@ -161,7 +139,7 @@ def test_a_copy_behind_many_others_in_all_of_its_buckets(tmp_path, request, kind
     words = Shingler("word", 1)
     plain = deduplicate([text], 0.6, against=known, shingler=words)
     assert plain.against_index.tolist() == [399]
-    with Index.open(location_of(kind, request, tmp_path), 0.6, shingler=words) as index:
+    with backend(0.6, shingler=words) as index:
         index.insert_many(range(400), known)
         result = deduplicate([text], 0.6, against=index, shingler=words)
     assert answer_of(result) == answer_of(plain)
@@ -177,14 +155,15 @@ def colliding_values():
     return next((a, b) for a, b in pairs if a != b)
 
 
-def test_another_bucket_with_the_same_tag(kinds, monkeypatch):
+@databases
+def test_another_bucket_with_the_same_tag(backend, monkeypatch):
     """However many documents it has, they are not among the first of this bucket."""
     monkeypatch.setattr(sqlite.store, "RECENT", 40)
     given = {"num_perm": 8, "bands": 1, "rows": 1, "verify": "signature"}
     one, other = colliding_values()
     rows = np.random.default_rng(1).integers(0, 2**32, (401, 8), np.uint32)
     rows[:, 0], rows[400, 0] = one, other
-    with Index.open(kinds.place(), 0.9, **given) as index:
+    with backend(0.9, **given) as index:
         index.insert_many(range(401), signatures=rows)
         assert index.insert_unique(["new"], signatures=rows[400:]).tolist() == [False]
         assert index.limited == 0
@@ -193,10 +172,10 @@ def test_another_bucket_with_the_same_tag(kinds, monkeypatch):
         assert index.limited == 0
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "redis"])
-def test_a_copy_appears_with_its_documents(tmp_path, request, kind):
+@databases
+def test_a_copy_appears_with_its_documents(backend):
     """Until then there is nothing, so that a process that is killed leaves no empty index."""
-    where = location_of(kind, request, tmp_path)
+    where = backend.new_place()
     index = Index(0.7)
     index.insert_many(["a", "b"], ["one text of them", "something that is different"])
     blocks = index._backend.blocks
@@ -212,7 +191,8 @@ def test_a_copy_appears_with_its_documents(tmp_path, request, kind):
     index._backend.blocks = watched
     index.copy_to(where)
     assert seen
-    assert os.listdir(tmp_path) == (["index"] if kind == "sqlite" else [])
+    if backend.kind == "sqlite":
+        assert not [name for name in os.listdir(backend.place) if name.startswith(".")]
     with Index.open(where, read_only=True) as copy:
         assert list(copy) == ["a", "b"]
     with pytest.raises(FileExistsError):
