@@ -180,22 +180,6 @@ def test_saved_in_every_way(tmp_path):
     assert by_sets.query("abcd") == [(1, 1.0)]
 
 
-@pytest.mark.parametrize(
-    ("expected", "message"),
-    [
-        ({"rule": "jaccard"}, "the index was saved with rule='contained', not 'jaccard'"),
-        ({"containment": 0.9}, "the index was saved with containment=0.8, not 0.9"),
-        ({"search": "jaccard"}, "the index was saved with search='containment', not 'jaccard'"),
-    ],
-)
-def test_an_index_of_another_rule_is_refused(tmp_path, expected, message):
-    index = Index(containment=0.8, **RULE, **SMALL)
-    index.copy_to(tmp_path / "index.db")
-    refuses(ValueError, f"index.db: {message}$", Index.open, tmp_path / "index.db", **expected)
-    index.save(tmp_path / "one.index")
-    refuses(ValueError, f"one.index: {message}$", Index.load, tmp_path / "one.index", **expected)
-
-
 def test_an_index_keeps_the_bands_that_its_recall_chose(backend):
     if not backend.stored:
         pytest.skip("an index in memory is not opened")
@@ -230,9 +214,6 @@ def test_what_is_refused(tmp_path):
         Index.open(nowhere, **RULE)
     with Index.open(nowhere, containment=0.9, **RULE) as index:
         assert index.threshold == 0.9
-    plain.save(tmp_path / "index")
-    with pytest.raises(ValueError, match=r"saved with rule='jaccard', not 'contained'$"):
-        Index.load(tmp_path / "index", rule="contained")
 
 
 def test_the_rule_with_a_search_by_similarity(backend):

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from fastlsh import Index, Shingler
+from fastlsh import Index
 from fastlsh.index.sqlite import connection, store
 from fastlsh.index.sqlite.runs import read_pages
 from refusals import refuses
@@ -23,25 +24,6 @@ TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "index"
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"threshold": 0.6}, "threshold=0.7, not 0.6"),
-        ({"seed": 2}, "seed=1, not 2"),
-        ({"num_perm": 64}, "num_perm=128, not 64"),
-        ({"verify": "signature"}, "verify='exact', not 'signature'"),
-        ({"shingler": Shingler(size=5)}, "with another shingler: size=9, not 5"),
-    ],
-)
-def test_other_parameters(path, given, said):
-    Index.open(path, 0.7).close()
-    before = path.read_bytes()
-    with pytest.raises(ValueError, match=said) as error:
-        Index.open(path, **given)
-    assert str(error.value).startswith(f"{path}: ")
-    assert path.read_bytes() == before
 
 
 def database(path, *statements):
@@ -107,17 +89,26 @@ def sound(tmp_path_factory):
         "DELETE FROM pages",
         "UPDATE documents SET id = CAST(x'd1d1' AS TEXT) WHERE number = 59",
         "DELETE FROM pages WHERE page = 2",
+        "DELETE FROM parameters",
+        "INSERT INTO parameters SELECT * FROM parameters",
     ],
 )
 def test_a_damaged_database(path, sound, damage, monkeypatch):
     monkeypatch.setattr(store, "RECENT", 32)
     path.write_bytes(sound)
     database(path, damage)
-    with Index.open(path) as index:
-        for ask in (lambda: index.query_many(TEXTS), lambda: list(map(index.query, TEXTS))):
-            with pytest.raises(ValueError, match="the index is damaged") as error:
-                ask()
-            assert str(error.value).startswith(f"{path}: ")
+
+    def ask_one_by_one():
+        with Index.open(path) as index:
+            return list(map(index.query, TEXTS))
+
+    def ask_together():
+        with Index.open(path) as index:
+            return index.query_many(TEXTS)
+
+    said = ": malformed: its parameters" if "parameters" in damage else ""
+    for ask in (ask_one_by_one, ask_together):
+        refuses(ValueError, f"^{re.escape(str(path))}: the index is damaged{said}", ask)
 
 
 @pytest.mark.parametrize("places", [16, pytest.param(70, marks=pytest.mark.exhaustive)])
@@ -179,23 +170,14 @@ def test_errors_of_the_caller_stay_what_they_are(path):
         b"\xff".decode()
 
 
-@pytest.mark.parametrize(
-    "damage", ["DELETE FROM parameters", "INSERT INTO parameters SELECT * FROM parameters"]
-)
-def test_parameters_that_are_no_single_row(path, damage):
-    Index.open(path, 0.7).close()
-    database(path, damage)
-    refuses(ValueError, "the index is damaged: malformed: its parameters", Index.open, path)
-
-
 def test_documents_without_a_number(path):
     with Index.open(path, 0.7) as index:
         index.insert("a", TEXTS[0])
     database(path, "DROP TABLE documents")
     database(path, "CREATE TABLE documents (number, id, seal, signature, content)")
     database(path, "INSERT INTO documents VALUES (NULL, 'a', 0, x'', x'')")
-    with pytest.raises(ValueError, match="the index is damaged: malformed: a document has no num"):
-        Index.open(path).remove("a")
+    said = "the index is damaged: malformed: a document has no number"
+    refuses(ValueError, said, Index.open(path).remove, "a")
 
 
 def test_a_location_without_an_index(path):
@@ -280,16 +262,16 @@ def test_what_a_failed_batch_could_not_compare_is_not_counted(path):
         assert index.limited > 0
 
 
-@pytest.mark.parametrize("removed", [False, True])
-def test_readers_follow_a_writer(path, removed):
+def test_readers_follow_a_writer(path):
     with Index.open(path, 0.8) as writer, Index.open(path, read_only=True) as reader:
         memory = Index(0.8)
         for first in range(0, 60, 10):
             names = range(first, first + 10)
             for index in (writer, memory):
                 index.insert_many(names, TEXTS[first : first + 10])
-                if removed:
-                    index.remove(first + 3)
+            assert reader.query_many(TEXTS) == memory.query_many(TEXTS)
+            for index in (writer, memory):
+                index.remove(first + 3)
             assert reader.query_many(TEXTS) == memory.query_many(TEXTS)
             assert list(reader) == list(memory)
 
