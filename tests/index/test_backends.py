@@ -109,20 +109,6 @@ def test_what_a_batch_has_removed_is_in_nobodys_way(backend):
         assert len(index.query(text)) == 20
 
 
-def test_a_change_that_fails_in_a_batch(backend):
-    """What the batch has done before is still there, for questions as for changes."""
-    texts = texts_alike(30)
-    with backend(0.6, **SMALL) as index:
-        index.insert_many(range(8), texts[:8])
-        with index.batch():
-            index.insert_many(range(8, 20), texts[8:20])
-            before = list(index), index.query_many(texts)
-            refuses(ValueError, "is in the index already", index.insert_many, [21, 3], texts[:2])
-            assert len(index) == 20
-            assert (list(index), index.query_many(texts)) == before
-        assert (list(index), index.query_many(texts)) == before
-
-
 def test_more_than_256_bands(backend):
     rows = np.random.default_rng(0).integers(0, 2**32, (20, 600), np.uint32)
     rows[7, 1::2] = rows[3, 1::2]
@@ -153,9 +139,6 @@ def test_texts_can_be_read_back(backend, unit, texts, expected):
     index.remove(0)
     assert next(index.items()) == (1, expected[1])
     refuses(KeyError, "0", index.text, 0)
-
-
-def test_texts_are_read_back_normalised(backend):
     index = backend(0.8, shingler=Shingler(size=2, lowercase=True, collapse_whitespace=True))
     index.insert("a", " The  Quick ")
     assert index.text("a") == "the quick"
@@ -194,11 +177,8 @@ def test_a_query_with_a_higher_threshold(backend):
     with pytest.raises(ValueError, match=r"threshold=0\.3 is below that of the index, 0\.4"):
         index.query(texts[0], threshold=0.3)
     refuses(ValueError, "threshold must be", index.query, texts[0], threshold=1.5)
-
-
-def test_a_threshold_needs_similarities(backend):
-    with pytest.raises(ValueError, match='the index has verify="none"'):
-        backend(0.8, verify="none").query("a", threshold=0.9)
+    no_similarities = backend(0.8, verify="none").query
+    refuses(ValueError, 'the index has verify="none"', no_similarities, "a", threshold=0.9)
 
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
@@ -244,8 +224,9 @@ def test_copies_from_form_to_form(stored, tmp_path):
     assert_same(Index.load(one_file), memory, TEXTS)
 
 
-def test_writers_take_turns(stored):
-    with stored() as index, Index.open(location_of(index), wait=0.05) as other:
+@pytest.mark.parametrize("wait", [0, 0.05])
+def test_writers_take_turns(stored, wait):
+    with stored() as index, Index.open(location_of(index), wait=wait) as other:
         with index.batch():
             index.insert("a", TEXTS[0])
             with pytest.raises(TimeoutError, match="another process is writing") as error:

@@ -1,4 +1,4 @@
-"""What an index saves has the byte order of its machine, and is refused by one with the other."""
+"""What an index saves is as documented, in the byte order of its machine; others refuse it."""
 
 import json
 import struct
@@ -6,8 +6,10 @@ import sys
 from binascii import crc32
 from functools import partial
 
+import numpy as np
 import pytest
 
+import oracle
 from fastlsh import Index, Shingler
 from fastlsh.index import storage
 
@@ -41,16 +43,22 @@ def made(way):
     return index
 
 
-def arrays_of(path):
-    """Return the arrays of a file by name: their type and bytes."""
+def parts_of(path):
+    """Read a file as docs/index-format.md has it: its header, and types and bytes by name."""
     data = path.read_bytes()
-    (length,) = struct.unpack_from("<Q", data, 16)
+    magic, version, checksum, length = struct.unpack_from("<8sIIQ", data)
+    assert (magic, version) == (b"\x89fastlsh", 1)
+    assert checksum == crc32(data[24 : 24 + length])
+    assert (24 + length) % 64 == 0
     header = json.loads(data[24 : 24 + length])
     found = {}
     for entry in header["arrays"]:
-        first = 24 + length + entry["offset"]
-        found[entry["name"]] = entry["dtype"], data[first : first + entry["size"]]
-    return found
+        start = 24 + length + entry["offset"]
+        code = data[start : start + entry["size"]]
+        assert start % 64 == 0
+        assert crc32(code) == entry["crc32"]
+        found[entry["name"]] = entry["dtype"], code
+    return header, found
 
 
 def packed(text):
@@ -65,16 +73,40 @@ def packed(text):
 
 def test_packed_texts_are_what_the_page_says(tmp_path):
     made("texts").save(tmp_path / "index")
-    arrays = arrays_of(tmp_path / "index")
+    _, arrays = parts_of(tmp_path / "index")
     assert arrays["contents"] == (f"{ORDER}u8", b"".join(packed(text) for text in TEXTS))
     assert {dtype[0] for dtype, _ in arrays.values()} == {ORDER, "|"}
+
+
+def test_one_document_is_where_the_page_says(tmp_path):
+    index = Index(0.8, num_perm=8, bands=2, rows=4, verify="signature")
+    row = np.arange(8, dtype=np.uint32)
+    index.insert(77, signature=row)
+    index.save(tmp_path / "index")
+    header, found = parts_of(tmp_path / "index")
+    arrays = {name: np.frombuffer(code, dtype) for name, (dtype, code) in found.items()}
+    (shape,) = (entry["shape"] for entry in header["arrays"] if entry["name"] == "signatures")
+    assert arrays["signatures"].reshape(shape).tolist() == [row.tolist()]
+    assert found["id_bytes"][1] == (77).to_bytes(8, "little")
+    tables = np.split(arrays["slots"], np.cumsum(header["sizes"]["slots"])[:-1])
+    for band, slots in enumerate(tables):
+        tag = oracle.band_key(row[4 * band : 4 * band + 4].tolist(), band) >> 32
+        expected = np.zeros(len(slots), np.uint64)
+        expected[tag * len(slots) >> 32] = tag << 32 | 1
+        assert slots.tolist() == expected.tolist()
+    h = ((8 + 1) ^ 77) * 0xD6E8FEB86659FD93 & oracle.M64
+    tag = oracle.fmix64(h ^ h >> 32) >> 32
+    table = arrays["id_table"]
+    assert table[tag * len(table) >> 32] == tag << 32 | 1
+    assert np.count_nonzero(table) == 1
 
 
 @pytest.mark.skipif(sys.byteorder != "little", reason="recorded on a little-endian machine")
 @pytest.mark.parametrize("way", WAYS)
 def test_files_are_the_same_on_machines_of_one_byte_order(way, tmp_path):
     made(way).save(tmp_path / "index")
-    code = b"".join(code for _, code in arrays_of(tmp_path / "index").values())
+    _, arrays = parts_of(tmp_path / "index")
+    code = b"".join(code for _, code in arrays.values())
     assert (len(code), crc32(code)) == SAVED[way]
 
 

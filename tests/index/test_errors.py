@@ -193,18 +193,3 @@ def test_wrong_arguments_are_no_damage(backend, given, error, said, tmp_path):
         with pytest.raises(error, match=said) as raised:
             call()
         assert str(raised.value).startswith(next(iter(given)))
-
-
-def test_no_wait_is_one_attempt(backend):
-    if not backend.stored:
-        return
-    index = backend(wait=0)
-    index.insert("a", "a text")
-    with (
-        Index.open(index._backend.store.location, wait=0) as other,
-        other.batch(),
-        pytest.raises(TimeoutError, match="another process is writing"),
-    ):
-        index.insert("b", "another text")
-    index.insert("b", "another text")
-    assert list(index) == ["a", "b"]
