@@ -112,8 +112,8 @@ def test_while_another_thread_waits_for_the_batch(stored):
     index = stored(0.8, wait=60.0, **OPTIONS)
     other = opened(index, wait=60.0)
     tried = threading.Event()
-    attempt = other._backend.store.batch
-    other._backend._store.batch = lambda: (tried.set(), attempt())[1]
+    attempt = other._backend.store.writing
+    other._backend._store.writing = lambda: (tried.set(), attempt())[1]
     thread = threading.Thread(target=lambda: other.insert(1, text_of(1)))
     with index.batch():
         index.insert(0, text_of(0))

@@ -25,8 +25,10 @@ class Backend(Protocol):
     """Whether the documents are in a database."""
     wait: float
     """How many seconds to wait while another process writes."""
-    ended: str
-    """Why the index cannot be used any more; empty if it can."""
+
+    @property
+    def ended(self) -> str:
+        """Why the index cannot be used any more; empty if it can."""
 
     @property
     def read_only(self) -> bool:

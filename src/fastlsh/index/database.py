@@ -39,9 +39,17 @@ class DatabaseBackend:
         self.settings = store.settings
         self.read_only = store.read_only
         self.wait = store.wait
-        self.ended = ""
-        self.limited = 0
         self._iterations: weakref.WeakSet[_Iteration] = weakref.WeakSet()
+
+    @property
+    def ended(self) -> str:
+        """Why the index cannot be used any more; empty if it can."""
+        return self._store.ended
+
+    @property
+    def limited(self) -> int:
+        """How many documents were added without being compared with every candidate."""
+        return self._store.limited
 
     @property
     def store(self) -> Store:
@@ -53,7 +61,7 @@ class DatabaseBackend:
     def forked(self, at_rest: bool) -> None:
         """Forget what belongs to the parent process: see `Backend`."""
         if not self._store.forked(at_rest):
-            self.ended = FORKED
+            self._store.ended = FORKED
 
     @property
     def nbytes(self) -> int:
@@ -224,7 +232,7 @@ class DatabaseBackend:
         check_ids_for_database(names)
         fresh = np.zeros(documents.n, np.uint8)
         matches: list[Any] = []
-        with Transaction(_Counting(self, self.store.writing())):
+        with self.store.writing():
             check_new(self.store.find, names, UNIQUE_OTHERWISE)
             first, size = 0, ASKED
             while first < documents.n:
@@ -244,7 +252,7 @@ class DatabaseBackend:
                 new = np.flatnonzero(fresh[first:last])
                 self.store.insert([names[first + position] for position in new], block.take(new))
                 first, size = last, min(2 * size, ASKED)
-            self.limited += int((fresh == 2).sum())
+            self.store.limited += int((fresh == 2).sum())
         return fresh.astype(np.bool_), matches
 
     def discard(self, name: Hashable) -> bool:
@@ -268,11 +276,11 @@ class DatabaseBackend:
 
     def batch(self) -> Transaction:
         """Combine many changes into one."""
-        return Transaction(_Counting(self, self.store.batch()))
+        return self.store.batch()
 
     def close(self) -> None:
         """Close files and connections."""
-        self.ended = self.ended or "the index is closed"
+        self._store.ended = self.ended or "the index is closed"
         self._store.close()
 
 
@@ -301,26 +309,3 @@ class _Iteration:
     def note(self, gone: Mapping[Any, int]) -> None:
         """Note documents that are removed before they are read."""
         self._gone.update((n, name) for name, n in gone.items() if self.number < n < self.end)
-
-
-class _Counting:
-    """A change that also restores the count `limited` if it is undone."""
-
-    def __init__(self, index: DatabaseBackend, change: Transaction) -> None:
-        self._index = index
-        self._limited = index.limited
-        self._change = change
-
-    def begin(self) -> None:
-        """Begin the change."""
-        self._change.__enter__()
-
-    def commit(self) -> None:
-        """Make the change, if the index was not closed meanwhile."""
-        _ = self._index.store
-        self._change.__exit__(None, None, None)
-
-    def rollback(self, error: BaseException) -> None:
-        """Undo the change, unless the database has done so already, and restore the count."""
-        self._index.limited = self._limited
-        self._change.__exit__(type(error), error, None)

@@ -37,17 +37,68 @@ Sources = dict[int, list[int]]
 """Sources of documents, by the numbers of these."""
 
 
+FORKED = (
+    "this process was forked in the middle of a batch or another call of its parent, and cannot use"
+    " the index: fork before or after it"
+)
+
+
+def _nothing(*_: object) -> None:
+    """Do nothing."""
+
+
+class _Work:
+    """What a transaction does. Only the process that has begun it ends it, and no child of it."""
+
+    _process_number = staticmethod(os.getpid)
+    """A reference of its own, because Python clears the module `os` when it exits."""
+
+    def __init__(
+        self,
+        store: "Store",
+        begin: Callable[[], object],
+        commit: Callable[[], object],
+        undo: Callable[[BaseException], object],
+    ) -> None:
+        self.begin = begin
+        self._store = store
+        self._commit = commit
+        self._undo = undo
+        self._limited = store.limited
+        self._process = self._process_number()
+
+    def commit(self) -> None:
+        """Make the changes, if the store was not closed meanwhile."""
+        is_ours = self._process == self._process_number()
+        if ended := self._store.ended if is_ours else FORKED:
+            raise ValueError(f"{self._store.address}: {ended}")
+        self._commit()
+
+    def rollback(self, error: BaseException) -> None:
+        """Undo the changes; may be called again."""
+        if self._process == self._process_number():
+            self._store.limited = self._limited
+            self._undo(error)
+            self._store.failed(error)
+
+
 class Store(Protocol):
     """A database for an index. Numbers ascend in the order of insertion, and are not reused."""
 
     settings: Settings
+    read_only: bool
     location: str
     """An absolute path, or an address with its password."""
     address: str
     """The location as errors name it."""
-    read_only: bool
     wait: float
     """Seconds to wait for another process that writes."""
+    ended: str = ""
+    """Why the index cannot be used any more; empty if it can."""
+    limited: int = 0
+    """How many documents were added without being compared with every candidate."""
+    depth: int = 0
+    """How many transactions are under way, each within the one before."""
 
     def forked(self, at_rest: bool) -> bool:
         """Forget what belongs to the parent process, and return whether the child can use it.
@@ -66,6 +117,18 @@ class Store(Protocol):
 
     def batch(self) -> Transaction:
         """Commit all changes of a block together."""
+        if self.depth:
+            raise RuntimeError("a batch of this index is under way already")
+        return self.writing()
+
+    def transaction(
+        self,
+        begin: Callable[[], object] = _nothing,
+        commit: Callable[[], object] = _nothing,
+        undo: Callable[[BaseException], object] = _nothing,
+    ) -> Transaction:
+        """Return a transaction; `undo` may be called again, and after half of `begin`."""
+        return Transaction(_Work(self, begin, commit, undo))
 
     def count(self) -> int:
         """Return how many documents there are."""
@@ -160,61 +223,6 @@ def wanted_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64
     half, bands = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
     tags = (keys >> half | bands << half)[:, keys[0] != 0]
     return unique(tags if band is None else tags[band])
-
-
-FORKED = (
-    "this process was forked in the middle of a batch or another call of its parent, and cannot use"
-    " the index: fork before or after it"
-)
-
-
-class Within:
-    """A query within another transaction; base of all transactions."""
-
-    def __init__(self, store: Any, begin: Callable[[], object] | None = None) -> None:
-        self._store = store
-        self._first = begin
-
-    def begin(self) -> None:
-        """Begin."""
-        if self._first is not None:
-            self._first()
-
-    def commit(self) -> None:
-        """Make the changes."""
-
-    def rollback(self, error: BaseException) -> None:
-        """Undo the changes; may be called again."""
-
-
-class _OfThisProcess(Within):
-    """A transaction that only the process ends which has begun it, and no child of it."""
-
-    _process_number = staticmethod(os.getpid)
-    """A reference of its own, because Python clears the module `os` when it exits."""
-
-    def __init__(self, store: Store, inner: Within) -> None:
-        super().__init__(store)
-        self._process = self._process_number()
-        self._inner = inner
-
-    def begin(self) -> None:
-        self._inner.begin()
-
-    def commit(self) -> None:
-        if self._process != self._process_number():
-            raise ValueError(f"{self._store.address}: {FORKED}")
-        self._inner.commit()
-
-    def rollback(self, error: BaseException) -> None:
-        if self._process == self._process_number():
-            self._inner.rollback(error)
-            self._store.failed(error)
-
-
-def transaction(store: Store, inner: Within) -> Transaction:
-    """Return a transaction of a store."""
-    return Transaction(_OfThisProcess(store, inner))
 
 
 T = TypeVar("T")

@@ -14,10 +14,7 @@ from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.changes import (
-    Batch,
-    Change,
     Changes,
-    Reading,
     decoded,
     documents_of,
     parts_of,
@@ -28,7 +25,7 @@ from fastlsh.index.redis.changes import (
 from fastlsh.index.redis.server import CHECK, CREATE, LARGE, NUMBERS, TOGETHER, UNLOCK, Server
 from fastlsh.index.settings import Settings, encoded, ids_in_database
 from fastlsh.index.storage import parameters_of, saved_settings
-from fastlsh.index.store import ALL, ChangedError, Sources, Within, transaction, wanted_tags
+from fastlsh.index.store import ALL, BusyError, ChangedError, Sources, Store, wanted_tags
 
 SCANNED = 20_000
 """Numbers that the server looks up at a time, which takes a few milliseconds."""
@@ -42,7 +39,7 @@ class _State(NamedTuple):
     documents: int
 
 
-class RedisStore:
+class RedisStore(Store):
     """A `Store` on a Redis server.
 
     A change is collected here and sent as one transaction. A query sees the documents that existed
@@ -58,7 +55,6 @@ class RedisStore:
         self.wait = server.wait
         self.read_only = read_only
         self._server = server
-        self._depth = 0
         self._state = _State(0, 0, 0)
         self._new = new
         """The parameters of a new index, which its first transaction creates."""
@@ -68,7 +64,7 @@ class RedisStore:
 
     def forked(self, at_rest: bool) -> bool:
         """Forget what belongs to the parent process: see `Store`."""
-        at_rest, self._depth = at_rest and not self._depth, 0
+        at_rest, self.depth = at_rest and not self.depth, 0
         self._clear()
         self._server.forked()
         return at_rest
@@ -80,17 +76,53 @@ class RedisStore:
 
     def reading(self) -> Transaction:
         """Let the queries of a block see one state, without documents that are added meanwhile."""
-        return transaction(self, Within(self) if self._depth else Reading(self))
+        if self.depth:
+            return self.transaction()
+        return self.transaction(self._read, self._check_unchanged)
+
+    def _read(self) -> None:
+        self._state = self._look()
+
+    def _check_unchanged(self) -> None:
+        """Raise ChangedError if a document was removed since the query began."""
+        if self._look().changes != self._state.changes:
+            raise ChangedError
 
     def writing(self) -> Transaction:
         """Make the changes of a block in full or, if there is an error, not at all."""
-        return transaction(self, Change(self)) if self._depth else self.batch()
+        if not self.depth:
+            return self.transaction(self._begin, self._commit, self._give_up)
+        before = self._state
+        self._collected.begin()  # before the transaction: it is of no use to undo half of this
 
-    def batch(self) -> Transaction:
-        """Commit all changes of a block together."""
-        if self._depth:
-            raise RuntimeError("a batch of this index is under way already")
-        return transaction(self, Batch(self))
+        def undo(_: BaseException) -> None:
+            self._collected.undo(before.upcoming)
+            self._state = before
+
+        return self.transaction(undo=undo)
+
+    def _begin(self) -> None:
+        """Become the only writer, whose changes are collected."""
+        self._state = self._state_of(self._server.lock())
+        state = self._state[:2]
+        self._seen = [None if self._new is not None else b"%d" % value for value in state]
+        self._clear()
+        self.depth = 1
+
+    def _commit(self) -> None:
+        """Send the collected changes, which also releases the lock."""
+        self._send_once()
+        self._new = self._server.token = None
+        self.depth = 0
+        self._clear()
+
+    def _give_up(self, error: BaseException) -> None:
+        """Drop the collected changes, and release the lock; may be called again."""
+        self.depth = 0
+        self._clear()
+        if not isinstance(error, BusyError):
+            self._server.disconnect()  # the answer to an interrupted command may still arrive
+            self._server.unlock()
 
     def failed(self, error: BaseException) -> None:
         """Name the address in the error."""
@@ -116,7 +148,7 @@ class RedisStore:
     def _look(self) -> _State:
         return self._state_of(self._server.look())
 
-    def _commit(self) -> None:
+    def _send_once(self) -> None:
         said = self._server.library.exceptions
         broken = said.ConnectionError, said.TimeoutError
         try:

@@ -13,14 +13,7 @@ from fastlsh.arrays import unique
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import ids_in_database
-from fastlsh.index.sqlite.connection import (
-    Connection,
-    Reading,
-    Writing,
-    is_of_sqlite,
-    named_error,
-    named_errors,
-)
+from fastlsh.index.sqlite.connection import Connection, is_of_sqlite, named_error, named_errors
 from fastlsh.index.sqlite.records import FULL, Records
 from fastlsh.index.sqlite.rows import (
     check_documents,
@@ -39,7 +32,7 @@ from fastlsh.index.sqlite.rows import (
     write_counts,
 )
 from fastlsh.index.sqlite.runs import Levels
-from fastlsh.index.store import Sources, Within, transaction, wanted_tags
+from fastlsh.index.store import Sources, Store, wanted_tags
 
 RECENT = 1 << 13
 """Recent documents that are in no run yet: each process links them in memory."""
@@ -49,7 +42,7 @@ MOST = 2**32 - 1
 """The number of document numbers."""
 
 
-class SqliteStore:
+class SqliteStore(Store):
     """A `Store` in a file of SQLite.
 
     A transaction sees one state of the database. The recent documents and the lists of pages, which
@@ -67,7 +60,6 @@ class SqliteStore:
         self.wait = connection.wait
         self._connection = connection
         self._sql = connection.get()
-        self._depth = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -79,7 +71,7 @@ class SqliteStore:
 
     def forked(self, at_rest: bool) -> bool:
         """Forget what belongs to the parent process: see `Store`."""
-        self._depth = 0
+        self.depth = 0
         self._forget()
         return self._connection.forked(at_rest)
 
@@ -87,26 +79,64 @@ class SqliteStore:
 
     def reading(self) -> Transaction:
         """See one state of the database meanwhile."""
-        if self._depth:
-            return transaction(self, Within(self, self._check_inside))
+        if self.depth:
+            return self.transaction(self._check_inside)
         if self._connection.in_transaction:
             # This call interrupts another one that has just begun a transaction, or is ending it.
-            return transaction(self, Within(self, self._refresh))
-        return transaction(self, Reading(self, "BEGIN", "COMMIT", ["ROLLBACK"]))
+            return self.transaction(self._refresh)
+        return self._transaction("BEGIN", "COMMIT", ["ROLLBACK"], is_change=False)
 
     def writing(self) -> Transaction:
         """Make one change; nothing remains of it if there is an error."""
-        if not self._depth:
-            return self.batch()
-        name = f"change{self._depth}"
+        if not self.depth:
+            return self._transaction("BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"])
+        name = f"change{self.depth}"
         undo = [f"ROLLBACK TO {name}", f"RELEASE {name}"]
-        return transaction(self, Writing(self, f"SAVEPOINT {name}", f"RELEASE {name}", undo))
+        return self._transaction(f"SAVEPOINT {name}", f"RELEASE {name}", undo)
 
-    def batch(self) -> Transaction:
-        """Make one change of all `writing` meanwhile."""
-        if self._depth:
-            raise RuntimeError("a batch of this index is under way already")
-        return transaction(self, Writing(self, "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]))
+    def _transaction(
+        self, begin: str, commit: str, undo: Iterable[str], *, is_change: bool = True
+    ) -> Transaction:
+        """Return a transaction that these statements begin, commit and undo."""
+        outer = self.depth
+        return self.transaction(
+            lambda: self._begin(begin, outer, is_change),
+            lambda: self._commit(commit, outer, is_change),
+            lambda _: self._roll_back(undo, outer),
+        )
+
+    def _begin(self, statement: str, outer: int, is_change: bool) -> None:
+        """Begin a transaction, and read the state of the database."""
+        if outer:
+            self._check_inside()
+        else:
+            self._connection.check_file()
+        self._sql = self._connection.get()
+        if is_change and not outer:
+            self._connection.execute_at_once(statement)
+            self._connection.mark()
+        else:
+            self._sql.execute(statement)
+        self.depth = outer + 1
+        self._refresh()
+
+    def _commit(self, statement: str, outer: int, is_change: bool) -> None:
+        """Save the changed state, and commit."""
+        self._check_inside()
+        if is_change:
+            if not outer:
+                self._connection.check_file()
+            self._save()
+        self.depth = outer  # first, as a call right after COMMIT must see that it has ended
+        self._sql.execute(statement)
+
+    def _roll_back(self, statements: Iterable[str], outer: int) -> None:
+        """Undo a transaction, perhaps one that has begun in part."""
+        self.depth = outer
+        self._connection.undo(statements)
+        self._forget()
+        if outer and self._connection.in_transaction:
+            self._refresh()  # the batch continues with its earlier changes
 
     def _check_inside(self) -> None:
         """Raise OSError if SQLite has undone the batch after an error."""
