@@ -281,7 +281,7 @@ sys.exit(cli.main(["dedup", "b.jsonl", "--index", sys.argv[1], *outputs]))
         (("journal.Journal.prepare = die", False), "k.jsonl"),
         (
             (
-                "from fastlsh.index.sqlite import SqliteStore; SqliteStore.note_outputs = die;"
+                "from fastlsh.index.sqlite import store; store.SqliteStore.note_outputs = die;"
                 "from fastlsh.index.redis.store import RedisStore; RedisStore.note_outputs = die",
                 False,
             ),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from combinations import covering, every
 from fastlsh import Index, Shingler, deduplicate_files, deduplicate_with_index
 from fastlsh.errors import InputError
-from fastlsh.index.memory import IndexDocuments, packed
+from fastlsh.index.documents import IndexDocuments, packed
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite import store
 from fastlsh.index.sqlite.records import CompressedRecords

@@ -20,7 +20,7 @@ import oracle
 import strategies
 from combinations import covering
 from fastlsh import Index, LSHParams, MinHasher, Shingler
-from fastlsh.index.memory import queries
+from fastlsh.index import tables
 from index_model import KINDS, M32, Model, same
 
 VERIFY = ["signature", "exact", "none"]
@@ -79,7 +79,7 @@ def test_queries_of_many_sizes(backend, shape):
 
 
 def test_every_instruction_set_gives_the_same(isa, monkeypatch):
-    monkeypatch.setattr("fastlsh.index.memory.documents.BandTables", isa.BandTables)
+    monkeypatch.setattr("fastlsh.index.tables.BandTables", isa.BandTables)
     for k in (15, 16, 17, 128, 129):
         signatures = signatures_alike(80, k, 4)
         index = Index(0.4, num_perm=k, bands=k // 3, rows=3, verify="signature")
@@ -125,7 +125,7 @@ def test_texts(backend, verify, data):
     for d, document in enumerate(documents_of(texts)):
         model.insert(d, document)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(queries, "QUERIES", 2)
+        patch.setattr(tables, "QUERIES", 2)
         found = index.query_many([*texts, *asked], limit=limit)
     for answers, document in zip(found, documents_of([*texts, *asked]), strict=True):
         assert same(answers, model.query(document, limit))

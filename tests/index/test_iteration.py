@@ -8,7 +8,7 @@ import pytest
 
 from fastlsh import Index, MinHasher
 from fastlsh.index import database
-from fastlsh.index.memory import IndexDocuments
+from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.redis.changes import Changes
 from fastlsh.index.settings import Settings
 

@@ -12,7 +12,7 @@ import oracle
 import strategies
 from combinations import covering, every
 from fastlsh import Index, Shingler, deduplicate
-from fastlsh.index.memory import documents, queries
+from fastlsh.index import tables
 from index_model import KINDS, Model
 
 pytestmark = strategies.few_letters
@@ -92,8 +92,8 @@ def test_more_documents_than_a_bucket_offers(backend, most, how):
 
 @pytest.mark.parametrize(("verify", "most"), covering(VERIFY, [1, 3, 1000]))
 def test_the_slow_model_says_the_same(isa, verify, most, monkeypatch):
-    monkeypatch.setattr(documents, "BandTables", isa.BandTables)
-    monkeypatch.setattr(queries, "TextReader", isa.TextReader)
+    monkeypatch.setattr(tables, "BandTables", isa.BandTables)
+    monkeypatch.setattr(tables, "TextReader", isa.TextReader)
     texts = crowd(160, 1)
     truth = oracle.Oracle(texts, size=4, num_perm=8)
     sets = [set(map(oracle.window_hash, shingles)) for shingles in truth.sets]

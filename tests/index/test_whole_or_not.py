@@ -20,7 +20,7 @@ import pytest
 
 from combinations import covering, every
 from fastlsh import Index, MinHasher, Shingler
-from fastlsh.index import api, checks, in_memory, location_of, memory
+from fastlsh.index import api, checks, documents, in_memory, location_of, tables
 from fastlsh.index.in_memory import Memory
 from index_model import KINDS, Model, same
 
@@ -246,7 +246,7 @@ def test_every_array_of_numpy_fails_once(name, monkeypatch):
     for nth in range(1, 1000):
         index = case.again()
         with monkeypatch.context() as patch:
-            for module in (in_memory, memory.documents, memory.queries):
+            for module in (in_memory, documents, tables):
                 patch.setattr(module, "np", fake)
             left = nth
             with suppress(MemoryError):

@@ -1,7 +1,7 @@
 """`Index`: documents can be added, removed and looked up at any time."""
 
 from fastlsh.index.api import Index, found_texts, known_documents
-from fastlsh.index.memory import IndexDocuments, PackedTexts, packed
+from fastlsh.index.documents import IndexDocuments, PackedTexts, packed
 from fastlsh.index.opening import NewIndex as NewIndex
 from fastlsh.index.opening import check_kept_texts, check_new_index, new_index
 from fastlsh.index.publishing import (
@@ -14,7 +14,7 @@ from fastlsh.index.publishing import (
     published,
     shown,
 )
-from fastlsh.index.redis import is_address
+from fastlsh.index.redis.server import is_address
 from fastlsh.index.settings import refusal_of_id
 from fastlsh.index.stored_counts import Arrivals, Counted
 

@@ -30,14 +30,14 @@ from fastlsh.index.checks import (
     read_documents,
 )
 from fastlsh.index.database import DatabaseBackend
+from fastlsh.index.documents import IndexDocuments, check_texts_kept, joined_documents, texts_of
 from fastlsh.index.in_memory import Memory, in_memory
-from fastlsh.index.memory import IndexDocuments, StoredIds, joined_documents
-from fastlsh.index.memory.documents import check_texts_kept, texts_of
 from fastlsh.index.opening import recipe_of
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.storage import map_index, read_index, write_index
 from fastlsh.index.store import T, retry_until_consistent, when_free
 from fastlsh.index.stored_counts import all_counts
+from fastlsh.index.tables import StoredIds
 from fastlsh.keyed import Key
 from fastlsh.keywords import shares
 from fastlsh.parameters import RemovalKeywords, SearchParams
@@ -266,7 +266,7 @@ class Index:
         >>> len(Index.load("seen.index"))
         1
         """
-        from fastlsh.index.sqlite import check_closed
+        from fastlsh.index.sqlite.files import check_closed
 
         check_closed(os.fspath(path))
         with self._guard.change():

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.index.memory import IndexDocuments
+from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.settings import Settings
 
 

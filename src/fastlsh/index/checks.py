@@ -17,7 +17,7 @@ from fastlsh._kernels.common._common import Hold
 from fastlsh.arguments import check_ids, check_parameter, check_threshold
 from fastlsh.arrays import offsets_of, plain_values
 from fastlsh.candidates import check_signatures
-from fastlsh.index.memory import IndexDocuments, packed
+from fastlsh.index.documents import IndexDocuments, packed
 from fastlsh.index.settings import SETS, TEXTS, Settings
 from fastlsh.index.store import T, when_free
 from fastlsh.parallel import RunOptions

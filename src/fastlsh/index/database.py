@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
 from fastlsh.index.deciding import FIRST, GROWTH, deciding_documents
+from fastlsh.index.documents import IndexDocuments, joined_documents
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.settings import check_ids_for_database
 from fastlsh.index.store import ALL, FORKED, Store, T, retry_until_consistent
 from fastlsh.parallel import batches

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.candidates._candidates import REMEMBERED
-from fastlsh.index.memory import IndexDocuments, joined_documents
+from fastlsh.index.documents import IndexDocuments, joined_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import ALL, Store
 from fastlsh.parallel import batches

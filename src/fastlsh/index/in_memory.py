@@ -12,20 +12,19 @@ from fastlsh._kernels.index._index import BandTables
 from fastlsh.arrays import offsets_of
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
-from fastlsh.index.memory import (
+from fastlsh.index.documents import IndexDocuments, check_contents
+from fastlsh.index.settings import Settings
+from fastlsh.index.store import retry_until_consistent
+from fastlsh.index.tables import (
     Bytes,
     Ids,
-    IndexDocuments,
     QueryThreads,
     StoredIds,
     array_pieces,
-    check_contents,
     contents_of,
     filled_tables,
     new_tables,
 )
-from fastlsh.index.settings import Settings
-from fastlsh.index.store import retry_until_consistent
 from fastlsh.parallel import batches
 
 # Of the slots of a table. A slot has 8 bytes and each document a link of 4: at the fewest slots

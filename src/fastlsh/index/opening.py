@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_choice, check_recall
-from fastlsh.index import redis, sqlite
 from fastlsh.index.backend import Backend
 from fastlsh.index.checks import Guard, names_of, read_documents
 from fastlsh.index.database import DatabaseBackend
+from fastlsh.index.documents import IndexDocuments, joined_documents
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import IndexDocuments, joined_documents
+from fastlsh.index.redis import store as on_server
+from fastlsh.index.redis.server import address_of, is_address
 from fastlsh.index.settings import Settings, check_ids_for_database
-from fastlsh.index.sqlite.files import is_index
+from fastlsh.index.sqlite import files as on_disk
+from fastlsh.index.sqlite.records import COMPRESSED, FULL
+from fastlsh.index.sqlite.store import SqliteStore
 from fastlsh.index.storage import map_index, parameters_of
 from fastlsh.index.store import Store, retry_until_consistent, when_free
 from fastlsh.index.stored_counts import Arrivals, Counted, copy_counts, count_arrivals
@@ -35,7 +38,7 @@ WORDS = 1 << 20
 class NewIndex:
     """The documents of an index that does not exist yet."""
 
-    def __init__(self, store: sqlite.SqliteStore) -> None:
+    def __init__(self, store: SqliteStore) -> None:
         self._store = store
         self._is_empty = True
         self._waiting: list[tuple[list[Any], IndexDocuments]] = []
@@ -100,13 +103,13 @@ class NewIndex:
 def check_new_index(location: str | os.PathLike[str]) -> None:
     """Raise ValueError if an index cannot be made there as a file."""
     path = os.fspath(location)
-    if redis.is_address(path):
+    if is_address(path):
         raise ValueError(
-            f"{redis.address_of(path)}: a new index of a run is a file, from which `copy_to` makes"
+            f"{address_of(path)}: a new index of a run is a file, from which `copy_to` makes"
             " one on a server"
         )
     try:
-        sqlite.check_free(path)
+        on_disk.check_free(path)
     except FileExistsError as error:
         raise ValueError(f"{error.filename}: {error.strerror}") from None
 
@@ -114,7 +117,7 @@ def check_new_index(location: str | os.PathLike[str]) -> None:
 def check_kept_texts(search: SearchParams, texts: str) -> None:
     """Raise ValueError unless an index can keep its texts in this way, "full" or "compressed"."""
     check_choice(texts, "index_texts")
-    if texts == sqlite.COMPRESSED and (search.verify != "exact" or search.shingler.tokenizer):
+    if texts == COMPRESSED and (search.verify != "exact" or search.shingler.tokenizer):
         raise ValueError(
             'index_texts="compressed" is for an index that keeps texts: with verify="exact", and'
             " without a tokenizer"
@@ -127,11 +130,11 @@ def new_index(
     search: SearchParams,
     threads: int | None,
     together: "Replacements",
-    texts: str = sqlite.FULL,
+    texts: str = FULL,
 ) -> Iterator[NewIndex]:
     """Make an index in a file that appears with other outputs, or not at all."""
     settings = Settings.over(search, threads)
-    with together.file(path) as temporary, sqlite.filling(temporary, settings, texts) as store:
+    with together.file(path) as temporary, on_disk.filling(temporary, settings, texts) as store:
         made = NewIndex(store)
         yield made
         made.flush()
@@ -169,11 +172,11 @@ def open_store(
     keywords = {**options, "threshold": threshold}
     keywords = {name: value for name, value in keywords.items() if value is not None}
     settings = Settings.of(threads=threads, **keywords)
-    if redis.is_address(location):
-        redis.create(location, settings, wait)
+    if is_address(location):
+        on_server.create(location, settings, wait)
     else:
         try:
-            sqlite.create(location, settings)
+            on_disk.create(location, settings)
         except FileExistsError:
             if not os.path.exists(location):  # otherwise another process has just created it
                 raise
@@ -194,25 +197,25 @@ def open_known(
 
 
 def _opened(location: str, expected: Mapping[str, Any], threads: int | None, **how: Any) -> Store:
-    if redis.is_address(location):
-        store = redis.open_existing(location, expected, threads, **how)
+    if is_address(location):
+        store = on_server.open_existing(location, expected, threads, **how)
         if store is None:
             raise FileNotFoundError(2, "there is no index", location.rpartition("@")[2])
         return store
-    if not is_index(location):
+    if not on_disk.is_index(location):
         raise FileNotFoundError(2, "there is no index", location)
     with _OPENING.hold():
-        return sqlite.open_existing(location, expected, threads, **how)
+        return on_disk.open_existing(location, expected, threads, **how)
 
 
 def copy_to(backend: Backend, location: str) -> None:
     """Copy an index to a location where there is none; it appears there with its documents."""
     settings = backend.settings
-    if redis.is_address(location):
-        with closing(redis.open_new(location, settings, 10.0)) as store:
+    if is_address(location):
+        with closing(on_server.open_new(location, settings, 10.0)) as store:
             _fill(store, backend)
         return
-    with sqlite.appearing(location, settings) as made:
+    with on_disk.appearing(location, settings) as made:
         _fill(made, backend)
 
 

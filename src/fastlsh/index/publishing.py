@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.index import redis
 from fastlsh.index.api import Index
 from fastlsh.index.database import DatabaseBackend
+from fastlsh.index.redis import store as on_server
+from fastlsh.index.redis.server import address_of, is_address
 from fastlsh.index.store import Store, retry_until_consistent
 from fastlsh.index.stored_counts import Arrivals, Counted, count_arrivals, counted_of
 
@@ -93,12 +94,12 @@ def location_of(index: Index) -> str:
 
 def exists(location: str) -> bool:
     """Whether `Index.open` finds something there."""
-    return redis.exists(location) if redis.is_address(location) else os.path.exists(location)
+    return on_server.exists(location) if is_address(location) else os.path.exists(location)
 
 
 def shown(location: str) -> str:
     """Return a path, or the address of a server without its password."""
-    return redis.address_of(location) if redis.is_address(location) else location
+    return address_of(location) if is_address(location) else location
 
 
 def forget(index: Index) -> None:

@@ -19,8 +19,8 @@ from fastlsh._version import __version__
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import KINDS, StoredIds, filled_tables, mapped_tables
 from fastlsh.index.settings import Settings
+from fastlsh.index.tables import KINDS, StoredIds, filled_tables, mapped_tables
 from fastlsh.keyed import Key, check_key
 from fastlsh.texts import Shingler, with_key
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
-from fastlsh.index.memory import IndexDocuments
+from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.settings import Settings
 
 

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fastlsh.arrays import offsets_of
+from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.server import ADD, COUNTED, DROP, LARGE, NEW_SOURCES, TOGETHER, Server
 from fastlsh.index.settings import Settings, encoded
 from fastlsh.index.store import Sources

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import offsets_of
-from fastlsh.index.memory import IndexDocuments
-from fastlsh.index.memory.documents import packed_texts
+from fastlsh.index.documents import IndexDocuments, packed_texts
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.sqlite.rows import bytes_of, refuse, signatures_of
 from fastlsh.parallel import RunOptions

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
+from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import ids_in_database
 from fastlsh.index.sqlite.connection import Connection, is_of_sqlite, named_error, named_errors
 from fastlsh.index.sqlite.records import FULL, Records

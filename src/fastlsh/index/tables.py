@@ -1,21 +1,19 @@
-"""The documents of an index in memory: their ids, texts and arrays."""
+"""The tables of an index in memory: the ids by number, the arrays, and queries on threads."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, compress
-from typing import Any, NamedTuple
+from threading import Thread, current_thread
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels.index._index import BandTables, find_id, link_ids
-from fastlsh._kernels.text._texts import Spans, pack_texts, packed_sizes, spans_of_packed
-from fastlsh.arrays import offsets_of, ranges_of
+from fastlsh._kernels.index._index import BandTables, TextReader, find_id, link_ids
+from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.settings import TEXTS, Settings, kind_of, stored_id
-from fastlsh.parallel import batches, run_batches
-from fastlsh.signatures import batch_size
-from fastlsh.texts import Shingler, Texts
+from fastlsh.parallel import batches, run_batches, wait_for
 
 
 class Ids:
@@ -292,163 +290,92 @@ def _fill(kernel: BandTables, parts: list[tuple[int, int]], pieces: Iterable[Byt
             piece = piece[count:]
 
 
-class IndexDocuments(NamedTuple):
-    """Signatures and contents of some documents."""
-
-    signatures: NDArray[np.uint32]
-    """uint32 (m, num_perm)."""
-    contents: NDArray[np.uint64] | None = None
-    """uint64: packed texts, or sets of shingle hashes, one after the other; None: neither."""
-    offsets: NDArray[np.int64] | None = None
-    """int64 (m + 1,): where each begins."""
-
-    @property
-    def n(self) -> int:
-        """How many documents there are."""
-        return len(self.signatures)
-
-    @property
-    def words(self) -> int:
-        """How many words the contents have."""
-        return 0 if self.contents is None else len(self.contents)
-
-    def words_of(self, first: int, last: int) -> int:
-        """How many words the documents first ... last - 1 have."""
-        return 0 if self.offsets is None else int(self.offsets[last] - self.offsets[first])
-
-    def part(self, first: int, last: int) -> "IndexDocuments":
-        """Return the documents first ... last - 1, without a copy."""
-        signatures = self.signatures[first:last]
-        if self.contents is None or self.offsets is None:
-            return IndexDocuments(signatures)
-        offsets = self.offsets[first : last + 1]
-        contents = self.contents[offsets[0] : offsets[-1]]
-        return IndexDocuments(signatures, contents, offsets - offsets[0])
-
-    def take(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
-        """Return some of the documents, in the order of `chosen`."""
-        subset = IndexDocuments(self.signatures[chosen], self.contents, self.offsets)
-        return subset.with_contents_of(chosen)
-
-    def with_contents_of(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
-        """Return these documents with the contents of some documents of an index."""
-        if self.contents is None or self.offsets is None:
-            return self
-        size = np.diff(self.offsets)[chosen]
-        contents = self.contents[ranges_of(self.offsets[:-1][chosen], size)]
-        return IndexDocuments(self.signatures, contents, offsets_of(size))
+QUERIES = 4096
+"""Documents that a thread looks up in one call."""
 
 
-def joined_documents(parts: list[IndexDocuments]) -> IndexDocuments:
-    """Return some documents, one after the other; at least one of `parts` is given."""
-    if len(parts) == 1:
-        return parts[0]
-    signatures = np.concatenate([documents.signatures for documents in parts])
-    if any(documents.offsets is None for documents in parts):
-        return IndexDocuments(signatures)
-    contents = [documents.contents for documents in parts if documents.contents is not None]
-    size = [np.diff(documents.offsets) for documents in parts if documents.offsets is not None]
-    offsets = offsets_of(np.concatenate(size))
-    return IndexDocuments(signatures, np.concatenate(contents), offsets)
+class QueryThreads:
+    """Runs queries on threads, and knows those that still run after an interrupt."""
 
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.left: set[Thread] = set()
+        """Threads that may still run for an interrupted query."""
+        self._readers: list[TextReader] = []  # not in use
 
-def check_contents(
-    contents: NDArray[np.uint64] | None, offsets: NDArray[np.int64] | None, n: int
-) -> None:
-    """Check the offsets of n contents from a file, before memory is allocated for them."""
-    if contents is not None and offsets is not None:
-        inside = offsets[0] == 0 and offsets[n] <= len(contents)
-        if not inside or (offsets[1 : n + 1] < offsets[:n]).any():
-            raise ValueError("the tables are damaged: contents lie outside")
+    def reader(self) -> TextReader | None:
+        """Return a reader of texts for one thread; None if the index keeps no texts."""
+        if self._settings.keeps != TEXTS:
+            return None
+        try:
+            return self._readers.pop()
+        except IndexError:
+            return TextReader(*self._settings.search.shingler.hashing)
 
+    def put_back(self, reader: TextReader | None) -> None:
+        """Keep a reader for the next call."""
+        if reader is not None:
+            self._readers.append(reader)
 
-FEW = 8
-"""Texts that are packed together without a look at their sizes."""
+    def query(
+        self, kernel: BandTables, documents: IndexDocuments, limit: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
+        """Find the answers to all documents.
 
+        Returns
+        -------
+        found
+            float64 (total, 2): similarity and number of each answer, document by document.
+        counts
+            int64 (m,): answers of each document.
+        wasted
+            How many removed documents were met.
+        """
+        n = documents.n
+        counts = np.zeros(n, np.int64)
+        parts: dict[int, NDArray[np.float64]] = {}
+        dead: list[int] = []
+        halt = np.zeros(1, np.uint8)
+        caller = current_thread()
+        helpers: set[Thread] = set()
+        verify, threshold = self._settings.verify, self._settings.threshold
 
-def packed(
-    texts: Texts, shingler: Shingler, threads: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the normalised texts, uint64, and where each begins, int64 (n + 1,)."""
-    if len(texts) <= FEW:
-        return pack(shingler.take_texts(texts, np.arange(len(texts))))
-    parts: dict[int, tuple[NDArray[np.uint64], NDArray[np.int64]]] = {}
+        def work(first: int, last: int) -> None:
+            if n > QUERIES and current_thread() is not caller:
+                helpers.add(current_thread())
+                self.left.add(current_thread())
+            reader = self.reader()
+            room = min(4 * (last - first) + 60, limit * (last - first))
+            try:
+                while first < last and not halt[0]:
+                    out = np.empty((room, 2))
+                    stop, end, met = kernel.query(
+                        documents.signatures, documents.contents, documents.offsets, first, last,
+                        verify, threshold, limit, out, counts[first:last], halt, reader,
+                    )  # fmt: skip
+                    dead.append(met)
+                    parts[first] = out[:end]
+                    if stop == first:
+                        room *= 2
+                    first = stop
+            except BaseException:
+                halt[0] = 1  # stops the other threads
+                raise
+            self.put_back(reader)
 
-    def work(first: int, last: int) -> Iterator[None]:
-        parts[first] = pack(shingler.take_texts(texts, np.arange(first, last)))
-        yield
+        if n <= QUERIES:
+            work(0, n)
+        else:
+            try:
+                run_batches(work, batches(n, QUERIES), self._settings.hasher.threads)
+            finally:
+                halt[0] = 1
+        self.left.difference_update(helpers)
+        answers = np.concatenate([np.empty((0, 2)), *(parts[f] for f in sorted(parts))])
+        return answers, counts, sum(dead)
 
-    run_batches(work, batches(len(texts), batch_size(texts)), threads)
-    blocks = [parts.pop(first) for first in sorted(parts)]
-    if len(blocks) == 1:
-        return blocks[0]
-    size = [np.empty(0, np.int64), *(np.diff(offsets) for _, offsets in blocks)]
-    words = [np.empty(0, np.uint64), *(words for words, _ in blocks)]
-    return np.concatenate(words), offsets_of(np.concatenate(size))
-
-
-def pack(spans: Spans) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Pack the texts of a batch: words and offsets."""
-    size = np.empty(len(spans), np.int64)
-    packed_sizes(spans, size)
-    offsets = offsets_of(size)
-    words = np.empty(offsets[-1], np.uint64)
-    pack_texts(spans, offsets, words)
-    return words, offsets
-
-
-class PackedTexts:
-    """A collection of packed texts, which are normalised already.
-
-    Parameters
-    ----------
-    words, offsets
-        As `packed` returns them.
-    tokens
-        Whether the texts are ids of tokens.
-    """
-
-    def __init__(self, words: NDArray[np.uint64], offsets: NDArray[np.int64], tokens: bool) -> None:
-        self._words = words
-        self._offsets = offsets
-        self._tokens = tokens
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
-        """Gather the documents start ... stop - 1."""
-        return self.take(np.arange(start, stop))
-
-    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
-        """Gather the given documents."""
-        return spans_of_packed(self._words, self._offsets, documents, self._tokens)
-
-
-def check_texts_kept(settings: Settings) -> None:
-    """Raise ValueError if an index keeps no texts."""
-    if settings.keeps != TEXTS:
-        kept = "only sets, because of its tokenizer" if settings.keeps else "no texts"
-        raise ValueError(
-            f'the index keeps {kept}: texts can be read back with verify="exact" and without'
-            " a tokenizer"
-        )
-
-
-def texts_of(settings: Settings, documents: IndexDocuments) -> list[Any]:
-    """Return the texts of documents as str; as bytes or lists of token ids, if that is the unit."""
-    assert documents.contents is not None
-    assert documents.offsets is not None
-    unit = settings.search.shingler.unit
-    packed_contents = packed_texts(settings, documents.contents, documents.offsets)
-    texts = packed_contents.spans(0, documents.n).strings()
-    if unit == "token":
-        return [[int(token) for token in text.split()] for text in texts]
-    return [text.encode("latin-1") for text in texts] if unit == "byte" else texts
-
-
-def packed_texts(
-    settings: Settings, words: NDArray[np.uint64], offsets: NDArray[np.int64]
-) -> PackedTexts:
-    """Return the contents of documents as a collection of texts."""
-    return PackedTexts(words, offsets, settings.search.shingler.unit == "token")
+    def wait(self) -> None:
+        """Wait for threads that an interrupted query left behind; they end soon."""
+        for helper in list(self.left):
+            wait_for(helper)
+            self.left.discard(helper)

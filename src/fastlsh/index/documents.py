@@ -1,0 +1,176 @@
+"""Documents as an index takes and returns them: their signatures and texts."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels.text._texts import Spans, pack_texts, packed_sizes, spans_of_packed
+from fastlsh.arrays import offsets_of, ranges_of
+from fastlsh.index.settings import TEXTS, Settings
+from fastlsh.parallel import batches, run_batches
+from fastlsh.signatures import batch_size
+from fastlsh.texts import Shingler, Texts
+
+
+class IndexDocuments(NamedTuple):
+    """Signatures and contents of some documents."""
+
+    signatures: NDArray[np.uint32]
+    """uint32 (m, num_perm)."""
+    contents: NDArray[np.uint64] | None = None
+    """uint64: packed texts, or sets of shingle hashes, one after the other; None: neither."""
+    offsets: NDArray[np.int64] | None = None
+    """int64 (m + 1,): where each begins."""
+
+    @property
+    def n(self) -> int:
+        """How many documents there are."""
+        return len(self.signatures)
+
+    @property
+    def words(self) -> int:
+        """How many words the contents have."""
+        return 0 if self.contents is None else len(self.contents)
+
+    def words_of(self, first: int, last: int) -> int:
+        """How many words the documents first ... last - 1 have."""
+        return 0 if self.offsets is None else int(self.offsets[last] - self.offsets[first])
+
+    def part(self, first: int, last: int) -> "IndexDocuments":
+        """Return the documents first ... last - 1, without a copy."""
+        signatures = self.signatures[first:last]
+        if self.contents is None or self.offsets is None:
+            return IndexDocuments(signatures)
+        offsets = self.offsets[first : last + 1]
+        contents = self.contents[offsets[0] : offsets[-1]]
+        return IndexDocuments(signatures, contents, offsets - offsets[0])
+
+    def take(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
+        """Return some of the documents, in the order of `chosen`."""
+        subset = IndexDocuments(self.signatures[chosen], self.contents, self.offsets)
+        return subset.with_contents_of(chosen)
+
+    def with_contents_of(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
+        """Return these documents with the contents of some documents of an index."""
+        if self.contents is None or self.offsets is None:
+            return self
+        size = np.diff(self.offsets)[chosen]
+        contents = self.contents[ranges_of(self.offsets[:-1][chosen], size)]
+        return IndexDocuments(self.signatures, contents, offsets_of(size))
+
+
+def joined_documents(parts: list[IndexDocuments]) -> IndexDocuments:
+    """Return some documents, one after the other; at least one of `parts` is given."""
+    if len(parts) == 1:
+        return parts[0]
+    signatures = np.concatenate([documents.signatures for documents in parts])
+    if any(documents.offsets is None for documents in parts):
+        return IndexDocuments(signatures)
+    contents = [documents.contents for documents in parts if documents.contents is not None]
+    size = [np.diff(documents.offsets) for documents in parts if documents.offsets is not None]
+    offsets = offsets_of(np.concatenate(size))
+    return IndexDocuments(signatures, np.concatenate(contents), offsets)
+
+
+def check_contents(
+    contents: NDArray[np.uint64] | None, offsets: NDArray[np.int64] | None, n: int
+) -> None:
+    """Check the offsets of n contents from a file, before memory is allocated for them."""
+    if contents is not None and offsets is not None:
+        inside = offsets[0] == 0 and offsets[n] <= len(contents)
+        if not inside or (offsets[1 : n + 1] < offsets[:n]).any():
+            raise ValueError("the tables are damaged: contents lie outside")
+
+
+FEW = 8
+"""Texts that are packed together without a look at their sizes."""
+
+
+def packed(
+    texts: Texts, shingler: Shingler, threads: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the normalised texts, uint64, and where each begins, int64 (n + 1,)."""
+    if len(texts) <= FEW:
+        return pack(shingler.take_texts(texts, np.arange(len(texts))))
+    parts: dict[int, tuple[NDArray[np.uint64], NDArray[np.int64]]] = {}
+
+    def work(first: int, last: int) -> Iterator[None]:
+        parts[first] = pack(shingler.take_texts(texts, np.arange(first, last)))
+        yield
+
+    run_batches(work, batches(len(texts), batch_size(texts)), threads)
+    blocks = [parts.pop(first) for first in sorted(parts)]
+    if len(blocks) == 1:
+        return blocks[0]
+    size = [np.empty(0, np.int64), *(np.diff(offsets) for _, offsets in blocks)]
+    words = [np.empty(0, np.uint64), *(words for words, _ in blocks)]
+    return np.concatenate(words), offsets_of(np.concatenate(size))
+
+
+def pack(spans: Spans) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Pack the texts of a batch: words and offsets."""
+    size = np.empty(len(spans), np.int64)
+    packed_sizes(spans, size)
+    offsets = offsets_of(size)
+    words = np.empty(offsets[-1], np.uint64)
+    pack_texts(spans, offsets, words)
+    return words, offsets
+
+
+class PackedTexts:
+    """A collection of packed texts, which are normalised already.
+
+    Parameters
+    ----------
+    words, offsets
+        As `packed` returns them.
+    tokens
+        Whether the texts are ids of tokens.
+    """
+
+    def __init__(self, words: NDArray[np.uint64], offsets: NDArray[np.int64], tokens: bool) -> None:
+        self._words = words
+        self._offsets = offsets
+        self._tokens = tokens
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the documents start ... stop - 1."""
+        return self.take(np.arange(start, stop))
+
+    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+        """Gather the given documents."""
+        return spans_of_packed(self._words, self._offsets, documents, self._tokens)
+
+
+def check_texts_kept(settings: Settings) -> None:
+    """Raise ValueError if an index keeps no texts."""
+    if settings.keeps != TEXTS:
+        kept = "only sets, because of its tokenizer" if settings.keeps else "no texts"
+        raise ValueError(
+            f'the index keeps {kept}: texts can be read back with verify="exact" and without'
+            " a tokenizer"
+        )
+
+
+def texts_of(settings: Settings, documents: IndexDocuments) -> list[Any]:
+    """Return the texts of documents as str; as bytes or lists of token ids, if that is the unit."""
+    assert documents.contents is not None
+    assert documents.offsets is not None
+    unit = settings.search.shingler.unit
+    packed_contents = packed_texts(settings, documents.contents, documents.offsets)
+    texts = packed_contents.spans(0, documents.n).strings()
+    if unit == "token":
+        return [[int(token) for token in text.split()] for text in texts]
+    return [text.encode("latin-1") for text in texts] if unit == "byte" else texts
+
+
+def packed_texts(
+    settings: Settings, words: NDArray[np.uint64], offsets: NDArray[np.int64]
+) -> PackedTexts:
+    """Return the contents of documents as a collection of texts."""
+    return PackedTexts(words, offsets, settings.search.shingler.unit == "token")
