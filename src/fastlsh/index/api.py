@@ -34,7 +34,7 @@ from fastlsh.index.documents import IndexDocuments, check_texts_kept, joined_doc
 from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.opening import recipe_of
 from fastlsh.index.settings import TEXTS, Settings
-from fastlsh.index.storage import map_index, read_index, write_index
+from fastlsh.index.storage import Expected, map_index, read_index, write_index
 from fastlsh.index.store import T, retry_until_consistent, when_free
 from fastlsh.index.stored_counts import all_counts
 from fastlsh.index.tables import StoredIds
@@ -173,8 +173,8 @@ class Index:
         """
         expected = {"threshold": threshold, **keywords}
         check_expected(threads, expected)
-        read = map_index if mmap else read_index
-        return cls._over(read(path, expected, threads, check=check))
+        must = Expected(expected, threads)
+        return cls._over(map_index(path, must, check=check) if mmap else read_index(path, must))
 
     @classmethod
     @shares(SearchParams.of, optional=RemovalKeywords.__annotations__)
@@ -238,10 +238,10 @@ class Index:
         """
         from fastlsh.index.opening import open_store  # most programs open none, and import faster
 
-        check_expected(threads, {"threshold": threshold, **keywords})
-        how: dict[str, Any] = {"read_only": read_only, "wait": check_wait(wait)}
-        store = open_store(os.fspath(location), threshold, keywords, threads, **how)
-        return cls._over(DatabaseBackend(store))
+        expected = {"threshold": threshold, **keywords}
+        check_expected(threads, expected)
+        must = Expected(expected, threads, read_only, check_wait(wait))
+        return cls._over(DatabaseBackend(open_store(os.fspath(location), must)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to one file, which appears complete or not at all.

@@ -1,7 +1,7 @@
 """Opening an index in a database, filling an empty one, and pickles."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -21,7 +21,7 @@ from fastlsh.index.settings import Settings, check_ids_for_database
 from fastlsh.index.sqlite import files as on_disk
 from fastlsh.index.sqlite.records import COMPRESSED, FULL
 from fastlsh.index.sqlite.store import SqliteStore
-from fastlsh.index.storage import map_index, parameters_of
+from fastlsh.index.storage import Expected, map_index, parameters_of
 from fastlsh.index.store import Store, retry_until_consistent, when_free
 from fastlsh.index.stored_counts import Arrivals, Counted, copy_counts, count_arrivals
 from fastlsh.parameters import SearchParams
@@ -144,68 +144,48 @@ _OPENING = Guard(cast("Any", SimpleNamespace(outside=True, changing=False, forke
 """For connections that are being opened: no index has them yet, but a fork waits for them."""
 
 
-def open_store(
-    location: str,
-    threshold: float | None,
-    options: Mapping[str, Any],
-    threads: int | None,
-    *,
-    read_only: bool,
-    wait: float,
-) -> Store:
+def open_store(location: str, expected: Expected) -> Store:
     """Open an index, or create it if there is none and a threshold is given: `Index.open`.
 
     A search by containment has a containment instead of the threshold.
     """
-    expected = {"threshold": threshold, **options}
-    if (recall := expected.pop("recall", None)) is not None:
-        check_recall(recall)  # by which the bands of an index were chosen when it was created
+    parameters = {name: v for name, v in expected.parameters.items() if v is not None}
+    required = expected._replace(parameters={**parameters, "recall": None})
+    if "recall" in parameters:
+        check_recall(parameters["recall"])  # it has chosen the bands of an index that exists
     try:
-        return open_known(location, expected, threads, read_only=read_only, wait=wait)
+        return open_known(location, required)
     except FileNotFoundError as error:
-        if read_only:
+        if expected.read_only:
             raise
-        least = "containment" if options.get("search") == "containment" else "threshold"
-        if {**options, "threshold": threshold}.get(least) is None:
+        least = "containment" if parameters.get("search") == "containment" else "threshold"
+        if least not in parameters:
             reason = f"there is no index: give a {least} to create one"
             raise FileNotFoundError(2, reason, error.filename) from None
-    keywords = {**options, "threshold": threshold}
-    keywords = {name: value for name, value in keywords.items() if value is not None}
-    settings = Settings.of(threads=threads, **keywords)
+    settings = Settings.of(threads=expected.threads, **parameters)
     if is_address(location):
-        on_server.create(location, settings, wait)
+        on_server.create(location, settings, expected.wait)
     else:
         try:
             on_disk.create(location, settings)
         except FileExistsError:
             if not os.path.exists(location):  # otherwise another process has just created it
                 raise
-    return open_known(location, expected, threads, read_only=read_only, wait=wait)
+    return open_known(location, required)
 
 
-def open_known(
-    location: str,
-    expected: Mapping[str, Any],
-    threads: int | None,
-    *,
-    read_only: bool,
-    wait: float,
-) -> Store:
+def open_known(location: str, expected: Expected) -> Store:
     """Open an index that must exist, with the expected parameters."""
-    how = {"read_only": read_only, "wait": wait}
-    return when_free(lambda: _opened(location, expected, threads, **how), wait)
+    return when_free(lambda: _opened(location, expected), expected.wait)
 
 
-def _opened(location: str, expected: Mapping[str, Any], threads: int | None, **how: Any) -> Store:
+def _opened(location: str, expected: Expected) -> Store:
     if is_address(location):
-        store = on_server.open_existing(location, expected, threads, **how)
-        if store is None:
-            raise FileNotFoundError(2, "there is no index", location.rpartition("@")[2])
-        return store
+        return on_server.open_existing(location, expected)
     if not on_disk.is_index(location):
         raise FileNotFoundError(2, "there is no index", location)
     with _OPENING.hold():
-        return on_disk.open_existing(location, expected, threads, **how)
+        return on_disk.open_existing(location, expected)
 
 
 def copy_to(backend: Backend, location: str) -> None:
@@ -263,12 +243,10 @@ def _filled(
     return tables
 
 
-def _mapped(path: str, expected: dict[str, Any], threads: int) -> Memory:
-    return map_index(path, expected, threads, check=False)
+def _mapped(path: str, parameters: dict[str, Any], threads: int) -> Memory:
+    return map_index(path, Expected(parameters, threads), check=False)
 
 
-def _unpickled(
-    location: str, expected: dict[str, Any], threads: int, read_only: bool, wait: float
-) -> DatabaseBackend:
+def _unpickled(location: str, *expected: Any) -> DatabaseBackend:
     """Open what must be there: an index that is gone is not created anew."""
-    return DatabaseBackend(open_known(location, expected, threads, read_only=read_only, wait=wait))
+    return DatabaseBackend(open_known(location, Expected(*expected)))

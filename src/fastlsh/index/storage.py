@@ -64,6 +64,17 @@ class Entry(NamedTuple):
         return int(self.dtype[2:])
 
 
+class Expected(NamedTuple):
+    """What an index that is opened must have been created with, and how it is used."""
+
+    parameters: Mapping[str, Any]
+    """The parameters; None for one that may have any value."""
+    threads: int | None = None
+    read_only: bool = False
+    wait: float = 0.0
+    """Seconds to wait for another process that writes."""
+
+
 def parameters_of(settings: Settings) -> dict[str, Any]:
     """Return the parameters of an index as values for JSON."""
     search = settings.search
@@ -128,9 +139,7 @@ def _differences(saved: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     )
 
 
-def settings_of(
-    saved: Mapping[str, Any], expected: Mapping[str, Any], threads: int | None
-) -> Settings:
+def settings_of(saved: Mapping[str, Any], expected: Expected) -> Settings:
     """Return the settings that were saved.
 
     Raises
@@ -139,14 +148,14 @@ def settings_of(
         They are not what is expected, or no settings at all; or the index was saved on a machine
         of the other byte order.
     """
-    expected = {name: value for name, value in expected.items() if value is not None}
-    shingler, key = expected.pop("shingler", None), expected.pop("key", None)
+    required = {name: value for name, value in expected.parameters.items() if value is not None}
+    shingler, key = required.pop("shingler", None), required.pop("key", None)
     saved = {**RULE, **saved}
     _check_byte_order(saved.get("byte_order", "little"))
     if shingler is not None:
         shingler = with_key(shingler, key)
         key = shingler.key
-    for name, value in expected.items():
+    for name, value in required.items():
         if saved[name] != value:
             raise ValueError(f"the index was saved with {name}={saved[name]!r}, not {value!r}")
     described = _strict(saved["shingler"], dict)
@@ -175,7 +184,7 @@ def settings_of(
         rule=_strict(saved["rule"], str),
         containment=float(_strict(saved["containment"], float)),
         search=_strict(saved["search"], str),
-        threads=threads,
+        threads=expected.threads,
         **banding,
     )
     chosen = _pairs(settings.search.bandings)
@@ -187,11 +196,7 @@ def settings_of(
 
 
 def saved_settings(
-    code: str | bytes,
-    address: str,
-    expected: Mapping[str, Any],
-    threads: int | None,
-    version: int | None = None,
+    code: str | bytes, address: str, expected: Expected, version: int | None = None
 ) -> Settings:
     """Return the settings in the parameters of a database, in which they may have a version."""
     try:
@@ -201,7 +206,7 @@ def saved_settings(
             raise ValueError(
                 f"format version {saved_version} is unknown, version {version} is read"
             )
-        return settings_of(saved, expected, threads)
+        return settings_of(saved, expected)
     except (TypeError, KeyError) as error:
         raise ValueError(f"{address}: the index is damaged: {error}") from error
     except ValueError as error:
@@ -335,13 +340,7 @@ LONGEST_HEADER = 1 << 22
 """Bytes; more than a header with the largest number of bands needs."""
 
 
-def map_index(
-    path: str | os.PathLike[str],
-    expected: Mapping[str, Any],
-    threads: int | None,
-    *,
-    check: bool,
-) -> Memory:
+def map_index(path: str | os.PathLike[str], expected: Expected, *, check: bool) -> Memory:
     """Open a file that `write_index` wrote; its arrays stay in the file.
 
     Raises
@@ -351,7 +350,7 @@ def map_index(
         from a machine of the other byte order.
     """
     with FileIO(path) as file:
-        header = _read_header(path, file, expected, threads)
+        header = _read_header(path, file, expected)
         data = mapping.mmap(file.fileno(), 0, access=mapping.ACCESS_READ)
     arrays = {entry.name: _array(data, header.first, entry) for entry in header.entries}
     if check:
@@ -366,16 +365,10 @@ def map_index(
     return Memory(header.settings, tables, os.path.abspath(path))
 
 
-def read_index(
-    path: str | os.PathLike[str],
-    expected: Mapping[str, Any],
-    threads: int | None,
-    *,
-    check: bool = True,
-) -> Memory:
+def read_index(path: str | os.PathLike[str], expected: Expected) -> Memory:
     """Read and check a file that `write_index` wrote, into memory; otherwise as `map_index`."""
     with FileIO(path) as file:
-        header = _read_header(path, file, expected, threads)
+        header = _read_header(path, file, expected)
         sizes = header.sizes
         ours: dict[str, NDArray[Any]] = {}
 
@@ -420,12 +413,7 @@ class _Header(NamedTuple):
     """Where the arrays begin."""
 
 
-def _read_header(
-    path: str | os.PathLike[str],
-    file: FileIO,
-    expected: Mapping[str, Any],
-    threads: int | None,
-) -> _Header:
+def _read_header(path: str | os.PathLike[str], file: FileIO, expected: Expected) -> _Header:
     """Read the header, and check that the size of the file is the one that follows from it."""
     size = os.fstat(file.fileno()).st_size
     length, checksum = _check_start(path, file.read(START.size), size)
@@ -435,7 +423,7 @@ def _read_header(
         _refuse(path, "the header is damaged")
     try:
         header = json.loads(code.tobytes())
-        settings = settings_of(header["parameters"], expected, threads)
+        settings = settings_of(header["parameters"], expected)
         sizes = sizes_of(header["sizes"], settings)
         entries = entries_of(settings, sizes)
         checksums = [_checked(*pair) for pair in zip(header["arrays"], entries, strict=True)]

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing, nullcontext
 from socket import gethostname
 from typing import Any, NamedTuple, NoReturn
@@ -24,7 +24,7 @@ from fastlsh.index.redis.changes import (
 )
 from fastlsh.index.redis.server import CHECK, CREATE, LARGE, NUMBERS, TOGETHER, UNLOCK, Server
 from fastlsh.index.settings import Settings, encoded, ids_in_database
-from fastlsh.index.storage import parameters_of, saved_settings
+from fastlsh.index.storage import Expected, parameters_of, saved_settings
 from fastlsh.index.store import ALL, BusyError, ChangedError, Sources, Store, wanted_tags
 
 SCANNED = 20_000
@@ -419,17 +419,15 @@ def exists(location: str) -> bool:
         return bool(server.client.exists(server.key("parameters")))
 
 
-def open_existing(
-    location: str, expected: Mapping[str, Any], threads: int | None, *, read_only: bool, wait: float
-) -> RedisStore | None:
-    """Open an index that was made with what is expected; None if there is none."""
-    server = Server(location, wait)
+def open_existing(location: str, expected: Expected) -> RedisStore:
+    """Open an index; FileNotFoundError if there is none."""
+    server = Server(location, expected.wait)
     with server.errors():
         code = server.client.get(server.key("parameters"))
         if code is None:
             if server.client.exists(*_keys(server)[1:]) and not exists(location):
                 raise server.damaged(LOST)
-            return None
+            raise FileNotFoundError(2, "there is no index", location.rpartition("@")[2])
         server.check_policy()
-    settings = saved_settings(code, server.address, expected, threads, VERSION)
-    return RedisStore(server, settings, read_only)
+    settings = saved_settings(code, server.address, expected, VERSION)
+    return RedisStore(server, settings, expected.read_only)

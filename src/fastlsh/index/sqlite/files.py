@@ -8,8 +8,7 @@ import secrets
 import sqlite3
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import (
@@ -24,7 +23,7 @@ from fastlsh.index.sqlite.connection import (
 from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
 from fastlsh.index.sqlite.rows import check_row, checksum_of, refuse
 from fastlsh.index.sqlite.store import SqliteStore
-from fastlsh.index.storage import DATABASE, MAGIC, parameters_of, saved_settings
+from fastlsh.index.storage import DATABASE, MAGIC, Expected, parameters_of, saved_settings
 
 PAGE_SIZES = {FULL: 8192, COMPRESSED: 65536}
 """In small pages, compressed texts of a few hundred bytes or more leave much room unused."""
@@ -193,19 +192,12 @@ def is_index(path: str) -> bool:
     return True
 
 
-def open_existing(
-    path: str,
-    expected: Mapping[str, Any],
-    threads: int | None,
-    *,
-    read_only: bool,
-    wait: float,
-) -> SqliteStore:
+def open_existing(path: str, expected: Expected) -> SqliteStore:
     """Open an index, after checking its parameters."""
-    connection = Connection(path, read_only, wait)
+    connection = Connection(path, expected.read_only, expected.wait)
     with contextlib.ExitStack() as stack:
         stack.callback(connection.close)
-        with named_errors(path, wait):
+        with named_errors(path, expected.wait):
             codes = connection.get().execute("SELECT * FROM parameters").fetchall()
             if len(codes) != 1:
                 refuse("its parameters are no single row")
@@ -214,11 +206,11 @@ def open_existing(
                 refuse("how it holds texts is no single row")
             for row in (codes[0], kinds[0]):
                 check_row(row[:-1], row[-1])
-            if not read_only:
+            if not expected.read_only:
                 connection.execute_at_once("BEGIN IMMEDIATE")
                 connection.get().execute("ROLLBACK")
             kind, dictionary, _ = kinds[0]
-            settings = saved_settings(codes[0][0], path, expected, threads)
+            settings = saved_settings(codes[0][0], path, expected)
             if kind == "none":
                 raise ValueError(
                     f"{path}: the index keeps no texts, which is not supported any more: build the"
