@@ -8,7 +8,7 @@ import pytest
 
 from fastlsh import Index
 from fastlsh.index import database
-from fastlsh.index.sqlite import runs, store
+from fastlsh.index.sqlite import rows, store
 from index_model import KINDS
 
 MANY_RUNS = "sqlite, many runs"
@@ -82,7 +82,7 @@ def backend(request, tmp_path_factory):
         if kind == MANY_RUNS:
             patch.setattr(store, "RECENT", 5)
             patch.setattr(store, "BLOCK", 7)
-            patch.setattr(runs, "TOGETHER", 3)
+            patch.setattr(rows, "TOGETHER", 3)
             patch.setattr(database, "ASKED", 9)
             patch.setattr(database, "COMPARED", 6)
         made = Backend(kind, place)

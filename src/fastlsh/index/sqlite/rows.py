@@ -8,6 +8,7 @@ document, so that no row stands for another one.
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
@@ -56,12 +57,7 @@ def insert_rows(
 def numbers_of_ids(sql: sqlite3.Connection, ids: list[Any]) -> dict[Any, int]:
     """Return the numbers of those ids that have a document."""
     numbers_by_id: dict[Any, int] = {}
-    for start in range(0, len(ids), TOGETHER):
-        chunk = padded(ids[start : start + TOGETHER])
-        rows = sql.execute(
-            f"SELECT id, number, seal FROM documents WHERE id IN ({','.join('?' * len(chunk))})",
-            chunk,
-        ).fetchall()
+    for rows in selected(sql, "SELECT id, number, seal FROM documents WHERE id IN", ids):
         numbers_of(number for _, number, _ in rows)
         check_part(
             [number for _, number, _ in rows],
@@ -90,14 +86,8 @@ def rows_of(
     sql: sqlite3.Connection, table: str, columns: str, numbers: NDArray[np.int64]
 ) -> Iterator[Any]:
     """Return rows of documents, ascending."""
-    requested = numbers.tolist()
-    for start in range(0, len(requested), TOGETHER):
-        chunk = padded(requested[start : start + TOGETHER])
-        yield from sql.execute(
-            f"SELECT {columns} FROM {table} WHERE number IN ({','.join('?' * len(chunk))}) "
-            "ORDER BY number",
-            chunk,
-        ).fetchall()
+    statement = f"SELECT {columns} FROM {table} WHERE number IN"
+    return chain.from_iterable(selected(sql, statement, numbers.tolist(), " ORDER BY number"))
 
 
 def checked_rows(
@@ -134,21 +124,30 @@ def sources_of(sql: sqlite3.Connection, numbers: list[int]) -> dict[int, list[in
 def without_known(sql: sqlite3.Connection, number: int, sources: list[int]) -> list[int]:
     """Return the sources that a document does not have yet."""
     known = set()
-    for start in range(0, len(sources), TOGETHER):
-        chunk = padded(sources[start : start + TOGETHER])
-        for source, checksum in sql.execute(
-            "SELECT source, checksum FROM sources WHERE number = ? AND source IN "
-            f"({','.join('?' * len(chunk))})",
-            [number, *chunk],
-        ).fetchall():
-            check_row([number, source], checksum)
-            known.add(source)
+    statement = "SELECT source, checksum FROM sources WHERE number = ? AND source IN"
+    blocks = selected(sql, statement, sources, before=(number,))
+    for source, checksum in chain.from_iterable(blocks):
+        check_row([number, source], checksum)
+        known.add(source)
     return [source for source in sources if source not in known]
 
 
-def padded(values: list[Any]) -> list[Any]:
-    """Return values, the last one repeated up to a power of two: fewer statements to prepare."""
-    return values + values[-1:] * ((1 << (len(values) - 1).bit_length()) - len(values))
+def selected(
+    sql: sqlite3.Connection,
+    statement: str,
+    values: list[Any],
+    order: str = "",
+    before: tuple[Any, ...] = (),
+) -> Iterator[list[Any]]:
+    """Yield the rows with these values, some at a time; `before` are other parameters.
+
+    The last value is repeated up to a power of two: fewer statements to prepare.
+    """
+    for start in range(0, len(values), TOGETHER):
+        chunk = values[start : start + TOGETHER]
+        chunk += chunk[-1:] * ((1 << (len(chunk) - 1).bit_length()) - len(chunk))
+        marks = ",".join("?" * len(chunk))
+        yield sql.execute(f"{statement} ({marks}){order}", (*before, *chunk)).fetchall()
 
 
 def check_part(

@@ -8,6 +8,7 @@ page, which is in memory, is searched, and then a single page.
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +17,11 @@ from numpy.typing import NDArray
 from fastlsh.arrays import offsets_of, ranges_of, unique
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.rows import (
-    TOGETHER,
     check_row,
     checksum_of,
     numbers_of,
-    padded,
     refuse,
+    selected,
     state_of,
     words_of,
 )
@@ -77,22 +77,14 @@ def read_pages(
     connection: sqlite3.Connection, pages: NDArray[np.int64]
 ) -> dict[int, NDArray[np.uint64]]:
     """Return the entries of some pages, given in ascending order. Others may be included."""
-    entries: dict[int, NDArray[np.uint64]] = {}
-    if not len(pages):
-        return entries
-    low, high, page_numbers = int(pages[0]), int(pages[-1]), pages.tolist()
-    if 3 * len(pages) > high - low:
-        rows: list[tuple[int, bytes, int]] = connection.execute(
-            "SELECT * FROM pages WHERE page BETWEEN ? AND ?", (low, high)
-        ).fetchall()
-        entries.update(map(_entries_of, rows))
+    page_numbers = pages.tolist()
+    if page_numbers and 3 * len(pages) > page_numbers[-1] - page_numbers[0]:
+        between = "SELECT * FROM pages WHERE page BETWEEN ? AND ?"
+        rows = connection.execute(between, (page_numbers[0], page_numbers[-1])).fetchall()
+        entries = dict(map(_entries_of, rows))
     else:
-        for start in range(0, len(page_numbers), TOGETHER):
-            chunk = padded(page_numbers[start : start + TOGETHER])
-            rows = connection.execute(
-                f"SELECT * FROM pages WHERE page IN ({','.join('?' * len(chunk))})", chunk
-            ).fetchall()
-            entries.update(map(_entries_of, rows))
+        blocks = selected(connection, "SELECT * FROM pages WHERE page IN", page_numbers)
+        entries = dict(map(_entries_of, chain.from_iterable(blocks)))
     if not entries.keys() >= set(page_numbers):
         refuse("a run lacks pages")
     return entries
