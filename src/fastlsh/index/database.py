@@ -69,7 +69,7 @@ class DatabaseBackend:
         return self._asked(lambda store: store.nbytes())
 
     def __len__(self) -> int:
-        return self._asked(lambda store: store.count())
+        return self._asked(lambda store: store.state.documents)
 
     def _asked(self, ask: Callable[[Store], T]) -> T:
         """Ask something of a single state of the database."""
@@ -91,7 +91,7 @@ class DatabaseBackend:
         Documents that this process removes meanwhile are included. Those that another process
         removes are, if they were read before.
         """
-        iteration = _Iteration(self._asked(lambda store: store.upcoming()))
+        iteration = _Iteration(self._asked(lambda store: store.state.upcoming))
         self._iterations.add(iteration)
         return self._names(iteration)
 

@@ -1,5 +1,6 @@
 """The backend that keeps everything in memory: the tables of a kernel, and the ids."""
 
+import sys
 from collections.abc import Hashable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.index._index import BandTables
-from fastlsh.arrays import offsets_of
+from fastlsh.arrays import offsets_of, unique
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.documents import IndexDocuments, check_contents
@@ -201,6 +202,11 @@ class Memory:
         answers, counts, wasted = self._threads.query(self.kernel, documents, limit)
         self._wasted += wasted
         return answers, counts
+
+    def sharing(self, signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the ids, which are numbers, of all answers, in the order of insertion."""
+        answers, _ = self.query(IndexDocuments(signatures), sys.maxsize)
+        return np.array(self.take(unique(answers[:, 1].astype(np.int64))), np.int64)
 
     def answer(
         self, documents: IndexDocuments, limit: int

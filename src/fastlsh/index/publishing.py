@@ -137,7 +137,7 @@ def check_counted(index: Index, requested: Counted, *, is_required: bool = True)
 
     def ask() -> tuple[Counted | None, int]:
         with index._guard.hold(), store.reading():
-            return counted_of(store), store.count()
+            return counted_of(store), store.state.documents
 
     saved, documents = retry_until_consistent(ask)
     if saved is None:

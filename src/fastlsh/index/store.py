@@ -4,7 +4,7 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,10 +82,23 @@ class _Work:
             self._store.failed(error)
 
 
+class State(NamedTuple):
+    """What a database holds."""
+
+    upcoming: int = 0
+    """The number of the next document that is added."""
+    documents: int = 0
+    """How many documents there are."""
+    changes: int = 0
+    """On a server, how many changes have removed or counted something."""
+
+
 class Store(Protocol):
     """A database for an index. Numbers ascend in the order of insertion, and are not reused."""
 
     settings: Settings
+    state: State
+    """In a transaction, what it sees."""
     read_only: bool
     location: str
     """An absolute path, or an address with its password."""
@@ -130,17 +143,11 @@ class Store(Protocol):
         """Return a transaction; `undo` may be called again, and after half of `begin`."""
         return Transaction(_Work(self, begin, commit, undo))
 
-    def count(self) -> int:
-        """Return how many documents there are."""
-
     def nbytes(self) -> int:
         """Return how many bytes the database takes."""
 
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
-
-    def upcoming(self) -> int:
-        """Return the number of the next document that is added."""
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
@@ -170,6 +177,7 @@ class Store(Protocol):
 
     def damaged(self, reason: str) -> ValueError:
         """Return the error for an index that holds what it cannot hold."""
+        return ValueError(f"{self.address}: the index is damaged: {reason}")
 
     def counted(self) -> str:
         """Return what is counted of documents, as JSON; empty if nothing was set."""

@@ -1,11 +1,10 @@
 """An index on a Redis server: how it is made, opened, asked and changed."""
 
 import json
-import sys
 from collections.abc import Iterable
 from contextlib import closing, nullcontext
 from socket import gethostname
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,18 +24,10 @@ from fastlsh.index.redis.changes import (
 from fastlsh.index.redis.server import CHECK, CREATE, LARGE, NUMBERS, TOGETHER, UNLOCK, Server
 from fastlsh.index.settings import Settings, encoded, ids_in_database
 from fastlsh.index.storage import Expected, parameters_of, saved_settings
-from fastlsh.index.store import ALL, BusyError, ChangedError, Sources, Store, wanted_tags
+from fastlsh.index.store import ALL, BusyError, ChangedError, Sources, State, Store, wanted_tags
 
 SCANNED = 20_000
 """Numbers that the server looks up at a time, which takes a few milliseconds."""
-
-
-class _State(NamedTuple):
-    upcoming: int
-    """The number of the next document."""
-    changes: int
-    """How many changes have removed or counted something."""
-    documents: int
 
 
 class RedisStore(Store):
@@ -55,7 +46,7 @@ class RedisStore(Store):
         self.wait = server.wait
         self.read_only = read_only
         self._server = server
-        self._state = _State(0, 0, 0)
+        self.state = State()
         self._new = new
         """The parameters of a new index, which its first transaction creates."""
         self._seen: list[bytes | None] = []
@@ -81,31 +72,31 @@ class RedisStore(Store):
         return self.transaction(self._read, self._check_unchanged)
 
     def _read(self) -> None:
-        self._state = self._look()
+        self.state = self._look()
 
     def _check_unchanged(self) -> None:
         """Raise ChangedError if a document was removed since the query began."""
-        if self._look().changes != self._state.changes:
+        if self._look().changes != self.state.changes:
             raise ChangedError
 
     def writing(self) -> Transaction:
         """Make the changes of a block in full or, if there is an error, not at all."""
         if not self.depth:
             return self.transaction(self._begin, self._commit, self._give_up)
-        before = self._state
+        before = self.state
         self._collected.begin()  # before the transaction: it is of no use to undo half of this
 
         def undo(_: BaseException) -> None:
             self._collected.undo(before.upcoming)
-            self._state = before
+            self.state = before
 
         return self.transaction(undo=undo)
 
     def _begin(self) -> None:
         """Become the only writer, whose changes are collected."""
-        self._state = self._state_of(self._server.lock())
-        state = self._state[:2]
-        self._seen = [None if self._new is not None else b"%d" % value for value in state]
+        self.state = self._state_of(self._server.lock())
+        seen = self.state.upcoming, self.state.changes
+        self._seen = [None if self._new is not None else b"%d" % value for value in seen]
         self._clear()
         self.depth = 1
 
@@ -128,12 +119,12 @@ class RedisStore(Store):
         """Name the address in the error."""
         self._server.failed(error)
 
-    def _state_of(self, values: list[Any]) -> _State:
+    def _state_of(self, values: list[Any]) -> State:
         """Return the state; ValueError if the server has lost something of the index."""
         if self._new is not None:
             if any(values):
                 raise self._server.exists()
-            return _State(0, 0, 0)
+            return State()
         if None in values:
             raise self._server.damaged("its key `state` is lost")
         upcoming, changes, documents, buckets, counted, *held = map(int, values)
@@ -143,9 +134,9 @@ class RedisStore(Store):
                 raise self._server.damaged(
                     f"its key `{name}` has {count:,} fields instead of {expected:,}"
                 )
-        return _State(upcoming, changes, documents)
+        return State(upcoming, documents, changes)
 
-    def _look(self) -> _State:
+    def _look(self) -> State:
         return self._state_of(self._server.look())
 
     def _send_once(self) -> None:
@@ -184,7 +175,7 @@ class RedisStore(Store):
             pipe.set(key("parameters"), self._new)
             pipe.hset(key("state"), "buckets", 0)
         self._collected.send(pipe, self._server)
-        upcoming, changes, documents = self._state
+        upcoming, documents, changes = self.state
         state: dict[str, Any] = {"next": upcoming, "documents": documents, "writer": token}
         state["changes"] = changes + bool(self._collected.deleted or self._collected.counts)
         state |= self._collected.notes(outputs)
@@ -192,14 +183,6 @@ class RedisStore(Store):
         pipe.eval(UNLOCK, 1, key("lock"), token)
 
     # ---- queries
-
-    def count(self) -> int:
-        """Return how many documents there are."""
-        return self._state.documents
-
-    def upcoming(self) -> int:
-        """Return the number of the next document that is added."""
-        return self._state.upcoming
 
     def nbytes(self) -> int:
         """Return how many bytes of memory the index takes on the server, without large buckets."""
@@ -241,8 +224,8 @@ class RedisStore(Store):
     def after(self, number: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of the next documents after this one, ascending."""
         numbers: list[int] = []
-        while number + 1 < self._state.upcoming and len(numbers) < count:
-            stop = min(number + 1 + SCANNED, self._state.upcoming)
+        while number + 1 < self.state.upcoming and len(numbers) < count:
+            stop = min(number + 1 + SCANNED, self.state.upcoming)
             key = self._server.key("documents")
             present = set(self._server.client.eval(NUMBERS, 1, key, number + 1, stop))
             present.update(added for added in self._collected.added if number < added < stop)
@@ -254,8 +237,7 @@ class RedisStore(Store):
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], int]:
         """Return the documents that share a bucket with these: see `Store`."""
-        answers, _ = self._collected.tables.query(IndexDocuments(signatures), sys.maxsize)
-        mine = self._collected.tables.take(unique(answers[:, 1].astype(np.int64)))
+        mine = self._collected.tables.sharing(signatures)
         tags = wanted_tags(self.settings.keys(signatures, asked=True), band).tolist()
         tag_codes = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
         # Documents that this batch removes are still in the buckets.
@@ -268,10 +250,10 @@ class RedisStore(Store):
                 if room is not None and len(bucket) > room:
                     complete = min(complete, int.from_bytes(bucket[room - 8 : room], "little"))
         numbers = unique(np.frombuffer(b"".join(held), "<u8").astype(np.int64))
-        numbers = numbers[numbers < self._state.upcoming]
+        numbers = numbers[numbers < self.state.upcoming]
         if self._collected.deleted:
             numbers = np.setdiff1d(numbers, np.array(list(self._collected.deleted), np.int64))
-        return np.union1d(numbers, np.array(mine, np.int64)).astype(np.int64), complete
+        return np.union1d(numbers, mine), complete
 
     def _buckets(self, names: list[bytes], room: int | None) -> list[bytes]:
         """Return the numbers in these buckets, as far as they exist; of `room` bytes, one more."""
@@ -293,7 +275,7 @@ class RedisStore(Store):
 
     def _lacks(self, what: str) -> NoReturn:
         """Raise the error for a missing document, which may have been removed just now."""
-        if self._look().changes == self._state.changes:
+        if self._look().changes == self.state.changes:
             raise self._server.damaged(f"it lacks {what}")
         raise ChangedError
 
@@ -307,16 +289,15 @@ class RedisStore(Store):
         """Add documents with new ids; KeyError if an id exists, or is given twice."""
         if len(set(names)) < len(names) or self.find(names):
             raise KeyError("an id is there already")
-        self._collected.add(self._state.upcoming, names, documents)
-        upcoming, changes, count = self._state
-        self._state = _State(upcoming + len(names), changes, count + len(names))
+        self._collected.add(self.state.upcoming, names, documents)
+        upcoming, documents_before, changes = self.state
+        self.state = State(upcoming + len(names), documents_before + len(names), changes)
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents, all of which must exist."""
         for number, record in zip(numbers.tolist(), self._records(numbers), strict=True):
             self._collected.delete(number, decoded(parts_of(record, self.settings)[0]), record)
-        count = self._state.documents - len(numbers)
-        self._state = self._state._replace(documents=count)
+        self.state = self.state._replace(documents=self.state.documents - len(numbers))
 
     def damaged(self, reason: str) -> ValueError:
         """Return the error for an index that holds what it cannot hold."""

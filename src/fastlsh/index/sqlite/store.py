@@ -1,7 +1,6 @@
 """An index in SQLite: its documents and its transactions."""
 
 import errno
-import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.common._common import Transaction
-from fastlsh.arrays import unique
 from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.settings import ids_in_database
@@ -32,7 +30,7 @@ from fastlsh.index.sqlite.rows import (
     write_counts,
 )
 from fastlsh.index.sqlite.runs import Levels
-from fastlsh.index.store import Sources, Store, wanted_tags
+from fastlsh.index.store import Sources, State, Store, wanted_tags
 
 RECENT = 1 << 13
 """Recent documents that are in no run yet: each process links them in memory."""
@@ -64,7 +62,8 @@ class SqliteStore(Store):
 
     def _forget(self) -> None:
         """Forget the state of the database."""
-        self._next = self._flushed = self._documents = 0
+        self.state = State()
+        self._flushed = 0
         self._recent = Memory(self.settings.unverified)
         self._linked = 0  # documents before this one are in a run or among the recent ones
         self._levels = Levels(self.settings.bands, packed=self._records.kind != FULL)
@@ -161,7 +160,7 @@ class SqliteStore(Store):
         if runs != levels.version or removals != levels.removals:
             levels.read(self._sql, runs, removals, gone)
         levels.page = page
-        self._flushed, self._documents, self._next = flushed, documents, after
+        self._flushed, self.state = flushed, State(after, documents)
         if after > self._linked:
             signed_by = self._records.signed_by
             rows = self._sql.execute(
@@ -177,8 +176,8 @@ class SqliteStore(Store):
     def _save(self) -> None:
         levels = self._levels
         state = (
-            self._next, self._flushed, self._documents, levels.version, levels.removals,
-            levels.page, levels.gone_sum,
+            self.state.upcoming, self._flushed, self.state.documents, levels.version,
+            levels.removals, levels.page, levels.gone_sum,
         )  # fmt: skip
         self._sql.execute(
             "UPDATE state SET next = ?, flushed = ?, documents = ?, runs = ?, removals = ?, "
@@ -190,14 +189,6 @@ class SqliteStore(Store):
         self._recent.insert(numbers, IndexDocuments(signatures), {})
 
     # ---- queries
-
-    def count(self) -> int:
-        """Return how many documents there are."""
-        return self._documents
-
-    def upcoming(self) -> int:
-        """Return the number of the next document that is added."""
-        return self._next
 
     def nbytes(self) -> int:
         """Return how many bytes the file has."""
@@ -226,11 +217,10 @@ class SqliteStore(Store):
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], int]:
         """Return the documents that share a bucket with these: see `Store`."""
-        answers, _ = self._recent.query(IndexDocuments(signatures), sys.maxsize)
-        recent = self._recent.take(unique(answers[:, 1].astype(np.int64)))
+        recent = self._recent.sharing(signatures)
         asked_tags = wanted_tags(self.settings.keys(signatures, asked=True), band)
         older, complete = self._levels.gather(self._sql, asked_tags, max_entries)
-        return np.concatenate([older, np.array(recent, np.int64)]), complete
+        return np.concatenate([older, recent]), complete
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents, all of which must exist."""
@@ -250,7 +240,7 @@ class SqliteStore(Store):
             self._insert(names[first:last], documents.part(first, last))
 
     def _insert(self, names: list[Any], documents: IndexDocuments) -> None:
-        n, first = documents.n, self._next
+        n, first = documents.n, self.state.upcoming
         if first + n > MOST:
             raise ValueError(
                 f"{self._connection.path}: at most {MOST:,} documents can be inserted, including"
@@ -259,8 +249,8 @@ class SqliteStore(Store):
         numbers = range(first, first + n)
         rows, contents = self._records.encoded(documents)
         insert_rows(self._sql, numbers, names, rows, contents)
-        self._next = self._linked = first + n
-        self._documents += n
+        self._linked = first + n
+        self.state = State(first + n, self.state.documents + n)
         if len(self._recent) + n < RECENT:
             self._link(list(numbers), documents.signatures)
             return
@@ -268,23 +258,19 @@ class SqliteStore(Store):
         self._levels.append(
             self._sql,
             self._flushed,
-            self._next,
+            self.state.upcoming,
             np.array([*self._recent.names(), *numbers], np.int64),
             np.concatenate([recent, documents.signatures]),
             self.settings,
         )
         self._recent = Memory(self.settings.unverified)
-        self._flushed = self._next
+        self._flushed = self.state.upcoming
 
     def set_dictionary(self, documents: IndexDocuments) -> None:
         """Choose, before the first insertion, how texts like these are compressed best."""
         dictionary = self._records.dictionary_of(documents)
         checksum = checksum_of([self._records.kind, dictionary])
         self._sql.execute("UPDATE texts SET dictionary = ?, checksum = ?", [dictionary, checksum])
-
-    def damaged(self, reason: str) -> ValueError:
-        """Return the error for a file that holds what it cannot hold."""
-        return ValueError(f"{self._connection.path}: the index is damaged: {reason}")
 
     def counted(self) -> str:
         """Return what is counted of documents, as JSON; empty if nothing was set."""
@@ -335,7 +321,7 @@ class SqliteStore(Store):
             self._sql.executemany(
                 f"DELETE FROM {table} WHERE number = ?", [(number,) for number in numbers.tolist()]
             )
-        self._documents -= len(numbers)
+        self.state = State(self.state.upcoming, self.state.documents - len(numbers))
         for number in numbers[numbers >= self._flushed].tolist():
             self._recent.discard(number)  # which forgets those that were removed
         # Also for documents in no run: other processes have linked them in memory.
