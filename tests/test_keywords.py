@@ -57,13 +57,18 @@ def test_keywords_reach_the_functions_that_take_them():
     assert function("a", own=5, two="x", three=4) == (5, ("a", 1, "x"), 4)
     assert function("a") == (0, ("a", 1, "2"), 3)
     assert taken(maker, {"one": 1, "three": 3}) == {"one": 1}
+    with pytest.raises(TypeError, match=r"^function\(\) got an unexpected keyword argument 'four'"):
+        function("a", four=4)
 
 
-def test_a_signature_has_names_types_and_defaults():
+def test_what_is_shown_has_names_types_defaults_and_descriptions():
     shown = inspect.signature(function)
     assert str(shown) == "(first, *, own=0, one: int = 1, two: str = '2', three=3)"
     optional = shares(maker, optional={"one"}, without={"two"})(lambda **keywords: keywords)
     assert str(inspect.signature(optional)) == "(*, first, one: int = None)"
+    described, returns = inspect.getdoc(function).split("Returns")
+    assert described.endswith("first\n    The first.\none, two\n    Two things.\n\n")
+    assert returns == "\n-------\ntuple"
 
 
 def test_the_table_of_options_says_what_a_function_takes():
@@ -73,17 +78,6 @@ def test_the_table_of_options_says_what_a_function_takes():
     assert not {"rule", "containment", "search"} & shown.keys()
     lines = shares(SearchParams.of, command="dedup", refused="lines")(lambda **keywords: keywords)
     assert inspect.signature(lines).parameters.keys() == shown.keys()
-
-
-def test_a_docstring_has_the_shared_descriptions():
-    parameters, returns = inspect.getdoc(function).split("Returns")
-    assert parameters.endswith("first\n    The first.\none, two\n    Two things.\n\n")
-    assert returns == "\n-------\ntuple"
-
-
-def test_an_unknown_keyword_names_the_function():
-    with pytest.raises(TypeError, match=r"^function\(\) got an unexpected keyword argument 'four'"):
-        function("a", four=4)
 
 
 @pytest.mark.parametrize("name", SHARING)

@@ -83,12 +83,10 @@ def test_every_command_has_its_options():
     assert not takes("dedup", "best")
 
 
-def test_reasons_are_those_of_the_table():
+def test_reasons_and_presets_are_those_that_exist():
     used = {reason for option in OPTIONS for reason in option.refused.split()}
     assert used == set(REFUSALS)
     assert all("{option}" in sentence for sentence in REFUSALS.values())
 
-
-def test_presets_are_those_that_exist():
     assert tuple(fastlsh.presets.PRESETS) == PRESETS
     assert tuple(fastlsh.presets.DECONTAMINATION_PRESETS) == DECONTAMINATION_PRESETS
