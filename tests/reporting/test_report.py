@@ -221,7 +221,7 @@ def test_short_in_every_unit(page, shingler, empty, short):
     assert (f"only to an identical one: {short}." in text) == (short > 0)
 
 
-def test_ids_in_every_form(pa, page):
+def test_ids_in_every_form_and_times(pa, page):
     pd = pytest.importorskip("pandas")
     result = deduplicate(TEXTS, 0.5)
     names = [f"id-{n}" for n in range(len(TEXTS))]
@@ -229,10 +229,6 @@ def test_ids_in_every_form(pa, page):
     for form in (names, np.array(names), pa.array(names), pa.chunked_array([names]), column):
         text = words(page(result, TEXTS, ids=form).sections["The largest clusters"])
         assert "id-0 5 duplicates" in text
-
-
-def test_times(page):
-    result = deduplicate(TEXTS)
     rows = page(result, TEXTS).tables["Time"][1:]
     assert [row[0] for row in rows] == list(result.seconds)
     rows = page(result, TEXTS, seconds={"all": 1234.5}).tables["Time"][1:]
@@ -252,14 +248,12 @@ def test_documents_that_were_kept_before(page):
     )
 
 
-@pytest.mark.parametrize("verify", ["none", "signature"])
-def test_without_exact_verification(page, verify):
-    result = deduplicate(TEXTS, 0.5, verify=verify)
-    seen = page(result, TEXTS)
-    assert "Every removal was verified" not in seen.sections["Parameters and recall"]
-    if verify == "none":
-        assert "removed, not verified" in seen.sections["Deduplication"]
-        assert "not verified" in seen.sections["The largest clusters"]
+def test_without_exact_verification(page):
+    for verify in ("signature", "none"):
+        seen = page(deduplicate(TEXTS, 0.5, verify=verify), TEXTS)
+        assert "Every removal was verified" not in seen.sections["Parameters and recall"]
+    assert "removed, not verified" in seen.sections["Deduplication"]
+    assert "not verified" in seen.sections["The largest clusters"]
 
 
 @pytest.mark.parametrize("texts", [[], ["one document of some length"], ["", None], ["x" * 20] * 3])
