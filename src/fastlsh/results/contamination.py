@@ -1,14 +1,15 @@
 """Which evaluation items are in which documents, and what is left of these."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from dataclasses import field as dataclass_field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.parallel import plural
-from fastlsh.results.deduplication import named
-from fastlsh.results.table import Column, ResultTable
+from fastlsh.results.table import RowTable, named
 
 
 class NotSearched(NamedTuple):
@@ -28,7 +29,8 @@ class Boilerplate(NamedTuple):
     """In how many documents of the sample it is."""
 
 
-class Contamination(ResultTable):
+@dataclass(eq=False, repr=False)
+class Contamination(RowTable[tuple[Any, Any, float, int, str, int, int]]):
     """The items that documents contain, and the places; a table with a row for each place.
 
     An iterable of (id, item_id, share, longest_run, field, start, end). Positions are code points
@@ -64,34 +66,29 @@ class Contamination(ResultTable):
         The keyword arguments that the result came from.
     """
 
-    def __init__(
-        self,
-        columns: Mapping[str, Any],
-        kept: NDArray[np.bool_],
-        texts: list[str | None] | None,
-        *,
-        not_searched: list[NotSearched],
-        boilerplate: list[Boilerplate],
-        ids: Sequence[Any] | None = None,
-        item_ids: Sequence[Any] | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.document: NDArray[np.int64] = columns["document"]
-        self.item: NDArray[np.int64] = columns["item"]
-        self.share: NDArray[np.float64] = columns["share"]
-        self.longest_run: NDArray[np.int64] = columns["longest_run"]
-        self.field: list[str] = columns["field"]
-        self.start: NDArray[np.int64] = columns["start"]
-        self.end: NDArray[np.int64] = columns["end"]
-        self.contaminated = np.zeros(len(kept), np.bool_)
+    COLUMNS = ("document", "item", "share", "longest_run", "field", "start", "end")
+    ID_COLUMNS = (("id", "ids"), ("item_id", "item_ids"))
+    ROW = ("id", "item_id", "share", "longest_run", "field", "start", "end")
+
+    document: NDArray[np.int64]
+    item: NDArray[np.int64]
+    share: NDArray[np.float64]
+    longest_run: NDArray[np.int64]
+    field: list[str]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    kept: NDArray[np.bool_]
+    texts: list[str | None] | None
+    _: KW_ONLY
+    not_searched: list[NotSearched]
+    boilerplate: list[Boilerplate]
+    ids: Sequence[Any] | None = None
+    item_ids: Sequence[Any] | None = None
+    options: dict[str, Any] = dataclass_field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.contaminated = np.zeros(len(self.kept), np.bool_)
         self.contaminated[self.document] = True
-        self.kept = kept
-        self.texts = texts
-        self.not_searched = not_searched
-        self.boilerplate = boilerplate
-        self.ids = ids
-        self.item_ids = item_ids
-        self.options = dict(options or {})
 
     @property
     def id(self) -> list[Any]:
@@ -108,27 +105,9 @@ class Contamination(ResultTable):
         """The numbers of the items that some document contains, int64, ascending."""
         return np.unique(self.item)
 
-    def __len__(self) -> int:
-        return len(self.document)
-
-    def __iter__(self) -> Iterator[tuple[Any, Any, float, int, str, int, int]]:
-        return zip(
-            self.id, self.item_id, self.share.tolist(), self.longest_run.tolist(), self.field,
-            self.start.tolist(), self.end.tolist(), strict=True,
-        )  # fmt: skip
-
     def __repr__(self) -> str:
         items = len(self.items_found)
         return (
             f"<Contamination: {int(self.contaminated.sum()):,} of"
             f" {plural(len(self.kept), 'document')} contain {plural(items, 'item')}>"
         )
-
-    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
-        names = ("document", "item", "share", "longest_run", "field", "start", "end")
-        columns: dict[str, Column] = {name: getattr(self, name)[rows] for name in names}
-        if self.ids is not None:
-            columns["id"] = named(self.document[rows], self.ids)
-        if self.item_ids is not None:
-            columns["item_id"] = named(self.item[rows], self.item_ids)
-        return columns

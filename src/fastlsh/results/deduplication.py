@@ -1,6 +1,6 @@
 """Which documents are kept, and why the others are not."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from html import escape
 from itertools import pairwise
@@ -20,20 +20,18 @@ from fastlsh.results.cluster_counts import (
     check_numbers,
     stays,
 )
-from fastlsh.results.table import Column, CountedResult, ResultTable, RowTable
-
-AGAINST = "against:"
-"""What the name of a document of `against` begins with where it has no id."""
-
-
-def named(numbers: NDArray[np.int64], ids: Sequence[Any] | None) -> list[Any]:
-    """Return the ids of some documents; their numbers if there are no ids."""
-    plain: list[Any] = numbers.tolist()
-    return plain if ids is None else [ids[number] for number in plain]
+from fastlsh.results.table import (
+    Column,
+    CountedResult,
+    ResultTable,
+    RowSequence,
+    kept_names,
+    named,
+)
 
 
 @dataclass(eq=False, repr=False)
-class Proofs(RowTable):
+class Proofs(RowSequence):
     """One row for each removed document: the kept one that it duplicates, and their similarity.
 
     Also a table for everything that reads Arrow, and a sequence of (id, kept_id, similarity).
@@ -62,7 +60,9 @@ class Proofs(RowTable):
     a against:0 1.0
     """
 
-    ROWS = ("document", "kept_document", "against", "similarity")
+    COLUMNS = ("document", "kept_document", "against", "similarity")
+    ID_COLUMNS = (("id", "ids", "against_ids"), ("kept_id", "ids", "against_ids"))
+    ROW = ("id", "kept_id", "similarity")
 
     document: NDArray[np.int64]
     kept_document: NDArray[np.int64]
@@ -84,44 +84,11 @@ class Proofs(RowTable):
 
         A document of `against` without an id is called "against:3", by its number there.
         """
-        return kept_names(self.kept_document, self.against, self.ids, self.against_ids)
-
-    def __len__(self) -> int:
-        return len(self.document)
-
-    def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
-        return zip(self.id, self.kept_id, self.similarity.tolist(), strict=True)
+        against = np.where(self.against, self.kept_document, -1)
+        return kept_names(self.kept_document, against, self.ids, self.against_ids)
 
     def __repr__(self) -> str:
         return f"<Proofs: {plural(len(self), 'removed document')}>"
-
-    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
-        document, kept, against = self.document[rows], self.kept_document[rows], self.against[rows]
-        columns: dict[str, Column] = {
-            "document": document,
-            "kept_document": kept,
-            "against": against,
-            self.measure: self.similarity[rows],
-        }
-        if self.ids is not None or self.against_ids is not None:
-            columns["id"] = named(document, self.ids)
-            columns["kept_id"] = kept_names(kept, against, self.ids, self.against_ids)
-        return columns
-
-
-def kept_names(
-    kept: NDArray[np.int64],
-    against: NDArray[np.bool_],
-    ids: Sequence[Any] | None,
-    against_ids: Sequence[Any] | None,
-) -> list[Any]:
-    """Return the ids of kept documents, of which some are documents of `against`."""
-    input_names = iter(named(kept[~against], ids))
-    if against_ids is None:
-        against_names: Iterator[Any] = (f"{AGAINST}{number}" for number in kept[against].tolist())
-    else:
-        against_names = iter(named(kept[against], against_ids))
-    return [next(against_names if outside else input_names) for outside in against.tolist()]
 
 
 @dataclass(eq=False, repr=False)
@@ -181,6 +148,8 @@ class Deduplication(CountedResult, ResultTable):
     >>> result.selected.tolist(), result.kept.tolist()
     ([0, 1], [True, True, False])
     """
+
+    COLUMNS = ("kept", "kept_index", "against_index", "similarity")
 
     kept_index: NDArray[np.int64]
     against_index: NDArray[np.int64]
@@ -355,9 +324,6 @@ class Deduplication(CountedResult, ResultTable):
         """What tables call `similarity`: "similarity", or "containment" with that rule."""
         return "containment" if self.rule == "contained" else "similarity"
 
-    def __len__(self) -> int:
-        return self.documents
-
     def __repr__(self) -> str:
         return (
             f"<Deduplication: {self.n_kept:,} of {plural(self.documents, 'document')} kept, "
@@ -468,16 +434,9 @@ class Deduplication(CountedResult, ResultTable):
         )
 
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
-        kept, against = self.kept_index[rows], self.against_index[rows]
-        columns: dict[str, Column] = {} if self.ids is None else {"id": self.ids[rows]}
-        columns |= {
-            "kept": self.kept[rows],
-            "kept_index": kept,
-            "against_index": against,
-            self.measure: self.similarity[rows],
-        }
-        if self.ids is not None:
-            outside = against >= 0
-            partner = np.where(outside, against, kept)
-            columns["kept_id"] = kept_names(partner, outside, self.ids, self.against_ids)
-        return columns
+        columns = super()._columns(rows)
+        if self.ids is None:
+            return columns
+        part = self._part(rows)
+        kept_id = kept_names(part.kept_index, part.against_index, self.ids, self.against_ids)
+        return {"id": self.ids[rows], **columns, "kept_id": kept_id}

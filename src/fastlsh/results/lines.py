@@ -1,47 +1,49 @@
 """Which spans of texts were removed, and the texts without them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import LSHParams
 from fastlsh.parallel import plural
-from fastlsh.results.deduplication import kept_names, named
-from fastlsh.results.table import Column, CountedResult, ResultTable
+from fastlsh.results.table import CountedResult, Row, RowTable, kept_names, named
 
 
-class CutTexts(ResultTable):
+@dataclass(eq=False, repr=False)
+class CutTexts(RowTable[Row]):
     """Texts from which spans were removed, and for each span where it stays.
 
     A table with a row for each removed span, and an iterable of its rows.
     """
 
-    def __init__(
-        self,
-        texts: list[str | None],
-        removed: NDArray[np.int64],
-        kept: NDArray[np.int64],
-        *,
-        emptied: NDArray[np.int64],
-        n_against: int = 0,
-        ids: Sequence[Any] | None = None,
-        against_ids: Sequence[Any] | None = None,
-        options: Mapping[str, Any] | None = None,
+    COLUMNS: ClassVar[tuple[str, ...]] = (
+        "document", "start", "end", "kept_document", "against_document", "kept_start", "kept_end",
+    )  # fmt: skip
+    ID_COLUMNS = (("id", "ids", "against_ids"), ("kept_id", "ids", "against_ids"))
+
+    texts: list[str | None]
+    removed: InitVar[NDArray[np.int64]]
+    kept: InitVar[NDArray[np.int64]]
+    _: KW_ONLY
+    emptied: NDArray[np.int64]
+    n_against: InitVar[int]
+    ids: Sequence[Any] | None = None
+    against_ids: Sequence[Any] | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(
+        self, removed: NDArray[np.int64], kept: NDArray[np.int64], n_against: int
     ) -> None:
-        self.texts = texts
         self.document, self.start, self.end = np.ascontiguousarray(removed.T)
         number, self.kept_start, self.kept_end = np.ascontiguousarray(kept.T)
         outside = number < n_against  # the documents of `against` are counted before the others
         self.kept_document = np.where(outside, -1, number - n_against)
         self.against_document = np.where(outside, number, -1)
-        self.emptied = emptied
-        self.documents = len(texts)
+        self.documents = len(self.texts)
         self.characters = int((self.end - self.start).sum())
-        self.ids = ids
-        self.against_ids = against_ids
-        self.options = dict(options or {})
 
     @property
     def changed(self) -> NDArray[np.int64]:
@@ -59,36 +61,17 @@ class CutTexts(ResultTable):
 
         A document of `against` without an id is called "against:3", by its number there.
         """
-        return self._kept_id(slice(None))
+        kept, against = self.kept_document, self.against_document
+        return kept_names(kept, against, self.ids, self.against_ids)
 
     @property
     def n_removed(self) -> int:
         """How many spans are removed."""
         return len(self)
 
-    def __len__(self) -> int:
-        return len(self.document)
 
-    def _kept_id(self, rows: slice) -> list[Any]:
-        kept, against = self.kept_document[rows], self.against_document[rows]
-        outside = against >= 0
-        return kept_names(np.where(outside, against, kept), outside, self.ids, self.against_ids)
-
-    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
-        columns: dict[str, Column] = {
-            name: getattr(self, name)[rows]
-            for name in (
-                "document", "start", "end", "kept_document", "against_document", "kept_start",
-                "kept_end",
-            )
-        }  # fmt: skip
-        if self.ids is not None or self.against_ids is not None:
-            columns["id"] = named(self.document[rows], self.ids)
-            columns["kept_id"] = self._kept_id(rows)
-        return columns
-
-
-class LineDeduplication(CountedResult, CutTexts):
+@dataclass(eq=False, repr=False)
+class LineDeduplication(CountedResult, CutTexts[tuple[Any, int, int, Any, float]]):
     r"""The texts without repeated lines, and for each removed span the kept span that it repeats.
 
     It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
@@ -138,36 +121,21 @@ class LineDeduplication(CountedResult, CutTexts):
     [(1, 0, 4, 0, 1.0)]
     """
 
-    def __init__(
-        self,
-        texts: list[str | None],
-        removed: NDArray[np.int64],
-        kept: NDArray[np.int64],
-        similarity: NDArray[np.float64],
-        *,
-        by: str,
-        threshold: float,
-        spans: int,
-        limited: int = 0,
-        params: LSHParams | None = None,
-        **others: Any,
-    ) -> None:
-        super().__init__(texts, removed, kept, **others)
-        self.similarity = similarity
-        self.by = by
-        self.threshold = threshold
-        self.spans = spans
-        self.limited = limited
-        self.params = params
+    COLUMNS = (*CutTexts.COLUMNS, "similarity")
+    ROW = ("id", "start", "end", "kept_id", "similarity")
+
+    similarity: NDArray[np.float64]
+    _: KW_ONLY
+    by: str
+    threshold: float
+    spans: int
+    limited: int = 0
+    params: LSHParams | None = None
 
     @property
     def n_kept(self) -> int:
         """How many spans are kept."""
         return self.spans - self.n_removed
-
-    def __iter__(self) -> Iterator[tuple[Any, int, int, Any, float]]:
-        bounds = (self.start.tolist(), self.end.tolist())
-        return zip(self.id, *bounds, self.kept_id, self.similarity.tolist(), strict=True)
 
     def __repr__(self) -> str:
         return (
@@ -175,14 +143,9 @@ class LineDeduplication(CountedResult, CutTexts):
             f" {len(self.changed):,} of {plural(self.documents, 'document')}>"
         )
 
-    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
-        columns = super()._columns(rows)
-        names = {"id", "kept_id"} & columns.keys()
-        name_columns = {name: columns.pop(name) for name in sorted(names)}
-        return {**columns, "similarity": self.similarity[rows], **name_columns}
 
-
-class SpanDeduplication(CutTexts):
+@dataclass(eq=False, repr=False)
+class SpanDeduplication(CutTexts[tuple[Any, int, int, Any, int]]):
     """The texts without repeated passages, and for each removed span where it stays.
 
     It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
@@ -219,23 +182,11 @@ class SpanDeduplication(CutTexts):
     [(1, 0, 18, 0, 0)]
     """
 
-    def __init__(
-        self,
-        texts: list[str | None],
-        removed: NDArray[np.int64],
-        kept: NDArray[np.int64],
-        *,
-        common: NDArray[np.int64],
-        dropped: NDArray[np.int64],
-        **others: Any,
-    ) -> None:
-        super().__init__(texts, removed, kept, **others)
-        self.common = common
-        self.dropped = dropped
+    ROW = ("id", "start", "end", "kept_id", "kept_start")
 
-    def __iter__(self) -> Iterator[tuple[Any, int, int, Any, int]]:
-        bounds = (self.start.tolist(), self.end.tolist())
-        return zip(self.id, *bounds, self.kept_id, self.kept_start.tolist(), strict=True)
+    _: KW_ONLY
+    common: NDArray[np.int64]
+    dropped: NDArray[np.int64]
 
     def __repr__(self) -> str:
         length = plural(self.characters, "character")

@@ -1,6 +1,6 @@
 """How much of each data set is in each other one."""
 
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from fastlsh.banding import LSHParams
 from fastlsh.results.table import Column, ResultTable
 
 
+@dataclass(eq=False, repr=False)
 class Overlap(ResultTable):
     """How many documents of each data set have a near-duplicate in each other data set.
 
@@ -43,25 +44,17 @@ class Overlap(ResultTable):
     [[0, 1], [1, 0]]
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        documents: NDArray[np.int64],
-        characters: NDArray[np.int64],
-        counts: NDArray[Any],
-        *,
-        empty: int,
-        short: int = 0,
-        params: LSHParams,
-    ) -> None:
-        n = len(names)
-        self.names = list(names)
-        self.documents = documents
-        self.characters = characters
-        self.counts = counts
-        self.empty = empty
-        self.short = short
-        self.params = params
+    names: list[str]
+    documents: NDArray[np.int64]
+    characters: NDArray[np.int64]
+    counts: NDArray[Any]
+    _: KW_ONLY
+    empty: int
+    short: int = 0
+    params: LSHParams
+
+    def __post_init__(self) -> None:
+        n, counts = len(self.names), self.counts
         bits = np.uint64(1) << np.arange(n, dtype=np.uint64)
         has = (counts["others"][:, None] & bits) != 0
         self.shared_documents, self.shared_characters = (

@@ -1,8 +1,8 @@
 """Pairs of documents, in one collection or between two, with their similarity."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, SupportsIndex, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from fastlsh._kernels.candidates import _candidates
 from fastlsh.banding import LSHParams
 from fastlsh.parallel import batches, plural
-from fastlsh.results.deduplication import named
-from fastlsh.results.table import Column, ResultTable, RowTable
+from fastlsh.results.table import RowSequence, named
 
 
 @dataclass(eq=False, repr=False)
-class Pairs(RowTable):
+class Pairs(RowSequence):
     """Pairs of documents, sorted by (left, right), each pair once.
 
     It is also a table for every library that reads Arrow (``pyarrow.table(pairs)``,
@@ -48,7 +47,9 @@ class Pairs(RowTable):
     ([0], [2])
     """
 
-    ROWS = ("left", "right", "similarity", "estimate")
+    COLUMNS = ("left", "right", "similarity", "estimate")
+    ID_COLUMNS = (("left_id", "ids"), ("right_id", "ids"))
+    ROW = ("left_id", "right_id", "similarity")
 
     left: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -90,28 +91,8 @@ class Pairs(RowTable):
         """
         return components_of(self.left, self.right, self.documents)
 
-    def __len__(self) -> int:
-        return len(self.left)
-
-    def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
-        return zip(self.left_id, self.right_id, self.similarity.tolist(), strict=True)
-
     def __repr__(self) -> str:
         return f"<Pairs: {plural(len(self), 'pair')} among {plural(self.documents, 'document')}>"
-
-    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
-        left, right = self.left[rows], self.right[rows]
-        columns: dict[str, Column] = {
-            "left": left,
-            "right": right,
-            "similarity": self.similarity[rows],
-        }
-        if self.estimate is not None:
-            columns["estimate"] = self.estimate[rows]
-        if self.ids is not None:
-            columns["left_id"] = named(left, self.ids)
-            columns["right_id"] = named(right, self.ids)
-        return columns
 
 
 STEP = 1 << 20
@@ -136,7 +117,8 @@ def count_in_pairs(left: NDArray[np.int64], right: NDArray[np.int64], inputs: ra
     return int(is_in_pair[inputs.start :].sum())
 
 
-class Matches(ResultTable):
+@dataclass(eq=False, repr=False)
+class Matches(RowSequence):
     """Pairs of a document and one of another collection, sorted by (document, against).
 
     It is also a table for every library that reads Arrow, and a sequence of
@@ -160,30 +142,21 @@ class Matches(ResultTable):
         How many documents `against` has.
     """
 
-    def __init__(
-        self,
-        document: NDArray[np.int64],
-        against: NDArray[np.int64],
-        similarity: NDArray[np.float64],
-        *,
-        estimate: NDArray[np.float64] | None = None,
-        ids: Sequence[Any] | None = None,
-        against_ids: Sequence[Any] | None = None,
-        params: LSHParams | None = None,
-        documents: int = 0,
-        against_documents: int = 0,
-        empty: int = 0,
-    ) -> None:
-        self.document = document
-        self.against = against
-        self.similarity = similarity
-        self.estimate = estimate
-        self.ids = ids
-        self.against_ids = against_ids
-        self.params = params
-        self.documents = documents
-        self.against_documents = against_documents
-        self.empty = empty
+    COLUMNS = ("document", "against", "similarity", "estimate")
+    ID_COLUMNS = (("id", "ids", "against_ids"), ("against_id", "ids", "against_ids"))
+    ROW = ("id", "against_id", "similarity")
+
+    document: NDArray[np.int64]
+    against: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    _: KW_ONLY
+    estimate: NDArray[np.float64] | None = None
+    ids: Sequence[Any] | None = None
+    against_ids: Sequence[Any] | None = None
+    params: LSHParams | None = None
+    documents: int = 0
+    against_documents: int = 0
+    empty: int = 0
 
     @property
     def id(self) -> list[Any]:
@@ -195,44 +168,8 @@ class Matches(ResultTable):
         """The ids of the documents of `against`; their numbers if no ids were given."""
         return named(self.against, self.against_ids)
 
-    def __len__(self) -> int:
-        return len(self.document)
-
-    def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
-        return zip(self.id, self.against_id, self.similarity.tolist(), strict=True)
-
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> tuple[Any, Any, float]: ...
-    @overload
-    def __getitem__(self, index: slice) -> "Matches": ...
-    def __getitem__(self, index: SupportsIndex | slice) -> Any:
-        """Return a pair as iterating gives it; the pairs of a slice as `Matches`."""
-        if not isinstance(index, slice):
-            row = range(len(self))[index]
-            return next(iter(self[row : row + 1]))
-        return Matches(
-            self.document[index], self.against[index], self.similarity[index],
-            estimate=None if self.estimate is None else self.estimate[index], ids=self.ids,
-            against_ids=self.against_ids, params=self.params, documents=self.documents,
-            against_documents=self.against_documents, empty=self.empty,
-        )  # fmt: skip
-
     def __repr__(self) -> str:
         return (
             f"<Matches: {plural(len(self), 'pair')} of {plural(self.documents, 'document')} against"
             f" {self.against_documents:,}>"
         )
-
-    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
-        document, against = self.document[rows], self.against[rows]
-        columns: dict[str, Column] = {
-            "document": document,
-            "against": against,
-            "similarity": self.similarity[rows],
-        }
-        if self.estimate is not None:
-            columns["estimate"] = self.estimate[rows]
-        if self.ids is not None or self.against_ids is not None:
-            columns["id"] = named(document, self.ids)
-            columns["against_id"] = named(against, self.against_ids)
-        return columns

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from html import escape
 from importlib import import_module
-from typing import Any, ClassVar, Protocol, SupportsIndex, TypeVar, overload
+from typing import Any, ClassVar, Generic, Protocol, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,31 @@ def _encode(column: Column) -> tuple[str, list[NDArray[Any]]]:
     return "U", [offsets, np.frombuffer(b"".join(encoded), np.uint8)]
 
 
+AGAINST = "against:"
+"""What the name of a document of `against` begins with where it has no id."""
+
+
+def named(numbers: NDArray[np.int64], ids: Sequence[Any] | None) -> list[Any]:
+    """Return the ids of some documents; their numbers if there are no ids."""
+    plain: list[Any] = numbers.tolist()
+    return plain if ids is None else [ids[number] for number in plain]
+
+
+def kept_names(
+    kept: NDArray[np.int64],
+    against: NDArray[np.int64],
+    ids: Sequence[Any] | None,
+    against_ids: Sequence[Any] | None,
+) -> list[Any]:
+    """Return the ids of kept documents: of those in `against`, unless it is -1, or in `kept`."""
+    outside = against >= 0
+    names = iter(named(kept[~outside], ids))
+    others = iter(named(against[outside], against_ids))
+    if against_ids is None:
+        others = (f"{AGAINST}{number}" for number in others)
+    return [next(others if is_outside else names) for is_outside in outside.tolist()]
+
+
 SHOWN = 10
 """Rows that a notebook shows."""
 
@@ -45,12 +70,32 @@ SHOWN = 10
 class ResultTable:
     """A result that is a table of equally long columns."""
 
+    COLUMNS: ClassVar[tuple[str, ...]]
+    """The attributes with a value for each row, or None: the columns, in their order."""
+
+    ID_COLUMNS: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """The properties with ids, which follow as columns if one of the named attributes has ids."""
+
     def __len__(self) -> int:
-        raise NotImplementedError
+        return len(getattr(self, self.COLUMNS[0]))
+
+    def _part(self: "Table", rows: slice) -> "Table":
+        """Return a table of the same kind with some of the rows."""
+        part = copy(self)
+        for name in self.COLUMNS:
+            values = getattr(self, name)
+            setattr(part, name, None if values is None else values[rows])
+        return part
 
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
         """Return some rows of each column."""
-        raise NotImplementedError
+        part = self._part(rows)
+        measured = {"similarity": getattr(self, "measure", "similarity")}
+        columns = {measured.get(name, name): getattr(part, name) for name in self.COLUMNS}
+        for name, *ids in self.ID_COLUMNS:
+            if any(getattr(self, attribute) is not None for attribute in ids):
+                columns[name] = getattr(part, name)
+        return {name: column for name, column in columns.items() if column is not None}
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export the table as an Arrow stream, for which pyarrow is not needed."""
@@ -105,32 +150,35 @@ class ResultTable:
         return f"<table><tr>{head}</tr>{''.join(body)}</table>"
 
 
-class RowTable(ResultTable):
+Table = TypeVar("Table", bound=ResultTable)
+Row = TypeVar("Row")
+
+
+class RowTable(ResultTable, Generic[Row]):
+    """A table that is also an iterable of its rows."""
+
+    ROW: ClassVar[tuple[str, ...]]
+    """The attributes that make a row."""
+
+    def __iter__(self) -> Iterator[Row]:
+        columns = (_plain(getattr(self, name)) for name in self.ROW)
+        rows: Iterator[Any] = zip(*columns, strict=True)
+        return rows
+
+
+class RowSequence(RowTable[tuple[Any, Any, float]]):
     """A table that is also a sequence of (id, other id, similarity)."""
-
-    ROWS: ClassVar[tuple[str, ...]]
-    """The attributes that have a value for each row, or are None."""
-
-    def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
-        raise NotImplementedError
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> tuple[Any, Any, float]: ...
     @overload
-    def __getitem__(self: "Rows", index: slice) -> "Rows": ...
+    def __getitem__(self: "Table", index: slice) -> "Table": ...
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
         """Return a row as iterating gives it; the rows of a slice as a table of the same kind."""
-        if not isinstance(index, slice):
-            row = range(len(self))[index]
-            return next(iter(self[row : row + 1]))
-        part = copy(self)
-        for name in self.ROWS:
-            values = getattr(self, name)
-            setattr(part, name, None if values is None else values[index])
-        return part
-
-
-Rows = TypeVar("Rows", bound=RowTable)
+        if isinstance(index, slice):
+            return self._part(index)
+        row = range(len(self))[index]
+        return next(iter(self._part(slice(row, row + 1))))
 
 
 class CountedResult:
@@ -161,8 +209,13 @@ def _library(name: str) -> Any:
         raise ModuleNotFoundError(reason, name=name) from None
 
 
+def _plain(column: Any) -> Sequence[Any]:
+    values: Sequence[Any] = column.tolist() if hasattr(column, "tolist") else column
+    return values
+
+
 def _shown(column: Column) -> list[str]:
     return [
         f"{value:.4f}" if isinstance(value, float) else escape(str(value))
-        for value in (column.tolist() if hasattr(column, "tolist") else column)
+        for value in _plain(column)
     ]

@@ -161,7 +161,7 @@ def decontaminate(
         for number, text in texts_without_spans(collection, cuts, params.join).items():
             documents[number] = text
     return Contamination(
-        columns_of(contents, item_fields), kept, documents,
+        **columns_of(contents, item_fields), kept=kept, texts=documents,
         not_searched=not_searched(contents.grams, item_ids),
         boilerplate=boilerplate_of(contents.grams, contents.tally), ids=ids, item_ids=item_ids,
         options={name: getattr(params, name) for name in asdict(params)},

@@ -232,7 +232,7 @@ class CountsFound(NamedTuple):
         documents, characters = np.array(self.totals, np.int64).reshape(2, -1)
         counts = np.array([tuple(row) for row in self.counts], Shared)
         return Overlap(
-            self.names, documents, characters, counts, empty=self.summary.empty,
+            list(self.names), documents, characters, counts, empty=self.summary.empty,
             short=self.summary.short, params=params.lsh,
         )  # fmt: skip
 
