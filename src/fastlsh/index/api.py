@@ -121,11 +121,7 @@ class Index:
     # ---- other indexes, files and databases
 
     @classmethod
-    @shares(
-        SearchParams.of,
-        without={"recall", "verify"},
-        optional=RemovalKeywords.__annotations__,
-    )
+    @shares(SearchParams.of, without={"recall", "verify"}, optional=RemovalKeywords.__annotations__)
     def load(
         cls,
         path: str | os.PathLike[str],

@@ -22,7 +22,7 @@ class Backend(Protocol):
 
     settings: Settings
     outside: bool
-    """Whether the documents are in a database."""
+    """Whether the documents are in a database, whose connection no call may use during a fork."""
     wait: float
     """How many seconds to wait while another process writes."""
 

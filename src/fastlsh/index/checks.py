@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from fastlsh._kernels.common._common import Hold
 from fastlsh.arguments import check_ids, check_parameter, check_threshold
 from fastlsh.arrays import offsets_of, plain_values
 from fastlsh.candidates import check_signatures
+from fastlsh.index.backend import Backend
 from fastlsh.index.documents import IndexDocuments, packed
 from fastlsh.index.settings import SETS, TEXTS, Settings
 from fastlsh.index.store import T, when_free
@@ -172,20 +173,6 @@ AT_A_TIME = 0.25
 one where a `__del__` method in the middle of a call uses another index."""
 
 
-class Changeable(Protocol):
-    """An object that is protected by a `Guard`."""
-
-    outside: bool
-    """Whether it is a database: no call may be using its connection while the process forks."""
-
-    @property
-    def changing(self) -> bool:
-        """Whether a thread is changing the tables: a fork would copy a half-changed state."""
-
-    def forked(self, at_rest: bool) -> None:
-        """Forget what belongs to the parent process; `at_rest`: no call was under way."""
-
-
 _guards: set["weakref.ref[Guard]"] = set()
 """Guards are removed from it by C code, which Ctrl-C cannot interrupt."""
 _numbers = count()
@@ -200,13 +187,13 @@ class Guard:
 
     Parameters
     ----------
-    kernel
-        The object to protect. A fork waits while it is being changed, at most some milliseconds;
-        if it is a database, while it is in use.
+    backend
+        What is protected. A fork waits while it is being changed, at most some milliseconds; if it
+        is a database, while it is in use.
     """
 
-    def __init__(self, kernel: Changeable) -> None:
-        self.kernel = kernel
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
         self.number = next(_numbers)
         self.renew()
         _guards.add(weakref.ref(self, _guards.discard))
@@ -293,9 +280,9 @@ _taken: list[Guard] = []
 def _before_fork() -> None:
     """Wait for changes in memory, and lock the databases. One thread at a time forks."""
     _forking.acquire()
-    while any(guard.kernel.changing for guard in _all()):
+    while any(guard.backend.changing for guard in _all()):
         time.sleep(0.0005)
-    databases = [guard for guard in _all() if guard.kernel.outside]
+    databases = [guard for guard in _all() if guard.backend.outside]
     until = time.monotonic() + PATIENCE
     while len(_taken) < len(databases):
         _let_go()
@@ -322,7 +309,7 @@ def _in_parent() -> None:
 def _in_child() -> None:
     """Renew all locks, as no thread is left that could release them."""
     for guard in _all():
-        guard.kernel.forked(guard in _taken)
+        guard.backend.forked(guard in _taken)
         guard.renew()
     _taken.clear()
     _forking.release()

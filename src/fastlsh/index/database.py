@@ -96,8 +96,12 @@ class DatabaseBackend:
         return self._names(iteration)
 
     def _names(self, iteration: "_Iteration") -> Iterator[Any]:
+        def names_after(store: Store) -> dict[int, Any]:
+            numbers = store.after(iteration.number, COMPARED)
+            return dict(zip(numbers.tolist(), store.take(numbers), strict=True))
+
         while iteration.number + 1 < iteration.end:
-            yield from iteration.next(self._asked(lambda store: _names_after(store, iteration)))
+            yield from iteration.next(self._asked(names_after))
 
     def _delete(self, gone: Mapping[Any, int]) -> None:
         """Delete documents by their numbers, given by id."""
@@ -282,11 +286,6 @@ class DatabaseBackend:
         """Close files and connections."""
         self._store.ended = self.ended or "the index is closed"
         self._store.close()
-
-
-def _names_after(store: Store, iteration: "_Iteration") -> dict[int, Any]:
-    numbers = store.after(iteration.number, COMPARED)
-    return dict(zip(numbers.tolist(), store.take(numbers), strict=True))
 
 
 class _Iteration:

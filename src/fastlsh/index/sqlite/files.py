@@ -21,7 +21,7 @@ from fastlsh.index.sqlite.connection import (
     named_errors,
 )
 from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
-from fastlsh.index.sqlite.rows import check_row, checksum_of, refuse
+from fastlsh.index.sqlite.rows import checksum_of, only_row
 from fastlsh.index.sqlite.store import SqliteStore
 from fastlsh.index.storage import DATABASE, MAGIC, Expected, parameters_of, saved_settings
 
@@ -198,19 +198,12 @@ def open_existing(path: str, expected: Expected) -> SqliteStore:
     with contextlib.ExitStack() as stack:
         stack.callback(connection.close)
         with named_errors(path, expected.wait):
-            codes = connection.get().execute("SELECT * FROM parameters").fetchall()
-            if len(codes) != 1:
-                refuse("its parameters are no single row")
-            kinds = connection.get().execute("SELECT * FROM texts").fetchall()
-            if len(kinds) != 1:
-                refuse("how it holds texts is no single row")
-            for row in (codes[0], kinds[0]):
-                check_row(row[:-1], row[-1])
+            (code,) = only_row(connection.get(), "parameters", "its parameters are")
+            kind, dictionary = only_row(connection.get(), "texts", "how it holds texts is")
             if not expected.read_only:
                 connection.execute_at_once("BEGIN IMMEDIATE")
                 connection.get().execute("ROLLBACK")
-            kind, dictionary, _ = kinds[0]
-            settings = saved_settings(codes[0][0], path, expected)
+            settings = saved_settings(code, path, expected)
             if kind == "none":
                 raise ValueError(
                     f"{path}: the index keeps no texts, which is not supported any more: build the"

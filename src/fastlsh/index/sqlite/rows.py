@@ -178,6 +178,16 @@ def check_row(values: Sequence[Any], checksum: Any) -> None:
         refuse("a row differs from its checksum")
 
 
+def only_row(sql: sqlite3.Connection, table: str, name: str) -> list[Any]:
+    """Return the values of a table's only row, which ends with their checksum."""
+    rows = sql.execute(f"SELECT * FROM {table}").fetchall()
+    if len(rows) != 1:
+        refuse(f"{name} no single row")
+    values = list(rows[0][:-1])
+    check_row(values, rows[0][-1])
+    return values
+
+
 def checksum_of(values: Sequence[Any]) -> int:
     """Return a checksum of the values of a row: integers, texts and bytes."""
     checksum = len(values)

@@ -56,14 +56,8 @@ class TagRun(NamedTuple):
     ) -> "TagRun":
         """Return a run, with the tags that follow from its pages."""
         bands = np.arange(len(pages) - 1, dtype=np.uint64)
-        return cls(
-            first,
-            last,
-            page,
-            pages,
-            least,
-            np.repeat(bands << HALF, np.diff(pages)) | least >> HALF,
-        )
+        tags = np.repeat(bands << HALF, np.diff(pages)) | least >> HALF
+        return cls(first, last, page, pages, least, tags)
 
 
 def entries_of(keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> list[NDArray[np.uint64]]:

@@ -22,6 +22,7 @@ from fastlsh.index.sqlite.rows import (
     insert_rows,
     numbers_of,
     numbers_of_ids,
+    only_row,
     refuse,
     rows_of,
     sources_of,
@@ -208,8 +209,7 @@ class SqliteStore(Store):
     def after(self, number: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of the next documents after this one, ascending."""
         rows = self._sql.execute(
-            "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?",
-            (number, count),
+            "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?", (number, count)
         ).fetchall()
         return np.array(numbers_of(next_number for (next_number,) in rows), np.int64)
 
@@ -274,11 +274,7 @@ class SqliteStore(Store):
 
     def counted(self) -> str:
         """Return what is counted of documents, as JSON; empty if nothing was set."""
-        rows = self._sql.execute("SELECT json, checksum FROM counted").fetchall()
-        if len(rows) != 1:
-            refuse("what it counts is no single row")
-        check_row(rows[0][:1], rows[0][1])
-        return str(rows[0][0])
+        return str(only_row(self._sql, "counted", "what it counts is")[0])
 
     def set_counted(self, code: str) -> None:
         """Set what is counted of documents."""
