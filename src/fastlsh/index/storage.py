@@ -58,11 +58,6 @@ class Entry(NamedTuple):
     size: int
     """Size in bytes."""
 
-    @property
-    def width(self) -> int:
-        """Bytes of a number."""
-        return int(self.dtype[2:])
-
 
 class Expected(NamedTuple):
     """What an index that is opened must have been created with, and how it is used."""
@@ -370,7 +365,7 @@ def read_index(path: str | os.PathLike[str], expected: Expected) -> Memory:
     with FileIO(path) as file:
         header = _read_header(path, file, expected)
         sizes = header.sizes
-        ours: dict[str, NDArray[Any]] = {}
+        id_arrays: dict[str, NDArray[Any]] = {}
 
         def pieces(entry: Entry, checksum: int) -> Iterator[NDArray[np.uint8]]:
             actual = 0
@@ -387,19 +382,15 @@ def read_index(path: str | os.PathLike[str], expected: Expected) -> Memory:
         def arrays() -> Iterator[tuple[str, Iterator[NDArray[np.uint8]]]]:
             for entry, checksum in zip(header.entries, header.checksums, strict=True):
                 blocks = pieces(entry, checksum)
-                if not entry.name.startswith("id_"):
+                if entry.name.startswith("id_"):
+                    whole = np.concatenate([np.empty(0, np.uint8), *blocks])
+                    id_arrays[entry.name] = whole.view(entry.dtype)
+                else:
                     yield entry.name, blocks
-                    continue
-                array = np.empty(entry.shape, entry.dtype)
-                code, position = array.view(np.uint8), 0
-                for piece in blocks:
-                    code[position : position + len(piece)] = piece
-                    position += len(piece)
-                ours[entry.name] = array
 
         tables = filled_tables(
             header.settings, sizes.documents, sizes.words, sizes.slots, arrays(),
-            lambda: _ids_of(sizes, ours).copy(),
+            lambda: _ids_of(sizes, id_arrays).copy(),
         )  # fmt: skip
     return Memory(header.settings, tables)
 
@@ -472,10 +463,7 @@ def _checked(saved: Mapping[str, Any], entry: Entry) -> int:
 
 
 def _array(data: mapping.mmap, first: int, entry: Entry) -> NDArray[Any]:
-    if entry.size == 0:
-        return np.empty(entry.shape, entry.dtype)
-    count = entry.size // entry.width
-    array = np.frombuffer(data, entry.dtype, count, first + entry.offset)
+    array = np.frombuffer(data, entry.dtype, math.prod(entry.shape), first + entry.offset)
     return array.reshape(entry.shape)
 
 
