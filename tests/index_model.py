@@ -9,6 +9,7 @@ import oracle
 M32 = 2**32 - 1
 KINDS = ["memory", "sqlite", "sqlite, many runs"]
 """The kinds of an index that need no server."""
+TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 
 
 class Model:

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from combinations import covering
 from fastlsh import Index, MinHasher, Shingler
 from fastlsh.index import location_of
-from index_model import KINDS
+from index_model import TEXTS
 from refusals import refuses
 
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=4)}
@@ -30,44 +29,6 @@ def assert_same(index, other, texts):
             other.query_many(texts, limit=limit)
         )
     assert index.query(texts[0]) == other.query(texts[0])
-
-
-@pytest.mark.parametrize(
-    ("verify", "backend"),
-    covering(["exact", "signature", "none"], [*KINDS, "redis"]),
-    indirect=["backend"],
-)
-def test_all_that_memory_does(backend, verify):
-    texts = texts_alike(80)
-    index, other = (make(0.6, verify=verify, **SMALL) for make in (backend, Index))
-    for each in (index, other):
-        each.insert_many(range(40), texts[:40])
-        for d in range(0, 40, 3):
-            each.remove(d)
-        each.insert_many(range(35, 60), texts[35:60], on_known="replace")
-        each.insert("one", texts[60])
-        each.insert(b"two", texts[61])
-    assert_same(index, other, texts)
-    fresh = index.insert_unique(range(100, 182), texts)
-    assert fresh.tolist() == other.insert_unique(range(100, 182), texts).tolist()
-    assert_same(index, other, texts)
-    assert index.limited == other.limited
-    for each in (index, other):
-        assert each.discard(101) == (101 in other) or each is other
-        each.compact()
-    assert_same(index, other, texts)
-    for name in (3, "one", b"two", np.int64(4), "none", None, 2.5, (1,), 2**70, "\ud800"):
-        assert (name in index) == (name in other)
-    assert (index.signature("one") == other.signature("one")).all()
-    with pytest.raises(KeyError):
-        index.signature("none")
-    if verify == "exact":
-        assert list(index.items()) == list(other.items())
-    with pytest.raises(KeyError):
-        index.remove("none")
-    assert_same(index.copy(), other, texts)
-    assert index.nbytes > 0
-    assert not index.read_only
 
 
 def test_a_bucket_with_more_than_it_offers_is_counted(backend):
@@ -179,9 +140,6 @@ def test_a_query_with_a_higher_threshold(backend):
     refuses(ValueError, "threshold must be", index.query, texts[0], threshold=1.5)
     no_similarities = backend(0.8, verify="none").query
     refuses(ValueError, 'the index has verify="none"', no_similarities, "a", threshold=0.9)
-
-
-TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 
 
 def shown(place):

@@ -414,6 +414,7 @@ def test_signatures_of_a_hasher_find_texts(backend):
     assert index.params == LSHParams.for_threshold(0.8)
     assert index.threshold == 0.8
     assert not index.read_only
+    assert index.nbytes > 0
     assert repr(index).startswith("<fastlsh.Index of 3 documents, threshold=0.8")
 
 

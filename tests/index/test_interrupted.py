@@ -1,8 +1,7 @@
-"""Calls within calls, forks, copies, and how soon Ctrl-C is answered."""
+"""Calls within calls, copies, and how soon Ctrl-C is answered."""
 
 import copy
 import gc
-import os
 import signal
 import sys
 import threading
@@ -15,7 +14,6 @@ from fastlsh._kernels.common._common import Hold
 from fastlsh._kernels.index import _index
 from fastlsh.index import checks
 from refusals import refuses
-from running import in_child
 from running import threads as running_threads
 
 ROWS = np.arange(512, dtype=np.uint32).reshape(4, 128)
@@ -153,42 +151,6 @@ def test_copies_are_independent(how):
     assert index.query(signature=ROWS[1]) == [("b", 1.0)]
     assert other.query(signature=ROWS[1]) == []
     assert other.query(signature=ROWS[2]) == [("c", 1.0)]
-
-
-# ---- forks
-
-
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-no_warning = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-
-
-@needs_fork
-@no_warning
-def test_a_child_of_a_parent_that_changes_the_index():
-    index = Index(0.8, num_perm=128, bands=32, rows=4, threads=1, verify="signature")
-    rows = np.random.default_rng(0).integers(0, 2**32, (1000, 128), np.uint32)
-    stop = threading.Event()
-
-    def change():
-        while not stop.is_set():
-            index.insert_many(range(1000), signatures=rows, on_known="replace")
-
-    thread = threading.Thread(target=change)
-    thread.start()
-
-    def use():
-        index.insert("mine", signature=rows[7] ^ 1)
-        index.compact()
-        found = index.query_many(signatures=rows)
-        wanted = [[(d, 1.0)] for d in range(1000)] if len(index) > 1 else [[]] * 1000
-        return found == wanted and index.query(signature=rows[7] ^ 1) == [("mine", 1.0)]
-
-    try:
-        for _ in range(3):
-            assert in_child(use) == "True"
-    finally:
-        stop.set()
-        thread.join()
 
 
 def test_an_interrupt_before_the_block_leaves_no_lock():

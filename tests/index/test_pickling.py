@@ -7,9 +7,9 @@ import pytest
 
 from combinations import every
 from fastlsh import Index, Shingler
+from index_model import TEXTS
 from refusals import refuses
 
-TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 ASKED = [*TEXTS[:9], "something else", ""]
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3}
 

@@ -21,9 +21,9 @@ from combinations import covering, every
 from fastlsh import Index
 from fastlsh.index.redis import changes, store
 from fastlsh.index.redis import server as on_server
+from index_model import TEXTS
 from refusals import refuses
 
-TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 OPTIONS = {"num_perm": 16, "bands": 4, "rows": 4, "threads": 1}
 
 
@@ -313,6 +313,17 @@ def test_a_wrong_address(address, run):
     assert (status, len(lines)) == (2, 1)
 
 
+def test_a_password(tmp_path):
+    with redis_server.started(tmp_path, "--requirepass", "secret") as ((host, port), _):
+        for password in ("", ":wrong@"):
+            with pytest.raises(PermissionError, match="asks for a password") as error:
+                Index.open(f"redis://{password}{host}:{port}", 0.8)
+            assert "wrong@" not in str(error.value)
+        with Index.open(f"redis://:secret@{host}:{port}", 0.8) as index:
+            index.insert("a", TEXTS[0])
+            assert list(index) == ["a"]
+
+
 # ---- restarts
 
 
@@ -370,11 +381,17 @@ def test_a_restart_without_persistence(tmp_path):
     with redis_server.started(tmp_path) as ((host, port), process):
         location = f"redis://{host}:{port}/0"
         filled(location)
-        with Index.open(location) as index, restarted(tmp_path, location, process):
+        opened = Index.open(location, wait=0.2)
+        with opened as index, restarted(tmp_path, location, process) as process:
             for operation in OPERATIONS.values():
                 refuses(ValueError, "damaged: its key `state` is lost", operation, index)
             with pytest.raises(FileNotFoundError):
                 Index.open(location, read_only=True)
+            process.kill()
+            process.wait()
+            for operation in (*OPERATIONS.values(), lambda _: Index.open(location, wait=0.2)):
+                said = r"does not answer.*redis://127.0.0.1"
+                refuses(ConnectionError, said, operation, index)
 
 
 def test_the_last_second_is_lost(tmp_path):

@@ -1,5 +1,6 @@
 """An index on a Redis server: long batches, lost keys, removals during every question."""
 
+import threading
 import time
 from itertools import combinations
 
@@ -10,9 +11,9 @@ from combinations import every
 from fastlsh import Index
 from fastlsh.index.redis import server as on_server
 from fastlsh.index.redis.changes import Changes
+from index_model import TEXTS
 from refusals import refuses
 
-TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 KEYS = ("parameters", "state", "documents", "ids")
 LOST = [lost for n in range(1, 4) for lost in combinations(KEYS, n)]
 
@@ -63,19 +64,24 @@ def test_a_renewal_during_the_transaction(location, client, monkeypatch):
         assert not client.exists("fastlsh:{index}:lock")
 
 
-def test_a_writer_that_came_in_between(location, client):
-    """The lock expires, another one writes and ends: the first one changes nothing."""
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_writer_that_came_in_between(location, client, ends):
+    """The lock expires, another one has it and perhaps ends: the first one changes nothing."""
 
     def late(index, other):
         with index.batch():
             index.insert("b", TEXTS[1])
             client.delete("fastlsh:{index}:lock")
-            other.insert("c", TEXTS[2])
+            if ends:
+                other.insert("c", TEXTS[2])
+            else:
+                client.set("fastlsh:{index}:lock", "of another")
 
     with Index.open(location, 0.8) as index, Index.open(location) as other:
         index.insert("a", TEXTS[0])
         refuses(TimeoutError, "another process has changed the index", late, index, other)
-        assert list(index) == ["a", "c"]
+        assert list(index) == ["a", "c"][: 1 + ends]
+        assert client.get("fastlsh:{index}:lock") == (None if ends else b"of another")
 
 
 def test_the_thread_ends_with_the_index(location, short_lock):
@@ -86,6 +92,48 @@ def test_the_thread_ends_with_the_index(location, short_lock):
     index.close()
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_a_reader_sees_only_whole_batches(location):
+    text = "a text that all of these documents have in common"
+    stop = threading.Event()
+
+    def write():
+        try:
+            with Index.open(location, 0.8) as index:
+                for step in range(30):
+                    with index.batch():
+                        index.insert_many([f"{step}-{d}" for d in range(10)], [text] * 10)
+                        if step:
+                            for d in range(10):
+                                index.remove(f"{step - 1}-{d}")
+        finally:
+            stop.set()
+
+    with Index.open(location, 0.8) as index:
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        end = time.monotonic() + 60
+        while not stop.is_set():
+            assert time.monotonic() < end, "the writer does not end"
+            found = [name for name, _ in index.query(text)]
+            assert len(found) in (0, 10)
+            assert len({name.split("-")[0] for name in found}) <= 1
+        writer.join(60)
+        assert {name for name, _ in index.query(text)} == {f"29-{d}" for d in range(10)}
+
+
+def test_the_sources_of_a_document_are_sent_in_parts(location, monkeypatch):
+    """A command of Redis has at most 1,048,576 arguments."""
+    monkeypatch.setattr("fastlsh.index.redis.changes.TOGETHER", 5)
+    with Index.open(location, 0.8) as index:
+        index.insert("a", TEXTS[0])
+        store = index._backend.store
+        with index.batch():
+            store.set_counts({0: "[1, 12, []]"}, {0: list(range(12))})
+            assert store.new_sources({0: list(range(8, 30))}, {0: 12}) == {0: list(range(12, 30))}
+        assert store.new_sources({0: list(range(30))}, {0: 12}) == {0: list(range(12, 30))}
+        assert store.new_sources({0: []}, {0: 12}) == {0: []}
 
 
 QUESTIONS = {

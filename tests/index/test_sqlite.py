@@ -16,9 +16,8 @@ import pytest
 from fastlsh import Index
 from fastlsh.index.sqlite import connection, store
 from fastlsh.index.sqlite.runs import read_pages
+from index_model import TEXTS
 from refusals import refuses
-
-TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 
 
 @pytest.fixture

@@ -90,22 +90,28 @@ def test_more_documents_than_a_bucket_offers(backend, most, how):
     assert expected.removed.size
 
 
+def decided(texts, threshold, verify, most):
+    """Return the model after all texts, which of them were new, and the first document alike."""
+    truth = oracle.Oracle(texts, size=4, num_perm=8)
+    sets = [set(map(oracle.window_hash, shingles)) for shingles in truth.sets]
+    model = Model(threshold, 4, 2 if verify == "none" else 1, verify)
+    new, matches = [], []
+    for d, document in enumerate(zip(truth.signatures, sets, strict=True)):
+        new.append(model.insert_unique(d, document, most))
+        matches.append(model.match)
+    return model, new, matches
+
+
 @pytest.mark.parametrize(("verify", "most"), covering(VERIFY, [1, 3, 1000]))
 def test_the_slow_model_says_the_same(isa, verify, most, monkeypatch):
     monkeypatch.setattr(tables, "BandTables", isa.BandTables)
     monkeypatch.setattr(tables, "TextReader", isa.TextReader)
     texts = crowd(160, 1)
-    truth = oracle.Oracle(texts, size=4, num_perm=8)
-    sets = [set(map(oracle.window_hash, shingles)) for shingles in truth.sets]
-    model = Model(0.8, 4, 2 if verify == "none" else 1, verify)
+    model, new, _ = decided(texts, 0.8, verify, most)
     index = Index(
         0.8, verify=verify, num_perm=8, bands=4, rows=model.rows, shingler=Shingler(size=4)
     )
-    expected = [
-        model.insert_unique(d, document, most)
-        for d, document in enumerate(zip(truth.signatures, sets, strict=True))
-    ]
-    assert in_parts(index, texts, (50,), most) == expected
+    assert in_parts(index, texts, (50,), most) == new
     assert index.limited == model.limited
     assert model.limited or verify == "none"
 
@@ -117,19 +123,12 @@ def test_the_slow_model_says_the_same(isa, verify, most, monkeypatch):
 def test_the_first_document_that_is_alike_is_named(backend, verify, most):
     texts = [*crowd(100, 3), None]
     texts += [text and text + draw for text, draw in zip(texts, "xyz" * 40, strict=False)]
-    truth = oracle.Oracle(texts, size=4, num_perm=8)
-    sets = [set(map(oracle.window_hash, shingles)) for shingles in truth.sets]
-    model = Model(0.7, 4, 2 if verify == "none" else 1, verify)
-    new, matches = [], []
-    for d, document in enumerate(zip(truth.signatures, sets, strict=True)):
-        new.append(model.insert_unique(f"d{d}", document, most))
-        matches.append(model.match)
+    model, new, matches = decided(texts, 0.7, verify, most)
     parameters = {"num_perm": 8, "bands": 4, "rows": model.rows, "shingler": Shingler(size=4)}
     with backend(0.7, verify=verify, **parameters) as index:
         for start, stop in ((0, 60), (60, len(texts))):
-            names = [f"d{d}" for d in range(start, stop)]
             found = index.insert_unique(
-                names, texts[start:stop], max_candidates=most, with_matches=True
+                range(start, stop), texts[start:stop], max_candidates=most, with_matches=True
             )
             assert found[0].tolist() == new[start:stop]
             assert found[1] == matches[start:stop]
@@ -137,7 +136,7 @@ def test_the_first_document_that_is_alike_is_named(backend, verify, most):
     expected = deduplicate(texts, 0.7, verify=verify, max_candidates=most, **parameters)
     if verify != "none" and not expected.limited:
         kept = expected.kept_index.tolist()
-        assert matches == [None if kept[d] == d else f"d{kept[d]}" for d in range(len(texts))]
+        assert matches == [None if kept[d] == d else kept[d] for d in range(len(texts))]
 
 
 @pytest.mark.parametrize("verify", ["signature", "exact"])
