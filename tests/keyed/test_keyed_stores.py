@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import fastlsh
-import redis_server
 from fastlsh import Index, InputError, Key, LockedKeyError, Shingler
 from fastlsh.files.run.workdir import MANIFEST
 from files import put_rows as put
@@ -22,12 +21,6 @@ KEY = Key(SECRET)
 OTHER = Key(b"another key, of 26 letters")
 TEXTS = [sha256(bytes([d])).digest().hex(" ", 2) + " and more" for d in range(60)]
 TEXTS += [f"{text}!" for text in TEXTS[:20]]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with redis_server.started(tmp_path_factory.mktemp("redis")) as ((host, port), _):
-        yield f"redis://{host}:{port}/0"
 
 
 def filled(key, **more):
@@ -59,7 +52,9 @@ def store(request, tmp_path):
     def keep(index, name="index"):
         path = str(tmp_path / name)
         if kind == "redis":
-            return opened(index, f"{request.getfixturevalue('server')}#{tmp_path.name}-{name}")
+            return opened(
+                index, f"{request.getfixturevalue('redis_address')}#{tmp_path.name}-{name}"
+            )
         return {"saved": saved, "mapped": mapped, "sqlite": opened}[kind](index, path)
 
     return keep
@@ -129,10 +124,8 @@ def test_against_an_index():
 def test_an_index_in_a_pickle_is_locked_until_it_is_unlocked(kind, tmp_path):
     index = filled(KEY)
     answers = index.query_many(TEXTS)
-    if kind == "mapped":
-        index = mapped(index, tmp_path / "index")(key=KEY)
-    if kind == "sqlite":
-        index = opened(index, tmp_path / "index")(key=KEY)
+    if kind != "memory":
+        index = {"mapped": mapped, "sqlite": opened}[kind](index, tmp_path / "index")(key=KEY)
     data = pickle.dumps(index)
     assert SECRET not in data
     assert KEY._root not in data
