@@ -144,8 +144,6 @@ def test_hashes_out_of_range(value):
 def test_hash_functions():
     assert sha1_hash32(b"hello") == 499578026
     assert sha1_hash64(b"hello") == int.from_bytes(bytes.fromhex("aaf4c61ddcc5e8a2"), "little")
-    assert module._fmix(np.array([7], np.uint32), 32).tolist() == [sketches.mix(7, 32)]
-    assert module._fmix(np.array([7], np.uint64), 64).tolist() == [sketches.mix(7, 64)]
 
 
 # ---- one batch or many, one by one or together

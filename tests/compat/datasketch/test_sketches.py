@@ -115,10 +115,7 @@ def test_b_bit_jaccard_and_errors():
     for b in (2, 4, 8):
         for r in (0.0, 0.01):
             small = bBitMinHash(first, b, r)
-            assert small.jaccard(small) == pytest.approx(1.0)
             assert abs(small.jaccard(bBitMinHash(second, b, r)) - 0.8) < 0.2
-    assert bBitMinHash(first) != bBitMinHash(second)
-    assert bBitMinHash(first) != 1
     for other, what in [
         (bBitMinHash(first, 2), "b: 1, 2"),
         (bBitMinHash(MinHash(256, 2)), "seeds"),
@@ -142,10 +139,7 @@ def test_weighted():
     assert one.hashvalues.shape == (64, 2)
     assert one.hashvalues.dtype == int
     assert 1 not in one.hashvalues[:, 0]
-    assert one.jaccard(one.copy()) == 1.0
     assert one.jaccard(generator.minhash([0, 5, 0, 0])) == 0.0
-    assert one != 1
-    assert pickle.loads(pickle.dumps(one)) == one
     first, none, same = generator.minhash_many(np.array([[1, 0, 3, 2], [0, 0, 0, 0], [1, 0, 3, 2]]))
     assert none is None
     assert first == same
