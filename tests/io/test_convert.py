@@ -80,7 +80,8 @@ def test_types_that_do_not_agree(here, case, far):
     put_rows("a.jsonl", *rows)
     with pytest.raises(InputError) as caught:
         convert("a.jsonl", "out/", "parquet")
-    assert str(caught.value).startswith(os.path.join("out/", "a.parquet") + f": {reason}")
+    path = "a.jsonl" if reason.startswith("row") else os.path.join("out/", "a.parquet")
+    assert str(caught.value).startswith(f"{path}: {reason}")
     assert os.listdir() == ["a.jsonl"]
 
 
@@ -122,8 +123,57 @@ def test_columns_become_json(here):
     }  # fmt: skip
     assert second == {**dict.fromkeys(table.column_names), "f": 1.5}
     put_table("b.parquet", pa.table({"text": ["a", "b"], "b": [b"a", b"\xff"]}))
-    with pytest.raises(InputError, match=r"b\.jsonl: row 2: the value of 'b' cannot be written"):
+    with pytest.raises(InputError, match=r"b\.parquet: row 2: the value of 'b' cannot be written"):
         convert("b.parquet", "b.jsonl", "jsonl")
+
+
+OF_PARIS = "Europe/Paris"
+
+MOMENTS = [
+    ("timestamp", ["ns"], 1_700_000_000_000_000_001, "2023-11-14T22:13:20.000000001"),
+    ("timestamp", ["ns"], 1_700_000_000_000_001_000, "2023-11-14T22:13:20.000001"),
+    (
+        "timestamp",
+        ["ns", OF_PARIS],
+        1_700_000_000_000_000_001,
+        "2023-11-14T23:13:20.000000001+01:00",
+    ),
+    ("timestamp", ["us"], 253_402_300_800_000_001, "10000-01-01T00:00:00.000001"),
+    ("timestamp", ["ms", OF_PARIS], 253_402_300_800_000, "10000-01-01T00:00:00+00:00"),
+    ("timestamp", ["s"], 10**14, "3170843-11-07T09:46:40"),
+    ("date32", [], -(10**7), "-25410-12-06"),
+    ("date64", [], 10**7 * 86_400_000, "29349-01-26"),
+    ("time64", ["ns"], 86_399_999_999_999, "23:59:59.999999999"),
+    ("time64", ["ns"], 1000, "00:00:00.000001"),
+    ("duration", ["ns"], 1, "0:00:00.000000001"),
+    ("duration", ["ns"], 10**15 + 1001, "11 days, 13:46:40.000001001"),
+    ("duration", ["s"], 10**14, "100000000000000 seconds"),
+]
+"""Functions of pyarrow, their arguments, numbers, and the text in JSON."""
+
+
+@pytest.mark.parametrize(("name", "arguments", "number", "text"), MOMENTS)
+def test_moments_that_python_does_not_have(here, name, arguments, number, text):
+    """As text in JSON, with pandas and without it alike; and Python has no year 10000."""
+    pa = pytest.importorskip("pyarrow")
+    bits = "int32" if name == "date32" else "int64"
+    values = pa.array([number, None, 0], bits).cast(getattr(pa, name)(*arguments))
+    when = values.filter(pa.array([True, False, True]))
+    columns = {
+        "text": ["a", "b"], "when": when, "s": pa.StructArray.from_arrays([when], ["when"]),
+        "l": pa.ListArray.from_arrays([0, 2, 3], values), "d": when.dictionary_encode(),
+        "m": pa.MapArray.from_arrays([0, 1, 2], pa.array(["a", "b"]), when),
+    }  # fmt: skip
+    save_table(pa.table(columns), "a.arrow")
+    convert("a.arrow", "a.jsonl", "jsonl")
+    first, _ = map(json.loads, get("a.jsonl").splitlines())
+    assert first == {
+        "text": "a", "when": text, "s": {"when": text}, "l": [text, None], "d": text,
+        "m": {"a": text},
+    }  # fmt: skip
+    collection = read("a.arrow", id="when", labels=("when",))
+    assert str(collection.ids[0]).replace(" ", "T") == text.replace(" ", "T")
+    assert len({*collection.labels["when"].tolist()}) == 2
 
 
 @pytest.mark.parametrize("to", ["jsonl", "csv"])
@@ -153,7 +203,7 @@ def test_a_map_with_a_key_twice_is_no_object(here, monkeypatch):
     put_table("a.parquet", pa.table({"text": ["a", "b"], "m": maps}))
     for objects in (1 << 22, 1):  # both rows together, or one after the other
         monkeypatch.setattr("fastlsh.io.convert.rows._OBJECTS", objects)
-        with pytest.raises(InputError, match=r"a\.jsonl: row 2: a value .*duplicate key was 'x'"):
+        with pytest.raises(InputError, match=r"a\.parquet: row 2: a value .*duplicate key was 'x'"):
             convert("a.parquet", "a.jsonl", "jsonl")
 
 
@@ -188,8 +238,20 @@ def test_json_becomes_csv(here):
 
 def test_lone_surrogates_are_refused(here):
     put("a.jsonl", '{"text": "a"}\n{"text": "\\ud800"}\n')
-    with pytest.raises(InputError, match=r"a\.csv: row 2: the value of 'text' cannot be written"):
+    with pytest.raises(InputError, match=r"a\.jsonl: row 2: the value of 'text' cannot be written"):
         convert("a.jsonl", "a.csv", "csv")
+
+
+@pytest.mark.parametrize("to", ["csv", "parquet"])
+def test_a_message_names_the_row_of_the_input(here, to):
+    """Wherever its row would be in the output."""
+    pytest.importorskip("pyarrow")
+    put_rows("a.jsonl", *[{"text": f"{number}"} for number in range(9)])
+    put("b.jsonl", '{"text": "b"}\n\n[]\n{"text": "left out"}\n{"text": "\\ud800"}\n')
+    for output in f"all.{to}", "out/":
+        kept = [number in (0, 8, 9, 11) for number in range(12)]
+        with pytest.raises(InputError, match=r"^b\.jsonl: row 5: the value of 'text' "):
+            convert(["a.jsonl", "b.jsonl"], output, to, kept, on_error="skip")
 
 
 def test_a_null_as_the_only_column_is_a_row(here):

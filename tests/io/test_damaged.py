@@ -122,12 +122,6 @@ def test_ids_that_are_not_utf8(here):
     assert (found.ids, found.skipped) == (["a", "c"], 1)
 
 
-def test_times_that_python_does_not_have(here):
-    times = pa.array([0, 2**62], pa.int64()).cast(pa.timestamp("s"))
-    feather.write_feather(pa.table({"id": times, "text": ["x", "y"]}), "a.arrow")
-    refuses(InputError, r"a\.arrow: ", read, "a.arrow")
-
-
 def test_a_damaged_name_of_a_column(here):
     """Of the columns that are read as dictionaries, the schema lacks one."""
     put_table("a.parquet", [{"text": "one"}, {"text": "two"}])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -472,3 +473,69 @@ def _valid(array: Any, sizes: Sizes) -> Sizes:
     if array.null_count:
         return np.where(are_null(array), 0, sizes)
     return sizes
+
+
+def as_objects(values: Any) -> list[Any]:
+    """Return the values of an Arrow array as objects of Python, with pandas and without it alike.
+
+    Times of nanoseconds, and dates outside the years 1 to 9999, which Python does not have, become
+    text as in ISO 8601.
+
+    Raises
+    ------
+    KeyError
+        A map has a key twice.
+    """
+    pa, types = pyarrow(""), pyarrow("").types
+    kind = values.type
+    if types.is_timestamp(kind) and kind.unit == "ns":
+        with suppress(pa.ArrowInvalid):  # nearly always, no nanoseconds are there
+            kind = pa.timestamp("us", kind.tz)
+            values = values.cast(kind)
+    if "[ns" not in str(values.type):
+        with suppress(OverflowError):
+            return list(values.to_pylist(maps_as_pydicts="strict"))
+    return [_object(value) for value in values]
+
+
+def _object(value: Any) -> Any:
+    types, kind = pyarrow("").types, value.type
+    if not value.is_valid:
+        return None
+    if types.is_struct(kind):
+        return {name: _object(item) for name, item in value.items()}
+    if types.is_map(kind):
+        keys, items = (as_objects(value.values.field(number)) for number in (0, 1))
+        if len({*keys}) < len(keys):
+            raise KeyError(f"the key {max(keys, key=keys.count)!r} is there twice")
+        return dict(zip(keys, items, strict=True))
+    if types.is_dictionary(kind):
+        return _object(value.value)
+    if types.is_nested(kind):
+        return as_objects(value.values)
+    return _moment(value) if types.is_temporal(kind) else value.as_py()
+
+
+def _moment(value: Any) -> Any:
+    """Return a date, a time or a duration as an object of Python, or as text if that has none."""
+    pa, kind = pyarrow(""), value.type
+    name, _, rest = str(kind).partition("[")
+    if rest.startswith("ns"):
+        zone = [kind.tz] if name == "timestamp" else []
+        whole, nanoseconds = divmod(value.value, 1000)
+        coarse = pa.scalar(whole, getattr(pa, name)("us", *zone)).as_py()
+        if not nanoseconds:
+            return coarse
+        if name == "duration":
+            return f"{coarse}{'' if coarse.microseconds else '.000000'}{nanoseconds:03}"
+        head, fraction = coarse.isoformat(timespec="microseconds").split(".")
+        return f"{head}.{fraction[:6]}{nanoseconds:03}{fraction[6:]}"
+    try:
+        return value.as_py()
+    except OverflowError:
+        if name == "duration":
+            return str(np.timedelta64(value.value, kind.unit))
+        if name != "timestamp":
+            return str(np.datetime64(value.cast(pa.date32()).value, "D"))
+        text = re.sub(r"\.0+$", "", str(np.datetime64(value.value, kind.unit)))
+        return f"{text}+00:00" if kind.tz else text

@@ -87,6 +87,19 @@ class Rewriting:
             block.check_objects(self.max_row, 1 + (written in COLUMNAR))
         return self.rest(key, block)
 
+    def of_input(self, error: InputError, number: int) -> InputError:
+        """Return an error about a row of the output, counted from 0, with its file and row there.
+
+        The blocks are read once more.
+        """
+        for source, block, key in self.blocks():
+            documents = np.flatnonzero(self.rest_of(source, block, key).kept)
+            if number < len(documents):
+                row = int(block.documents().rows[documents[number]])
+                return InputError(source.path, error.reason, row)
+            number -= len(documents)
+        return error
+
 
 def write_again(
     outputs: Sequence[Rewriting],
@@ -168,9 +181,6 @@ def _written(
     task: Rewriting, temporary: str, threads: int, compressing: int
 ) -> Generator[tuple[Source, BlockExtent], None, None]:
     """Write an output, and yield each block that is done; so many threads compress it."""
-    conversion = Conversion(
-        task.output, task.sources, task.added, partial(_learn, task, threads=threads), threads
-    )
 
     def piece(item: Reread) -> tuple[Source, BlockExtent, Head, Any, int]:
         source, block, _ = item
@@ -178,9 +188,12 @@ def _written(
         rows = conversion.piece(source, block, rest)
         return source, block.extent, block.head, rows, int(rest.kept.sum())
 
-    with closing(ordered_map(task.blocks(), piece, threads, task.is_large)) as pieces:
-        written = 0
-        try:
+    written = 0
+    try:
+        conversion = Conversion(
+            task.output, task.sources, task.added, partial(_learn, task, threads=threads), threads
+        )
+        with closing(ordered_map(task.blocks(), piece, threads, task.is_large)) as pieces:
             first = [*islice(pieces, 1)]
             head = conversion.head(first[0][2] if first else Head())
             with (
@@ -199,10 +212,10 @@ def _written(
                         behind = b"" if hasattr(lines, "schema") else head.missing_end(lines)
                     written += count
                     yield source, extent
-        except InputError as error:
-            if error.path != task.output.path or error.row is None:
-                raise
-            raise InputError(error.path, error.reason, error.row + written) from error.__cause__
+    except InputError as error:
+        if error.path != task.output.path or error.row is None:
+            raise
+        raise task.of_input(error, error.row + written - 1) from error.__cause__
 
 
 def _learn(task: Rewriting, columns: JsonColumns, threads: int) -> None:

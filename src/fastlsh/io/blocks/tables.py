@@ -13,6 +13,7 @@ from fastlsh.io.arrays import (
     AS_OBJECTS,
     PER_ROW,
     as_binary,
+    as_objects,
     check_column,
     check_structure,
     not_utf8,
@@ -434,7 +435,7 @@ class TableBlock:
         kind = str(column.type)
         if types.is_integer(column.type) or kind in ("float", "double", "bool") or "string" in kind:
             return column, {}
-        return [_plain(value) for value in column.to_pylist()], {}
+        return [_plain(value) for value in as_objects(column)], {}
 
     def _no_labels(self, table: Any, name: str) -> dict[int, str]:
         values, bad = self._values(table, name)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh.io.arrays import table_as_objects
+from fastlsh.io.arrays import as_objects, table_as_objects
 from fastlsh.io.blocks.contract import Block, Flags
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.reading import plain_block
@@ -65,11 +65,10 @@ def json_as_rows(piece: Any) -> list[Row]:
 
 
 def table_rows(table: Any, start: int, stop: int) -> list[Row]:
-    """Return rows of a table; ValueError or KeyError if Python does not have a value.
-
-    A map may have a key twice, and only pandas has nanoseconds.
-    """
-    return [*table.slice(start, stop - start).to_pylist(maps_as_pydicts="strict")]
+    """Return rows of a table; KeyError if a map has a key twice."""
+    columns = map(as_objects, table.slice(start, stop - start).columns)
+    names = table.column_names
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def slices_of_objects(table: Any) -> Iterator[tuple[int, int]]:
