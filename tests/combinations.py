@@ -60,6 +60,14 @@ def first(value, *others):
     return [value, *(pytest.param(other, marks=pytest.mark.exhaustive) for other in others)]
 
 
+def larger(small, large):
+    """Return how much to try: a little by default, and in the exhaustive run all, but only once."""
+    return [
+        pytest.param(small, marks=pytest.mark.small),
+        pytest.param(large, marks=pytest.mark.exhaustive),
+    ]
+
+
 def often(default, exhaustive, slow):
     """Return how often to try: by default, in the exhaustive run, and in the slow one."""
     return [

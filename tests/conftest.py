@@ -106,11 +106,14 @@ def pytest_ignore_collect(collection_path, config):
     return None
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Mark the tests that are left to .ci/run: `OF_CI`, and those of large collections.
 
-    These take long and seldom find what small ones do not.
+    These take long and seldom find what small ones do not. What .ci/run tries in a larger form is
+    left out of its small form.
     """
+    if "not exhaustive" not in config.option.markexpr:
+        items[:] = [item for item in items if item.get_closest_marker("small") is None]
     of_ci = paths_of_ci()
     for item in items:
         if not of_ci.isdisjoint([item.path, *item.path.parents]):
@@ -125,6 +128,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_configure(config):
     """Write the processor time of each test to a file, if the environment names one."""
+    config.addinivalue_line("markers", "small: tried in a larger form by the exhaustive run")
     if processor_times.FILE in os.environ:
         config.pluginmanager.register(processor_times, "processor_times")
 
@@ -274,6 +278,19 @@ def run(tmp_path, monkeypatch, capfd):
 
     call.done, call.refused = done, refused
     return call
+
+
+@pytest.fixture
+def page(tmp_path):
+    """A function that writes a report, and returns what is on its page."""
+    from report_page import Page
+
+    def make(result, texts, **options):
+        path = tmp_path / "report.html"
+        fastlsh.report(result, texts, path, **options)
+        return Page(path.read_text(encoding="utf-8"))
+
+    return make
 
 
 @pytest.fixture
