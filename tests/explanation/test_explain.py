@@ -22,7 +22,7 @@ from fastlsh import (
 from fastlsh.explanation.matching import Pairing, unit_numbers, window_numbers
 from fastlsh.explanation.units import units_of
 from refusals import refuses
-from strategies import any_text, narrow, shinglers, wide
+from strategies import any_text, by_text, narrow, shinglers, wide
 
 SMALL = {"threshold": 0.5, "bands": 10, "rows": 2, "num_perm": 20}
 similar = st.tuples(narrow, narrow, narrow, narrow).map(lambda t: ("".join(t[:3]), "".join(t[1:])))
@@ -263,32 +263,28 @@ def test_normalised_units_are_traced_back(text, how, unit):
             assert value in (normalised(piece, shingler) or " ").encode("utf-8", "surrogateescape")
 
 
-def test_spans_of_normalised_texts_show_the_documents():
-    a, b = "The  Quick\n\tbrown FOX", "the quick brown fox!"
-    how = Shingler(size=4, lowercase=True, collapse_whitespace=True)
-    found = explain(a, b, shingler=how)
-    assert (found.a, found.original) == (a, True)
-    assert found.spans == [(0, len(a), 0, 19)]
-    found = explain(a, b, shingler=Shingler(size=4, lowercase=True, remove_whitespace=True))
-    assert found.spans == [(0, len(a), 0, 19)]
-    found = explain(a, b, shingler=Shingler("word", 2, lowercase=True))
-    assert found.spans == [(0, 17, 0, 15)]
-    found = explain("İstanbul Ortaköy", "i̇stanbul Ortaköy", shingler=Shingler(lowercase=True))
-    assert found.spans == [(0, 16, 0, 17)]
-    found = explain("naïve café", "NAÏVE CAFÉ", shingler=Shingler("byte", 3, lowercase=True))
-    assert (found.a, found.spans) == ("naïve café".encode(), [(0, 12, 0, 12)])
+SPACED, LOWER = "The  Quick\n\tbrown FOX", "the quick brown fox!"
+COMPOSED = "café au lait"
+STEPS = {"numbers": "0", "punctuation": "space", "strip_accents": True}
+TRACED = [
+    (SPACED, LOWER, Shingler(size=4, lowercase=True, collapse_whitespace=True), (0, 21, 0, 19)),
+    (SPACED, LOWER, Shingler(size=4, lowercase=True, remove_whitespace=True), (0, 21, 0, 19)),
+    (SPACED, LOWER, Shingler("word", 2, lowercase=True), (0, 17, 0, 15)),
+    ("İstanbul Ortaköy", "i̇stanbul Ortaköy", Shingler(lowercase=True), (0, 16, 0, 17)),
+    ("naïve café", "NAÏVE CAFÉ", Shingler("byte", 3, lowercase=True), (0, 12, 0, 12)),
+    (COMPOSED, unicodedata.normalize("NFD", COMPOSED), Shingler(size=4, unicode_form="NFC"),
+     (0, 12, 0, 13)),
+    ("Élan -- 12.50 kg, (sold)", "elan 7 kg sold", Shingler("word", 2, lowercase=True, **STEPS),
+     (0, 23, 0, 14)),
+]  # fmt: skip
 
 
-def test_every_step_is_traced_back():
-    composed, decomposed = "café au lait", unicodedata.normalize("NFD", "café au lait")
-    found = explain(composed, decomposed, shingler=Shingler(size=4, unicode_form="NFC"))
-    assert (found.a, found.b, found.original) == (composed, decomposed, True)
-    assert found.spans == [(0, 12, 0, 13)]
-    how = Shingler("word", 2, lowercase=True, numbers="0", punctuation="space", strip_accents=True)
-    a, b = "Élan -- 12.50 kg, (sold)", "elan 7 kg sold"
-    found = explain(a, b, shingler=how)
-    assert found.similarity == 1.0
-    assert found.spans == [(0, len(a) - 1, 0, len(b))]
+@pytest.mark.parametrize(("a", "b", "shingler", "span"), TRACED, ids=by_text)
+def test_spans_of_normalised_texts_show_the_documents(a, b, shingler, span):
+    found = explain(a, b, shingler=shingler)
+    shown = [text.encode() if shingler.unit == "byte" else text for text in (a, b)]
+    assert ([found.a, found.b], found.original) == (shown, True)
+    assert found.spans == [span]
     code = Shingler("word", 1, words="ascii_alphanumeric", empty_words=True)
     assert explain("a::b", "b::a", shingler=code).similarity == 1.0
 
