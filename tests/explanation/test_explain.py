@@ -285,6 +285,9 @@ def test_spans_of_normalised_texts_show_the_documents(a, b, shingler, span):
     shown = [text.encode() if shingler.unit == "byte" else text for text in (a, b)]
     assert ([found.a, found.b], found.original) == (shown, True)
     assert found.spans == [span]
+
+
+def test_empty_words_are_words():
     code = Shingler("word", 1, words="ascii_alphanumeric", empty_words=True)
     assert explain("a::b", "b::a", shingler=code).similarity == 1.0
 
