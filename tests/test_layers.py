@@ -13,8 +13,6 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 import fastlsh
 
 SOURCE = Path(fastlsh.__file__).parent
@@ -116,14 +114,6 @@ def imports_of_ours(path):
     return ((line, name) for line, name in imports(path) if name.split(".")[0] == "fastlsh")
 
 
-def every_room(test):
-    return pytest.mark.parametrize("here", ROOMS)(test)
-
-
-def modules_of(room):
-    return [path for name, path in NAMES.items() if room_of(name) == room]
-
-
 def test_every_module_has_a_room():
     assert {room_of(name) for name in NAMES} == set(ROOMS)
 
@@ -138,28 +128,32 @@ def test_no_name_of_a_face_hides_a_module():
                 assert not hides, f"{name}.{shown}"
 
 
-@every_room
-def test_imports_go_down(here):
-    below = set(ROOMS[: ROOMS.index(here)]) - NOT_IN.get(here, set())
-    allowed = ONLY.get(here, below) | {here}
-    for path in modules_of(here):
-        for line, name in imports_of_ours(path):
-            assert room_of(name) in allowed, f"{path}:{line}: {name}"
+def test_imports_go_down_and_through_faces():
+    for name, path in NAMES.items():
+        here = room_of(name)
+        below = set(ROOMS[: ROOMS.index(here)]) - NOT_IN.get(here, set())
+        allowed = ONLY.get(here, below) | {here}
+        for line, imported in imports_of_ours(path):
+            room, place = room_of(imported), f"{path}:{line}: {imported}"
+            assert room in allowed, place
+            assert imported.count(".") < 2 or room in (here, "_kernels"), place
+            # Loops of a newer instruction set would end the process: the kernels choose them.
+            assert not imported.startswith("fastlsh._kernels.loops"), place
 
 
-@every_room
-def test_a_room_is_entered_by_its_face(here):
-    for path in modules_of(here):
-        for line, name in imports_of_ours(path):
-            deep = name.count(".") > 1 and room_of(name) not in (here, "_kernels")
-            assert not deep, f"{path}:{line}: {name}"
-
-
-def test_only_the_kernels_import_loops_of_an_instruction_set():
-    # Those of a newer one would end the process.
-    for path in NAMES.values():
-        for line, name in imports_of_ours(path):
-            assert not name.startswith("fastlsh._kernels.loops"), f"{path}:{line}: {name}"
+def test_optional_packages_are_imported_where_they_are_used():
+    for module, path in NAMES.items():
+        inside = {
+            inner
+            for node in statements(path)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            for inner in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        }
+        allowed = sys.stdlib_module_names | {"numpy", "fastlsh"} | AT_IMPORT.get(module, set())
+        for line, name in imports(path):
+            top = name.split(".")[0]
+            known = allowed | OPTIONAL if line in inside else allowed
+            assert top in known, f"{path}:{line}: {name}"
 
 
 def test_no_module_imports_itself_by_a_detour():
@@ -169,25 +163,6 @@ def test_no_module_imports_itself_by_a_detour():
         for name, path in NAMES.items()
     }
     graphlib.TopologicalSorter(edges).prepare()  # raises an error that names a circle
-
-
-@every_room
-def test_optional_packages_are_imported_where_they_are_used(here):
-    for path in modules_of(here):
-        check_optional_packages(path)
-
-
-def check_optional_packages(path):
-    inside = {
-        inner
-        for node in statements(path)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        for inner in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
-    allowed = sys.stdlib_module_names | {"numpy", "fastlsh"} | AT_IMPORT.get(name_of(path), set())
-    for line, name in imports(path):
-        top = name.split(".")[0]
-        assert top in (allowed | OPTIONAL if line in inside else allowed), f"{path}:{line}: {name}"
 
 
 def test_no_file_grows_too_long():
