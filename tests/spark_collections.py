@@ -1,4 +1,4 @@
-"""Collections for the tests with Spark, and what memory answers for them."""
+"""What the tests with Spark share: DataFrames, what memory answers for them, and jobs."""
 
 import json
 import os
@@ -33,28 +33,6 @@ def divided(spark, columns, seed=0, pieces=2):
         return spark.createDataFrame(table)
     finally:
         spark.conf.unset(IN_PLAN)
-
-
-def made(n, seed=0, families=None):
-    """Return n texts: variants of some, the same ones, empty ones and None."""
-    draw = random.Random(seed)
-    families = families or n // 6 + 1
-    originals = [
-        "".join(draw.choice("abcdefghij äß漢") for _ in range(draw.randint(20, 150)))
-        for _ in range(families)
-    ]
-    texts = []
-    for _ in range(n):
-        text = draw.choice(originals)
-        kind = draw.random()
-        if kind < 0.05:
-            text = draw.choice(["", None, "x"])
-        elif kind < 0.8:
-            for _ in range(draw.randint(0, 3)):
-                place = draw.randrange(len(text))
-                text = text[:place] + draw.choice(["k", "l", "", "mn"]) + text[place + 1 :]
-        texts.append(text)
-    return texts
 
 
 def expected_proofs(result, ids, against_ids=None):

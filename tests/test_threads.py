@@ -9,6 +9,7 @@ import fastlsh
 from combinations import every
 from fastlsh import LSHParams, MinHasher, Shingler
 from fastlsh.candidates import links
+from made_texts import made
 from running import at_once, hasty_switching
 
 THREADS = 4
@@ -16,17 +17,6 @@ TIMES = 2
 PARAMS = LSHParams(8, 4)
 HASHER = MinHasher(32, shingler=Shingler(size=3), threads=2)
 SHINGLER = Shingler("word", 2, lowercase=True)
-
-
-def texts_of(seed, n=60):
-    """Return texts of few words, some of them alike, some of every width, some empty."""
-    draw = np.random.default_rng(seed)
-    words = ["one", "two", "three", "vier", "cinq", "sześć", "семь", "八", "😀", "x\0y"]
-    texts = [" ".join(words[i] for i in draw.integers(0, 10, 12)) for _ in range(n)]
-    for i in range(0, n - 2, 3):
-        texts[i + 1] = texts[i] + " more"
-        texts[i + 2] = texts[i] if i % 2 else ""
-    return texts
 
 
 def hashes_of(texts):
@@ -41,6 +31,10 @@ def few(function):
         return function(*arguments, threads=3)
 
     return call
+
+
+def texts_of(seed, n=60):
+    return [text or "" for text in made(n, seed)]
 
 
 CALLS = {

@@ -2,7 +2,6 @@
 
 import json
 import math
-import random
 from dataclasses import replace
 
 import numpy as np
@@ -26,28 +25,13 @@ from fastlsh import (
 from fastlsh.evaluation import Share
 from fastlsh.evaluation.count import edges_of_bins
 from files import get, put_rows
+from made_texts import made
 from refusals import refuses
 from strategies import collections, few_letters, little_room, wide
 
 pytestmark = few_letters
 
 THREE = Shingler(size=3)
-
-
-def made(n=60, seed=0):
-    """Texts of words, many of them slight changes of others."""
-    rng = random.Random(seed)
-    words = ["".join(rng.choices("abcdefgh", k=rng.randint(2, 7))) for _ in range(300)]
-    texts = []
-    for _ in range(n):
-        if texts and rng.random() < 0.6:
-            text = rng.choice(texts).split()
-            for _ in range(rng.randint(0, 4)):
-                text[rng.randrange(len(text))] = rng.choice(words)
-        else:
-            text = rng.choices(words, k=rng.randint(8, 20))
-        texts.append(" ".join(text))
-    return texts
 
 
 def similarities(texts, size=3):

@@ -7,9 +7,8 @@ import pytest
 
 import fastlsh
 from fastlsh import MinHasher, Shingler
-from odd_texts import odd_texts
+from made_texts import made, odd_texts
 from required import library
-from spark_collections import made
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 datasets = library("datasets")

@@ -10,9 +10,9 @@ import pytest
 import fastlsh
 from fastlsh import Shingler
 from files import table_rows
-from odd_texts import odd_texts
+from made_texts import made, odd_texts
+from refusals import refuses
 from required import library
-from spark_collections import made
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # theirs
 library("datatrove")
@@ -57,13 +57,6 @@ def test_removed_documents_name_their_proof(tmp_path):
     rows = table_rows(next(tmp_path.glob("*.gz")))
     found = [(r["id"], r["metadata"]["kept_id"], r["metadata"]["containment"]) for r in rows]
     assert found == list(result.proofs())
-
-
-def test_arguments_are_checked_at_once():
-    with pytest.raises(ValueError, match="tasks=1, got 2 tasks"):
-        list(Deduplication().run(iter([]), 0, 2))
-    with pytest.raises(ValueError, match="threshold must be"):
-        Deduplication(1.5)
 
 
 def test_the_blocks_can_be_sent_to_workers(tmp_path):
@@ -131,7 +124,7 @@ def test_the_other_stages_take_the_files(tmp_path):
     assert all(100 < len(each) < 290 for each in kept)
 
 
-def test_values_of_a_shingler(tmp_path):
+def test_values_of_a_shingler_and_wrong_arguments(tmp_path):
     config, shingler = MinhashConfig(num_buckets=3, hashes_per_bucket=4), Shingler("word", 2)
     block = MinhashSignatures(str(tmp_path), config, LANGUAGE, shingler=shingler)
     text = "some words that make shingles"
@@ -142,8 +135,10 @@ def test_values_of_a_shingler(tmp_path):
     for bucket in range(3):
         written = (tmp_path / f"bucket_{bucket:03d}" / "00000.minhash.sig").read_bytes()
         assert written == struct.pack("<4QI", *expected[4 * bucket : 4 * bucket + 4], 1)
-    with pytest.raises(TypeError, match="shingler"):
-        MinhashSignatures(str(tmp_path), shingler=5)
+    refuses(TypeError, "shingler", MinhashSignatures, str(tmp_path), shingler=5)
+    refuses(ValueError, "threshold must be", Deduplication, 1.5)
+    with pytest.raises(ValueError, match="tasks=1, got 2 tasks"):
+        list(Deduplication().run(iter([]), 0, 2))
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -5,9 +5,9 @@ import pytest
 
 import fastlsh
 from fastlsh import LSHParams, MinHasher, Shingler
-from odd_texts import odd_texts
+from made_texts import made, odd_texts
+from refusals import refuses
 from required import library
-from spark_collections import made
 
 duckdb = library("duckdb")
 pa = library("pyarrow")
@@ -83,21 +83,6 @@ def test_near_duplicates_in_sql(connection):
     assert found == list(fastlsh.near_duplicates(TEXTS[:800], 0.8))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"threshold": 0}, "threshold must be"), ({"num_perm": 0}, "num_perm must be"),
-     ({"bands": 3}, "bands and rows")],
-)  # fmt: skip
-def test_bad_arguments(connection, options, message):
-    with pytest.raises(ValueError, match=message):
-        register(connection, **options)
-
-
-def test_not_a_connection():
-    with pytest.raises(TypeError, match="connection must be one of DuckDB, got str"):
-        register("my.db")
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_random_collections(seed):
     texts = odd_texts(seed)
@@ -115,7 +100,11 @@ def test_random_collections(seed):
             assert answer.kept.tolist() == fastlsh.deduplicate(texts, 0.6).kept.tolist()
 
 
-def test_functions_of_another_cursor(connection):
+def test_refusals(connection):
+    refuses(ValueError, "threshold must be", register, connection, 0)
+    refuses(ValueError, "num_perm must be", register, connection, num_perm=0)
+    refuses(ValueError, "bands and rows", register, connection, bands=3)
+    refuses(TypeError, "connection must be one of DuckDB, got str", register, "my.db")
     register(connection)
-    with pytest.raises(ValueError, match="fastlsh_signature belongs to another connection"):
-        register(connection.cursor())
+    message = "fastlsh_signature belongs to another connection"
+    refuses(ValueError, message, register, connection.cursor())

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import fastlsh
-from odd_texts import odd_texts
+from made_texts import made, odd_texts
+from refusals import refuses
 from required import library
-from spark_collections import made
 
 pl = library("polars")
 import fastlsh.integrations.polars  # noqa: E402
@@ -59,36 +59,14 @@ def test_groups_and_ids(as_given):
     assert FRAME.select(cluster)["text"].to_list() == expected.kept_index.tolist()
 
 
-def test_in_groups():
+def test_in_groups_and_without_rows():
     frame = FRAME.with_columns(half=pl.int_range(300) % 2)
     found = frame.group_by("half").agg(TEXT.keep(0.6).sum()).sort("half")["text"].to_list()
     halves = [fastlsh.deduplicate(TEXTS[i::2], 0.6).kept.sum() for i in (0, 1)]
     assert found == halves
-
-
-def test_no_rows():
     empty = FRAME.clear()
     assert empty.select(TEXT.keep()).height == 0
     assert empty.select(TEXT.signature(8)).schema == {"text": pl.Array(pl.UInt32, 8)}
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: TEXT.keep(1.5), "threshold must be above 0"),
-        (lambda: TEXT.cluster(0.8, num_perm=0), "num_perm must be between"),
-        (lambda: TEXT.keep(0.8, keep="last", priority="score"), "give keep= or priority="),
-        (lambda: TEXT.signature(0), "num_perm must be between"),
-    ],
-)
-def test_arguments_are_checked_when_the_expression_is_built(build, message):
-    with pytest.raises(ValueError, match=message):
-        build()
-
-
-def test_a_column_of_numbers_is_refused():
-    with pytest.raises(Exception, match=r"(?i)text|string|int"):
-        FRAME.select(pl.col("score").fastlsh.keep())
 
 
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
@@ -121,3 +99,14 @@ def test_against_that_can_be_read_once(form):
     kept = TEXT.keep(0.6, against=form(TEXTS[:50]))
     for _ in range(2):
         assert FRAME.select(kept)["text"].to_list() == expected
+
+
+def test_refusals():
+    """Arguments are checked when an expression is built, and columns when it is evaluated."""
+    refuses(ValueError, "threshold must be above 0", TEXT.keep, 1.5)
+    refuses(ValueError, "num_perm must be between", TEXT.cluster, 0.8, num_perm=0)
+    both = {"keep": "last", "priority": "score"}
+    refuses(ValueError, "give keep= or priority=", TEXT.keep, 0.8, **both)
+    refuses(ValueError, "num_perm must be between", TEXT.signature, 0)
+    numbers = pl.col("score").fastlsh.keep()
+    refuses(Exception, r"(?i)text|string|int", FRAME.select, numbers)

@@ -12,7 +12,8 @@ import pytest
 
 import fastlsh
 from fastlsh import Key
-from spark_collections import JOB, SHORT_LIVED, made, memory_proofs, run_job, started
+from made_texts import made
+from spark_collections import JOB, SHORT_LIVED, memory_proofs, run_job, started
 
 TEXTS = made(300, 4)
 IDS = [f"d{i:04}" for i in range(300)]

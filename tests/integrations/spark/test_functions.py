@@ -19,8 +19,9 @@ from fastlsh.integrations.spark import (
     search_columns,
 )
 from fastlsh.integrations.spark import families as parts
+from made_texts import made
 from pages import run_examples
-from spark_collections import divided, expected_proofs, made, memory_proofs, rows_of
+from spark_collections import divided, expected_proofs, memory_proofs, rows_of
 
 TEXTS = made(150)
 IDS = [f"d{i:04}" for i in range(150)]

@@ -8,8 +8,9 @@ import pytest
 
 import fastlsh
 from contaminated_files import WORDS, collection
+from made_texts import made
 from pages import run_here
-from spark_collections import SHORT_LIVED, divided, made, rows_of, started
+from spark_collections import SHORT_LIVED, divided, rows_of, started
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ from combinations import drawn, seeds
 from fastlsh import Shingler
 from fastlsh.integrations.spark import near_duplicates, proofs
 from fastlsh.options import options_of
-from spark_collections import divided, expected_proofs, made
+from made_texts import made
+from spark_collections import divided, expected_proofs
 
 VALUES = {
     "threshold": [0.4, 0.5, 0.6, 0.7, 0.8], "num_perm": [16, 32, 64, 128], "bands": [4, 8],

@@ -7,7 +7,8 @@ import pytest
 
 import fastlsh
 from fastlsh.integrations.spark import annotate, deduplicate, near_duplicates, proofs
-from spark_collections import divided, made, memory_proofs, rows_of
+from made_texts import made
+from spark_collections import divided, memory_proofs, rows_of
 
 N = 150
 TEXTS = made(N, 5)

@@ -11,7 +11,7 @@ from fastlsh.integrations.spark.search_columns import (
     raise_problem,
     rows_of,
 )
-from spark_collections import made
+from made_texts import made
 
 TEXTS = made(40)
 
