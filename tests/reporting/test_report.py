@@ -377,7 +377,7 @@ def test_wrong_arguments(here, wrong, message):
 def test_an_error_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "r.html"
     path.write_text("old")
-    monkeypatch.setattr(sections, "times", lambda seconds: 1 / 0)
+    monkeypatch.setattr(sections, "cluster_sizes", lambda sizes: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         report(deduplicate(TEXTS), TEXTS, path)
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]

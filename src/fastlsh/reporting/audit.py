@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from fastlsh.html import escaped, shortened, whole_page
+from fastlsh.html import whole_page
+from fastlsh.reporting import frame
 from fastlsh.reporting.differences import beside
-from fastlsh.reporting.documents import MOST_ID
-from fastlsh.reporting.frame import PAGE
 from fastlsh.texts import Shingler
 
 STYLE = """
@@ -115,7 +114,7 @@ def audit_page(pairs: Sequence[Any], shingler: Shingler) -> str:
     for pair in pairs:
         known.update(json.dumps([pair.id, pair.kept_id, pair.text, pair.kept_text]).encode())
         named.append({"id": pair.id, "kept_id": pair.kept_id})
-        if _is_verified(pair):
+        if pair.similarity == pair.similarity:
             named[-1]["similarity"] = pair.similarity
     # Nothing in JSON ends a script, or begins a comment, without this character.
     sample = json.dumps({"key": f"fastlsh audit {known.hexdigest()}", "pairs": named})
@@ -138,23 +137,14 @@ downloaded file, and --results, instead of --page.</p></section>
 </div>
 </main>
 <script type="application/json" id="sample">{sample}</script>"""
-    return whole_page("Audit of removals", f"{PAGE}\n{STYLE}", body, SCRIPT)
+    return whole_page("Audit of removals", f"{frame.PAGE}\n{STYLE}", body, SCRIPT)
 
 
 def _shown(pair: Any, number: int, count: int, shingler: Shingler) -> str:
     kept, removed = beside(pair.kept_text, pair.text, shingler)
-    similarity = f"{pair.similarity:.4f}" if _is_verified(pair) else "not verified"
     return f"""<section><h2 tabindex="-1">Pair {number:,} of {count:,}</h2>
-<p>Similarity: {similarity}</p>
+<p>Similarity: {frame.similarity_text(pair.similarity)}</p>
 <div class="texts">
-<div><h3>Kept: {_id(pair.kept_id)}</h3><p>{kept}</p></div>
-<div><h3>Removed: {_id(pair.id)}</h3><p>{removed}</p></div>
+<div><h3>Kept: {frame.identifier(pair.kept_id)}</h3><p>{kept}</p></div>
+<div><h3>Removed: {frame.identifier(pair.id)}</h3><p>{removed}</p></div>
 </div></section>"""
-
-
-def _is_verified(pair: Any) -> bool:
-    return bool(pair.similarity == pair.similarity)
-
-
-def _id(name: str) -> str:
-    return f'<bdi class="id">{escaped(shortened(name, MOST_ID))}</bdi>'

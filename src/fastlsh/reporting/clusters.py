@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.parallel import plural
+from fastlsh.reporting import frame
 from fastlsh.reporting.differences import beginning, compared
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.results import Deduplication
@@ -61,17 +62,47 @@ def shares_table(
 ) -> str:
     """Show the names of both, and both counts, below a heading."""
     counted = zip(names, shares.pieces.tolist(), shares.characters.tolist(), strict=True)
-    lines = [
-        f"<tr><td>{lost}</td><td>{kept}</td><td>{pieces:,}</td><td>{characters:,}</td></tr>"
-        for (lost, kept), pieces, characters in counted
-    ]
-    more = shares.total - len(lines)
-    rest = f"<p>{more:,} pairs that share fewer characters are not shown.</p>" if more else ""
-    head = "".join(f"<th>{label}</th>" for label in heading)
-    return (
-        f'<table class="shares"><thead><tr>{head}</tr></thead><tbody>\n{chr(10).join(lines)}\n'
-        f"</tbody></table>{rest}"
+    rows = [(*name, f"{pieces:,}", f"{characters:,}") for name, pieces, characters in counted]
+    more = shares.total - len(rows)
+    return frame.table(heading, rows) + frame.not_shown(
+        more, "pairs that share fewer characters are not shown."
     )
+
+
+class Repeated(NamedTuple):
+    """A kept line, paragraph or passage and its removed copies; all texts are HTML."""
+
+    text: str
+    kept_in: str
+    """What stands before the name of the document that keeps it."""
+    kept: str
+    """The name of this document."""
+    removed: int
+    """How many copies were removed."""
+    documents: int
+    """How many documents lost one."""
+    losers: Sequence[str]
+    """The names of the first of these documents."""
+    variants: Sequence[str] = ()
+    """Some of the copies that differ, as items of a list."""
+
+    def __str__(self) -> str:
+        more = self.documents - len(self.losers)
+        rest = f" <span>and {plural(more, 'other document')}</span>" if more else ""
+        return (
+            f'<li><p class="kept">{self.text}</p>\n<span>{self.kept_in}</span> {self.kept}<span>;'
+            f" removed {plural(self.removed, 'time')} from</span> {', '.join(self.losers)}{rest}"
+            f"{frame.gallery(self.variants) if self.variants else ''}</li>"
+        )
+
+
+def removed_most_often(largest: Sequence[Repeated], count: int, piece: str, sentence: str) -> str:
+    """Show the largest of the `count` kept pieces that were removed elsewhere, below a sentence."""
+    if not largest:
+        return f"<p>No {piece} was removed.</p>"
+    less_often = f"{piece}s that were removed less often are not shown."
+    rest = frame.not_shown(count - len(largest), less_often)
+    return f"<p>{sentence}</p>{frame.gallery(map(str, largest))}{rest}"
 
 
 CLUSTERS, MEMBERS = 20, 5
@@ -118,13 +149,12 @@ class Clusters:
 def largest(clusters: Clusters, documents: ReportedDocuments, count: int) -> str:
     """Show the largest clusters, of `count`."""
     shown = [
-        _cluster(clusters, documents, index, " open" if number < OPEN else "")
+        _cluster(clusters, documents, index, unfolded=number < OPEN)
         for number, index in enumerate(clusters.largest().tolist())
     ]
     if not shown:
         return ""
-    more = count - len(shown)
-    rest = f"<p>{more:,} other clusters are not shown.</p>" if more else ""
+    rest = frame.not_shown(count - len(shown), "other clusters are not shown.")
     return (
         "<p>Each cluster shows the kept document, then the removed documents that differ from it, "
         "the least similar first. <mark>Marked</mark> text is in only one of the two: in the "
@@ -133,7 +163,9 @@ def largest(clusters: Clusters, documents: ReportedDocuments, count: int) -> str
     )
 
 
-def _cluster(clusters: Clusters, documents: ReportedDocuments, index: int, unfolded: str) -> str:
+def _cluster(
+    clusters: Clusters, documents: ReportedDocuments, index: int, *, unfolded: bool
+) -> str:
     kept, size = int(clusters.kept[index]), int(clusters.sizes[index])
     text = documents.text(kept)
     items: list[str] = []
@@ -149,13 +181,10 @@ def _cluster(clusters: Clusters, documents: ReportedDocuments, index: int, unfol
                 _member(text, removed_text, documents, number, float(clusters.similarity[at]))
             )
     rest = _rest(size - len(items), equal, again, "" if size <= LOOKED_AT else "at least ")
-    return f"""<details{unfolded}>
-<summary>{documents.name(kept)} <span>{plural(size, "duplicate")}</span></summary>
-<p class="kept">{beginning(text)}</p>
-<ul>
-{chr(10).join(items)}
-</ul>
-{rest}</details>"""
+    summary = f"{documents.name(kept)} <span>{plural(size, 'duplicate')}</span>"
+    listed = f"<ul>\n{chr(10).join(items)}\n</ul>"
+    inner = f'<p class="kept">{beginning(text)}</p>\n{listed}\n{rest}'
+    return frame.folded(summary, inner, unfolded=unfolded)
 
 
 def _rest(more: int, equal: int, again: int, least: str) -> str:
@@ -181,6 +210,6 @@ def _member(
     number: int,
     similarity: float,
 ) -> str:
-    value = "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
     shown = compared(kept, text, documents.shingler)
+    value = frame.similarity_text(similarity)
     return f"<li>{documents.name(number)} <span>{value}</span>{shown}</li>"

@@ -37,6 +37,11 @@ class Differences:
     complete: bool
     """Whether all of both was compared."""
 
+    def __str__(self) -> str:
+        parts = [f"<p>{self.in_other}</p>"] if self.in_other else []
+        parts += [f'<p class="there">{self.in_kept}</p>'] if self.in_kept else []
+        return "".join(parts)
+
 
 def beginning(text: Text, length: int = SHOWN) -> str:
     """Return the beginning of a text as HTML."""
@@ -73,13 +78,9 @@ def differences(kept: Text, other: Text, shingler: Shingler) -> Differences:
 def compared(kept: Text, other: Text, shingler: Shingler) -> str:
     """Return as HTML where a text differs from the kept one, or that it does not."""
     difference = differences(kept, other, shingler)
-    if not difference.in_other and not difference.in_kept:
-        part = f"no difference in the {COMPARED:,} characters that were compared"
-        same = "the same set of shingles" if difference.complete else part
-        return f'<p class="same">{same}</p>'
-    parts = [f"<p>{difference.in_other}</p>"] if difference.in_other else []
-    parts += [f'<p class="there">{difference.in_kept}</p>'] if difference.in_kept else []
-    return "".join(parts)
+    part = f"no difference in the {COMPARED:,} characters that were compared"
+    same = "the same set of shingles" if difference.complete else part
+    return str(difference) or f'<p class="same">{same}</p>'
 
 
 def beside(kept: Text, other: Text, shingler: Shingler) -> tuple[str, str]:

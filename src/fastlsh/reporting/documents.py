@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids
-from fastlsh.html import escaped, shortened
 from fastlsh.parallel import batches
+from fastlsh.reporting import frame
 from fastlsh.texts import Shingler, Texts, as_texts, joined_texts
 
 
@@ -50,9 +50,6 @@ class RunCounts:
         """The share of removed documents, 0 to 1."""
         return self.removed / self.documents if self.documents else 0.0
 
-
-MOST_ID = 80
-"""Characters of an id that are shown."""
 
 BATCH = 4096
 
@@ -102,8 +99,7 @@ class ReportedDocuments:
         ids = self._ids[outside]
         position = number - len(self.inputs) if outside else number
         name = f"document {position:,}" if ids is None else str(ids[position])
-        origin = " <small>from the reference collection</small>" if outside else ""
-        return f'<bdi class="id">{escaped(shortened(name, MOST_ID))}</bdi>{origin}'
+        return frame.identifier(name, outside=outside)
 
     def short(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return who has no unit, and who has some, but fewer than a shingle; int64, ascending."""

@@ -6,9 +6,8 @@ import numpy as np
 
 from fastlsh.evaluation import Evaluation, Share, similarity_steps
 from fastlsh.parallel import plural
-from fastlsh.reporting import sections
+from fastlsh.reporting import frame, sections
 from fastlsh.reporting.documents import ReportedDocuments
-from fastlsh.reporting.frame import page
 from fastlsh.reporting.pairs import examples
 
 
@@ -22,7 +21,7 @@ def evaluation_page(
     """Return the page; the documents are those of the whole collection."""
     steps = similarity_steps(result.lowest)
     shares = _shares(result, steps)
-    tiles = [
+    counted = [
         ("documents", f"{result.documents:,}"),
         ("pairs at the threshold or above", f"{result.recall.total:,}"),
         ("recall", _number(result.recall.value)),
@@ -32,9 +31,8 @@ def evaluation_page(
         ("Recall by similarity", _table(result, steps, shares)),
         ("How similar pairs look", _gallery(result, documents, steps, shares)),
         ("Short documents", sections.too_short(documents)),
-        ("Time", sections.times(seconds)),
     ]
-    return page(title, sections.tiles(tiles), notes, parts)
+    return frame.page(title, frame.tiles(counted), notes, parts, seconds)
 
 
 def _shares(result: Evaluation, steps: list[float]) -> list[Share]:
@@ -48,22 +46,17 @@ def _shares(result: Evaluation, steps: list[float]) -> list[Share]:
 
 
 def _table(result: Evaluation, steps: list[float], shares: list[Share]) -> str:
-    lines = []
+    rows = []
     for label, share in zip(_labels(steps), shares, strict=True):
         low, high = share.interval
         interval = f"{low:.4f} to {high:.4f}" if share.total else "-"
-        lines.append(
-            f"<tr><td>{label}</td><td>{share.total:,}</td><td>{_number(share.value)}</td>"
-            f"<td>{interval}</td></tr>"
-        )
+        rows.append((label, f"{share.total:,}", _number(share.value), interval))
     params = result.params
     return (
         f"<p>The share of the existing pairs that {params.bands:,} bands of {params.rows:,} rows"
         f" find, with its 95 % interval. The answer of a search has the pairs from its threshold"
         f" on, {result.threshold:g}.</p>"
-        '<table class="shares"><thead><tr><th>similarity</th><th>pairs</th><th>found</th>'
-        f"<th>interval</th></tr></thead><tbody>\n{chr(10).join(lines)}\n</tbody></table>"
-    )
+    ) + frame.table(("similarity", "pairs", "found", "interval"), rows)
 
 
 def _gallery(
@@ -77,10 +70,9 @@ def _gallery(
         rows = np.flatnonzero(place == number)
         if len(rows):
             items = examples(documents, shown.left, shown.right, shown.similarity, rows)
-            parts.append(
-                f"<details open>\n<summary>Similarity {label} <span>{plural(share.total, 'pair')},"
-                f" {_number(share.value)} of them found</span></summary>\n{items}\n</details>"
-            )
+            found = f"{plural(share.total, 'pair')}, {_number(share.value)} of them found"
+            summary = f"Similarity {label} <span>{found}</span>"
+            parts.append(frame.folded(summary, f"{items}\n", unfolded=True))
     if not parts:
         return f"<p>No pair has a similarity of {result.lowest:g} or more.</p>"
     return (

@@ -1,11 +1,83 @@
-"""The frame of a report: its style, heading, summary, sections and charts."""
+"""The frame of a report: its style, heading, summary and sections; and their blocks, as HTML."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from fastlsh.banding import LSHParams
 from fastlsh.html import described, escaped, shortened, whole_page
+
+MOST_TITLE, MOST_ID = 200, 80
+"""Characters of a title and of an id that are shown."""
+
+MOST_NOTE, MOST_LABEL = 2000, 80
+"""Characters of a note, and of what it or a stage is called."""
+
+
+def label(text: str) -> str:
+    """Return a short text of a user as HTML, cut if it is long."""
+    return f"<bdi>{escaped(shortened(text, MOST_LABEL))}</bdi>"
+
+
+def note(text: str) -> str:
+    """Return a text of a user as HTML, cut if it is very long."""
+    return f"<bdi>{escaped(shortened(text, MOST_NOTE))}</bdi>"
+
+
+def tiles(counted: Iterable[tuple[str, str]]) -> str:
+    """Return the most important numbers, each as (label, value)."""
+    inner = "".join(f"<div><b>{value}</b> {label}</div>" for label, value in counted)
+    return f'<div class="tiles">{inner}</div>'
+
+
+def counts(rows: Iterable[tuple[str, int]]) -> str:
+    """Return a list of labels with their counts, without those of 0."""
+    return described((label, f"{count:,}") for label, count in rows if count)
+
+
+def not_shown(more: int, sentence: str) -> str:
+    """Return how many of something are not shown, if there are more; the sentence goes on."""
+    return f"<p>{more:,} {sentence}</p>" if more else ""
+
+
+def gallery(items: Iterable[str]) -> str:
+    """Return a list; the items are HTML, with their `<li>`."""
+    return f"<ul>{chr(10).join(items)}</ul>"
+
+
+def folded(summary: str, inner: str, *, unfolded: bool) -> str:
+    """Return a block that opens at a click on its summary."""
+    return f"<details{' open' * unfolded}>\n<summary>{summary}</summary>\n{inner}</details>"
+
+
+def identifier(name: Any, *, outside: bool = False) -> str:
+    """Return an id, cut if it is long; `outside`: of a document of the reference collection."""
+    origin = " <small>from the reference collection</small>" if outside else ""
+    return f'<bdi class="id">{escaped(shortened(str(name), MOST_ID))}</bdi>{origin}'
+
+
+def similarity_text(similarity: float) -> str:
+    """Return a similarity, or that it was not verified."""
+    return "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
+
+
+def cells(values: Iterable[Any], tag: str = "td") -> str:
+    """Return the cells of a row of a table."""
+    return "".join(f"<{tag}>{value}</{tag}>" for value in values)
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return a table of cells that are HTML, with numbers from the third column on."""
+    return table_of("shares", cells(head, "th"), [f"<tr>{cells(row)}</tr>" for row in rows])
+
+
+def table_of(kind: str, head: str, rows: Iterable[str]) -> str:
+    """Return a table of a class in the style; the cells of the head, and the rows, are HTML."""
+    return (
+        f'<table class="{kind}"><thead><tr>{head}</tr></thead><tbody>\n{chr(10).join(rows)}\n'
+        "</tbody></table>"
+    )
 
 
 def bars(heading: tuple[str, str], rows: Sequence[tuple[str, float, str]]) -> str:
@@ -23,10 +95,7 @@ def bars(heading: tuple[str, str], rows: Sequence[tuple[str, float, str]]) -> st
         f'<tr><th>{label}</th><td class="bar">{_bar(value / largest)}</td><td>{text}</td></tr>'
         for label, value, text in rows
     ]
-    return (
-        f'<table class="bars"><thead><tr><th>{heading[0]}</th><td></td><td>{heading[1]}</td></tr>'
-        f"</thead><tbody>\n{chr(10).join(lines)}\n</tbody></table>"
-    )
+    return table_of("bars", f"<th>{heading[0]}</th><td></td><td>{heading[1]}</td>", lines)
 
 
 def _bar(share: float) -> str:
@@ -140,40 +209,38 @@ li p, .kept { font-size: .92rem; max-width: none; }
 """.strip()
 
 
-MOST_TITLE = 200
-
-MOST_NOTE, MOST_LABEL = 2000, 80
-"""Characters of a note, and of what it or a stage is called."""
-
-
 def page(
     title: str,
     summary: str,
     notes: Mapping[str, str],
     parts: Sequence[tuple[str, str]],
+    seconds: Mapping[str, float],
 ) -> str:
     """Return a page.
 
     Parameters
     ----------
-    title, notes
+    title, notes, seconds
         As `fastlsh.report` takes them.
     summary
         HTML below the heading.
     parts
-        (heading, HTML) of each section; one without content is left out.
+        (heading, HTML) of each section, before that of the times; one without content is left out.
     """
     sections = "\n".join(
-        f"<section>\n<h2>{heading}</h2>\n{inner}\n</section>" for heading, inner in parts if inner
+        f"<section>\n<h2>{heading}</h2>\n{inner}\n</section>"
+        for heading, inner in [*parts, ("Time", _times(seconds))]
+        if inner
     )
     title = title[:MOST_TITLE]
-    listed = described(
-        (bounded(label, MOST_LABEL), bounded(text, MOST_NOTE)) for label, text in notes.items()
-    )
+    listed = described((label(name), note(text)) for name, text in notes.items())
     body = f"<h1><bdi>{escaped(title)}</bdi></h1>\n{summary}\n{listed}\n{sections}"
     return whole_page(title, PAGE, body)
 
 
-def bounded(text: str, length: int) -> str:
-    """Return text of a user as HTML, cut if it is longer than `length` characters."""
-    return f"<bdi>{escaped(shortened(text, length))}</bdi>"
+def _times(seconds: Mapping[str, float]) -> str:
+    """Show how long each stage took."""
+    if not seconds:
+        return ""
+    rows = [(label(stage), taken, f"{taken:,.2f} s") for stage, taken in seconds.items()]
+    return f"<p>{sum(seconds.values()):,.2f} seconds in total.</p>{bars(('stage', 'time'), rows)}"

@@ -9,13 +9,17 @@ from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids
 from fastlsh.banding import LSHParams
-from fastlsh.html import described, escaped, shortened
-from fastlsh.parallel import plural
-from fastlsh.reporting import sections
-from fastlsh.reporting.clusters import Sharing, sharing, sharing_table
+from fastlsh.html import described
+from fastlsh.reporting import frame, sections
+from fastlsh.reporting.clusters import (
+    Repeated,
+    Sharing,
+    removed_most_often,
+    sharing,
+    sharing_table,
+)
 from fastlsh.reporting.differences import beginning, differences
-from fastlsh.reporting.documents import MOST_ID, check_collections
-from fastlsh.reporting.frame import bars, page
+from fastlsh.reporting.documents import check_collections
 from fastlsh.results import LineDeduplication
 from fastlsh.texts import Shingler, pieces_of, plain_strings
 
@@ -35,8 +39,13 @@ class Passage(NamedTuple):
     outside: bool = False
     """Whether that is one of `against`."""
 
+    @property
+    def name(self) -> str:
+        """The id as HTML."""
+        return frame.identifier(self.id, outside=self.outside)
 
-class Repeated(NamedTuple):
+
+class PassageGroup(NamedTuple):
     """A kept line or paragraph, and what was removed for it."""
 
     kept: Passage
@@ -54,7 +63,7 @@ class RemovedPassages(NamedTuple):
 
     sizes: NDArray[np.int64]
     """int64 (m,): how many were removed for each kept one that others were removed for."""
-    largest: list[Repeated]
+    largest: list[PassageGroup]
     """The largest of these, the earlier first among equals."""
     sharing: Sharing
     pairs: list[tuple[Passage, Passage]]
@@ -105,63 +114,37 @@ def removed_passages(
         losers = [passage for _, passage in islice(both, min(lost, NAMED))]
         values = similarity[cluster].tolist()
         others = [(passage, value) for (_, passage), value in zip(looked_at, values, strict=False)]
-        repeated.append(Repeated(looked_at[0][0], len(cluster), lost, losers, others))
+        repeated.append(PassageGroup(looked_at[0][0], len(cluster), lost, losers, others))
     return RemovedPassages(sizes, repeated, shares, pairs)
 
 
-def removed_most_often(removals: RemovedPassages, by: str, shingler: Shingler) -> str:
-    """Show the passages that were removed most often."""
-    if not removals.largest:
-        return f"<p>No {by} was removed.</p>"
-    more = len(removals.sizes) - len(removals.largest)
-    rest = f"<p>{more:,} {by}s that were removed less often are not shown.</p>" if more else ""
-    return (
-        f"<p>Each {by} is kept in the document named below it, and was removed from the documents "
+def _most_often(removals: RemovedPassages, by: str, shingler: Shingler) -> str:
+    largest = [_repeated(group, shingler) for group in removals.largest]
+    sentence = (
+        f"Each {by} is kept in the document named below it, and was removed from the documents "
         f"named behind that one. Variants that differ from the kept {by} are listed, the least "
         f"similar first; <mark>marked</mark> text is in only one of the two: in the "
-        f"variant or, in the indented passage below it, in the kept {by}.</p>"
-        f"<ul>{chr(10).join(_repeated(entry, shingler) for entry in removals.largest)}</ul>{rest}"
+        f"variant or, in the indented passage below it, in the kept {by}."
     )
+    return removed_most_often(largest, len(removals.sizes), by, sentence)
 
 
-def _repeated(entry: Repeated, shingler: Shingler) -> str:
-    texts, items = {entry.kept.text}, list[str]()
-    for passage, similarity in entry.others:
-        if passage.text not in texts and len(items) < VARIANTS:
+def _repeated(group: PassageGroup, shingler: Shingler) -> Repeated:
+    kept, texts, variants = group.kept, {group.kept.text}, list[str]()
+    for passage, similarity in group.others:
+        if passage.text not in texts and len(variants) < VARIANTS:
             texts.add(passage.text)
-            items.append(_variant(entry.kept, passage, similarity, shingler))
-    times = f"removed {plural(entry.removed, 'time')}"
-    names = ", ".join(map(_passage_name, entry.losers))
-    more = entry.documents - len(entry.losers)
-    rest = f" <span>and {plural(more, 'other document')}</span>" if more else ""
-    variants = f"<ul>{chr(10).join(items)}</ul>" if items else ""
-    return (
-        f'<li><p class="kept">{beginning(entry.kept.text)}</p>\n'
-        f"<span>kept in</span> {_passage_name(entry.kept)}<span>; {times} from</span> {names}{rest}"
-        f"{variants}</li>"
-    )
-
-
-def shared(removals: RemovedPassages, by: str) -> str:
-    """Show which documents share most with an earlier one."""
-    names = [(_passage_name(removed), _passage_name(kept)) for kept, removed in removals.pairs]
-    return sharing_table(removals.sharing, names, by)
+            variants.append(_variant(kept, passage, similarity, shingler))
+    losers = [passage.name for passage in group.losers]
+    text = beginning(kept.text)
+    return Repeated(text, "kept in", kept.name, group.removed, group.documents, losers, variants)
 
 
 def _variant(kept: Passage, other: Passage, similarity: float, shingler: Shingler) -> str:
-    value = "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
-    difference = differences(kept.text, other.text, shingler)
-    head = f"<li>{_passage_name(other)} <span>{value}</span>"
-    if not difference.in_other and not difference.in_kept:  # equal once both are normalised
-        return f"{head}<p>{beginning(other.text)}</p></li>"
-    parts = [f"<p>{difference.in_other}</p>"] if difference.in_other else []
-    parts += [f'<p class="there">{difference.in_kept}</p>'] if difference.in_kept else []
-    return f"{head}{''.join(parts)}</li>"
-
-
-def _passage_name(passage: Passage) -> str:
-    origin = " <small>from the reference collection</small>" if passage.outside else ""
-    return f'<bdi class="id">{escaped(shortened(str(passage.id), MOST_ID))}</bdi>{origin}'
+    shown = str(differences(kept.text, other.text, shingler))
+    shown = shown or f"<p>{beginning(other.text)}</p>"  # they are equal once both are normalised
+    value = frame.similarity_text(similarity)
+    return f"<li>{other.name} <span>{value}</span>{shown}</li>"
 
 
 LOST = ("nothing", "up to 25 %", "up to 50 %", "up to 75 %", "up to 100 %", "everything")
@@ -271,19 +254,16 @@ def lines_page(
     run: LineRun, title: str, notes: Mapping[str, str], seconds: Mapping[str, float]
 ) -> str:
     """Return the page; the arguments are those of `fastlsh.report`."""
-    piece = run.by.capitalize()
+    often = _most_often(run.removals, run.by, run.options["shingler"])
+    names = [(removed.name, kept.name) for kept, removed in run.removals.pairs]
     parts = [
-        (
-            f"{piece}s removed most often",
-            removed_most_often(run.removals, run.by, run.options["shingler"]),
-        ),
-        (f"Documents that share {run.by}s", shared(run.removals, run.by)),
+        (f"{run.by.capitalize()}s removed most often", often),
+        (f"Documents that share {run.by}s", sharing_table(run.removals.sharing, names, run.by)),
         (f"How much of each document was removed, in {run.by}s", _lost(run)),
         (f"How often {run.by}s were removed", _sizes(run)),
         ("Parameters", _parameters(run)),
-        ("Time", sections.times(seconds)),
     ]
-    return page(title, _summary(run), notes, parts)
+    return frame.page(title, _summary(run), notes, parts, seconds)
 
 
 def _summary(run: LineRun) -> str:
@@ -296,13 +276,13 @@ def _summary(run: LineRun) -> str:
         (f"{run.by}s removed because they occur in the reference collection", run.outside),
         (f"{run.by}s kept without being compared with every candidate", run.limited),
     ]
-    tiles = [
+    counted = [
         ("documents", f"{len(run.pieces):,}"),
         (f"{run.by}s", f"{everything:,}"),
         ("removed", f"{removed:,}"),
         ("duplicates", f"{removed / max(everything, 1):.1%}"),
     ]
-    return sections.tiles(tiles) + described((label, f"{n:,}") for label, n in rows if n)
+    return frame.tiles(counted) + frame.counts(rows)
 
 
 def _parameters(run: LineRun) -> str:
@@ -322,7 +302,7 @@ def _lost(run: LineRun) -> str:
     group = np.ceil(share * 4).astype(np.int64) + (share == 1)
     counts = np.bincount(group, minlength=len(LOST)).tolist()
     rows = [(what, float(n), f"{n:,}") for what, n in zip(LOST, counts, strict=True)]
-    return bars(("removed", "documents"), rows)
+    return frame.bars(("removed", "documents"), rows)
 
 
 def _sizes(run: LineRun) -> str:

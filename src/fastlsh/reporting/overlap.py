@@ -6,8 +6,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.reporting import sections
-from fastlsh.reporting.frame import MOST_LABEL, bounded, page
+from fastlsh.reporting import frame
 from fastlsh.results import Overlap
 
 STEPS = 10
@@ -21,13 +20,13 @@ def overlap_page(
     seconds: Mapping[str, float],
 ) -> str:
     """Return the page."""
-    names = [bounded(name, MOST_LABEL) for name in overlap.names]
+    names = [frame.label(name) for name in overlap.names]
     counts = {
         "documents": (overlap.shared_documents, overlap.documents),
         "characters": (overlap.shared_characters, overlap.characters),
     }
     title = f"Overlap of {len(names):,} data sets"
-    tiles = [
+    counted = [
         ("data sets", f"{len(names):,}"),
         ("documents", f"{int(overlap.documents.sum()):,}"),
         ("characters", f"{int(overlap.characters.sum()):,}"),
@@ -37,8 +36,7 @@ def overlap_page(
         (f"Shared {name}", _told(name) + _matrix(names, shared, total))
         for name, (shared, total) in counts.items()
     ]
-    parts.append(("Time", sections.times(seconds)))
-    return page(title, sections.tiles(tiles), notes, parts)
+    return frame.page(title, frame.tiles(counted), notes, parts, seconds)
 
 
 def _told(what: str) -> str:
@@ -52,15 +50,12 @@ def _told(what: str) -> str:
 def _matrix(names: list[str], shared: NDArray[np.int64], total: NDArray[np.int64]) -> str:
     """Return a table with a shade for each share."""
     numbered = [f"{number}. {name}" for number, name in enumerate(names, 1)]
-    head = "".join(f"<th>{number}</th>" for number in range(1, len(names) + 1))
+    head = frame.cells(["", *range(1, len(names) + 1), "all"], "th")
     rows = []
     for name, counts, whole in zip(numbered, shared.tolist(), total.tolist(), strict=True):
-        cells = "".join(_cell(count, whole) for count in counts)
-        rows.append(f"<tr><th>{name}</th>{cells}<td>{whole:,}</td></tr>")
-    return (
-        f'<div class="wide"><table class="matrix"><thead><tr><th></th>{head}<th>all</th></tr>'
-        f"</thead><tbody>\n{chr(10).join(rows)}\n</tbody></table></div>"
-    )
+        shades = "".join(_cell(count, whole) for count in counts)
+        rows.append(f"<tr><th>{name}</th>{shades}<td>{whole:,}</td></tr>")
+    return f'<div class="wide">{frame.table_of("matrix", head, rows)}</div>'
 
 
 def _cell(count: int, whole: int) -> str:

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.reporting import sections
+from fastlsh.reporting import frame, sections
 from fastlsh.reporting.clusters import shares_table, sharing
 from fastlsh.reporting.differences import AROUND_SHARED, around_shared, beginning, compared
 from fastlsh.reporting.documents import ReportedDocuments
-from fastlsh.reporting.frame import MOST_NOTE, bounded, page
 from fastlsh.results import Matches, Pairs
 
 AT_ONCE = 50
@@ -68,16 +67,15 @@ def pairs_page(
         ("Pairs by file", _by_file(files, left, right, pairs.similarity) if files else ""),
         ("The most similar pairs", _told(len(pairs) - most, table) + shown if shown else ""),
         ("Short documents", sections.too_short(documents)),
-        ("Time", sections.times(seconds)),
     ]
     involved = len(np.unique(np.concatenate([left, right])))
-    tiles = [
+    counted = [
         ("documents", f"{len(documents):,}"),
         ("pairs", f"{len(pairs):,}"),
         ("documents in pairs", f"{involved:,}"),
         ("pairs of similarity 1", f"{int((pairs.similarity == 1).sum()):,}"),
     ]
-    return page(title, sections.tiles(tiles), notes, parts)
+    return frame.page(title, frame.tiles(counted), notes, parts, seconds)
 
 
 def _by_file(
@@ -94,7 +92,7 @@ def _by_file(
     one, other = np.sort([files.of_document[left], files.of_document[right]], axis=0)
     shares = sharing(one, other + len(files.names), shared)  # also within a file
     names = [
-        (bounded(files.names[a], MOST_NOTE), bounded(files.names[b], MOST_NOTE))
+        (frame.note(files.names[a]), frame.note(files.names[b]))
         for a, b in zip(one[shares.rows].tolist(), other[shares.rows].tolist(), strict=True)
     ]
     return (
@@ -106,7 +104,7 @@ def _by_file(
 def _told(more: int, table: str) -> str:
     rest = ""
     if more > 0:
-        rest = f" {more:,} other pairs are not shown: {bounded(table, MOST_NOTE)} has all pairs."
+        rest = f" {more:,} other pairs are not shown: {frame.note(table)} has all pairs."
     return (
         f"<p>Of each text, up to {AROUND_SHARED:,} characters are shown, where it has most in "
         "common with the other one. <mark>Marked</mark> text is in only one of the two."
@@ -134,10 +132,8 @@ def _page(
         else:
             texts += f"<p>{around_shared(other, one, documents.shingler)}</p>"
         items.append(f"<li>{_heading(documents, a, b, float(similarity[row]))}{texts}</li>")
-    return (
-        f"<details{'' if start else ' open'}>\n<summary>Pairs {start + 1:,} to"
-        f" {start + len(rows):,}</summary>\n<ul>{chr(10).join(items)}</ul>\n</details>"
-    )
+    which = f"Pairs {start + 1:,} to {start + len(rows):,}"
+    return frame.folded(which, f"{frame.gallery(items)}\n", unfolded=not start)
 
 
 def examples(
@@ -149,7 +145,7 @@ def examples(
 ) -> str:
     """Show some of the pairs, each with its differences."""
     items = [_pair(documents, int(left[i]), int(right[i]), float(similarity[i])) for i in rows]
-    return f"<ul>{chr(10).join(items)}</ul>" if items else ""
+    return frame.gallery(items) if items else ""
 
 
 def _pair(documents: ReportedDocuments, left: int, right: int, similarity: float) -> str:
@@ -162,5 +158,5 @@ def _pair(documents: ReportedDocuments, left: int, right: int, similarity: float
 
 
 def _heading(documents: ReportedDocuments, left: int, right: int, similarity: float) -> str:
-    value = "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
+    value = frame.similarity_text(similarity)
     return f"{documents.name(left)} and {documents.name(right)} <span>{value}</span>"

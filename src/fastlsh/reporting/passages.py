@@ -7,14 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
-from fastlsh.explanation import steps
-from fastlsh.html import described, escaped, shortened
+from fastlsh.html import described, escaped
 from fastlsh.parallel import plural
-from fastlsh.reporting import sections
-from fastlsh.reporting.clusters import sharing, sharing_table
+from fastlsh.reporting import frame, sections
+from fastlsh.reporting.clusters import Repeated, removed_most_often, sharing, sharing_table
 from fastlsh.reporting.differences import beginning
-from fastlsh.reporting.documents import MOST_ID
-from fastlsh.reporting.frame import page
 from fastlsh.texts import Shingler
 
 SHOWN, NAMED = 50, 5
@@ -71,12 +68,10 @@ def passages_page(run: PassageRun, notes: Mapping[str, str], seconds: Mapping[st
         ("Documents that share passages", _shared(run, stays)),
         ("How often passages were removed", _sizes(region)),
         ("Parameters", _parameters(run)),
-        ("Time", sections.times(seconds)),
     ]
     documents = sum(count for _, count in run.sources)
-    return page(
-        f"Repeated passages of {plural(documents, 'document')}", _summary(run), notes, parts
-    )
+    title = f"Repeated passages of {plural(documents, 'document')}"
+    return frame.page(title, _summary(run), notes, parts, seconds)
 
 
 def regions(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -119,39 +114,33 @@ def _summary(run: PassageRun) -> str:
         ("spans between two cuts, which stay nowhere", int((rows[:, 4] < 0).sum())),
         ("passages kept because they occur in too many documents", run.common),
     ]
-    return sections.tiles(counted) + described((label, f"{n:,}") for label, n in more if n)
+    return frame.tiles(counted) + frame.counts(more)
 
 
 def _most_frequent(
     run: PassageRun, rows: NDArray[np.int64], kept: NDArray[np.int64], region: NDArray[np.int64]
 ) -> str:
-    if not len(kept):
-        return "<p>No passage was removed.</p>"
     times = np.bincount(region)
     largest = np.argsort(-times, kind="stable")[:SHOWN]
     excerpts, names = run.excerpts(kept[largest]), run.names(kept[largest, 0])
-    items = []
+    repeated = []
     for number, excerpt, name in zip(largest.tolist(), excerpts, names, strict=True):
+        document, start, end = kept[number].tolist()
         losers = unique(rows[region == number, 0])
-        named = ", ".join(map(_name, run.names(losers[:NAMED])))
-        more = len(losers) - NAMED
-        rest = f" <span>and {plural(more, 'other document')}</span>"
-        origin = " <small>from the reference collection</small>" if kept[number, 0] < 0 else ""
-        length = int(kept[number, 2] - kept[number, 1])
         before, behind = (f"<small>{escaped(text)}</small>" for text in excerpt[::2])
-        items.append(
-            f'<li><p class="kept">{before}{beginning(excerpt.text)}{behind}</p>\n'
-            f"<span>{length:,} characters, kept in</span> {_name(name)}{origin}<span>; removed"
-            f" {plural(times[number], 'time')} from</span>"
-            f" {named}{rest if more > 0 else ''}</li>"
-        )
-    more = len(kept) - len(items)
-    rest = f"<p>{more:,} passages that were removed less often are not shown.</p>" if more else ""
-    return (
-        "<p>Each passage is shown where it stays, with the text around it in small letters, and"
-        " counts each removed span that has all or a part of it.</p>"
-        f"<ul>{chr(10).join(items)}</ul>{rest}"
+        repeated.append(
+            Repeated(
+                f"{before}{beginning(excerpt.text)}{behind}",
+                f"{end - start:,} characters, kept in",
+                frame.identifier(name, outside=document < 0), times[number], len(losers),
+                list(map(frame.identifier, run.names(losers[:NAMED]))),
+            )
+        )  # fmt: skip
+    sentence = (
+        "Each passage is shown where it stays, with the text around it in small letters, and"
+        " counts each removed span that has all or a part of it."
     )
+    return removed_most_often(repeated, len(kept), "passage", sentence)
 
 
 def _sources(run: PassageRun) -> str:
@@ -163,22 +152,21 @@ def _sources(run: PassageRun) -> str:
             continue
         rows = run.rows[edges[number] : edges[number + 1]]
         changed = len(unique(rows[:, 0]))
+        characters = int((rows[:, 2] - rows[:, 1]).sum())
         lines.append(
-            f"<tr><td><bdi>{escaped(name)}</bdi></td><td>{documents:,}</td><td>{changed:,}</td>"
-            f"<td>{changed / documents:.1%}</td><td>{len(rows):,}</td>"
-            f"<td>{int((rows[:, 2] - rows[:, 1]).sum()):,}</td></tr>"
-        )
-    return (
-        '<table class="shares"><thead><tr><th>file</th><th>documents</th>'
-        "<th>that lost something</th><th>share</th><th>spans</th><th>characters</th></tr></thead>"
-        f"<tbody>\n{chr(10).join(lines)}\n</tbody></table>"
-    )
+            (
+                f"<bdi>{escaped(name)}</bdi>", f"{documents:,}", f"{changed:,}",
+                f"{changed / documents:.1%}", f"{len(rows):,}", f"{characters:,}",
+            )
+        )  # fmt: skip
+    head = ("file", "documents", "that lost something", "share", "spans", "characters")
+    return frame.table(head, lines)
 
 
 def _shared(run: PassageRun, rows: NDArray[np.int64]) -> str:
     shares = sharing(rows[:, 3], rows[:, 0], rows[:, 2] - rows[:, 1])
     listed = rows[shares.rows]
-    names = [list(map(_name, run.names(listed[:, column]))) for column in (0, 3)]
+    names = [map(frame.identifier, run.names(listed[:, column])) for column in (0, 3)]
     return sharing_table(shares, list(zip(*names, strict=True)), "span")
 
 
@@ -189,15 +177,14 @@ def _sizes(region: NDArray[np.int64]) -> str:
 
 
 def _parameters(run: PassageRun) -> str:
-    normal = ", ".join(steps(run.shingler)) or "none: every character counts"
     unit = {"char": "characters", "byte": "bytes"}.get(run.shingler.unit, "words")
     rules = [(name.replace("_", " "), str(value)) for name, value in run.rules.items()]
-    rows = [("minimum length", f"{run.min_length:,} {unit}"), ("normalisation", normal), *rules]
+    rows = [
+        ("minimum length", f"{run.min_length:,} {unit}"),
+        sections.normalisation(run.shingler),
+        *rules,
+    ]
     return (
         "<p>A passage was removed if it occurred before. All passages were compared in full.</p>"
         + described((label, escaped(value)) for label, value in rows)
     )
-
-
-def _name(name: Any) -> str:
-    return f'<bdi class="id">{escaped(shortened(str(name), MOST_ID))}</bdi>'

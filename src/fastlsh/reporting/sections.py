@@ -11,9 +11,9 @@ from fastlsh._kernels.candidates._candidates import REMEMBERED
 from fastlsh.banding import LSHParams, probability_text
 from fastlsh.explanation import shingles_text, steps
 from fastlsh.html import described, escaped
+from fastlsh.reporting import frame
 from fastlsh.reporting.differences import beginning
 from fastlsh.reporting.documents import ReportedDocuments, RunCounts
-from fastlsh.reporting.frame import MOST_LABEL, bars, bounded, curve
 from fastlsh.results import Deduplication
 from fastlsh.search import long_shingles
 from fastlsh.texts import UNIT, Shingler
@@ -33,28 +33,22 @@ VERIFIED = {
 PRIORITY = {"first": "the first", "last": "the last", "longest": "the longest"}
 
 
-def summary(counts: RunCounts, measure: str) -> str:
+def summary(run: RunCounts, measure: str) -> str:
     """Show how many documents went in, were kept and were removed."""
     counted = [
-        ("documents", f"{counts.documents:,}"),
-        ("kept", f"{counts.documents - counts.removed:,}"),
-        ("removed", f"{counts.removed:,}"),
-        ("duplicates", f"{counts.duplicate_ratio:.1%}"),
+        ("documents", f"{run.documents:,}"),
+        ("kept", f"{run.documents - run.removed:,}"),
+        ("removed", f"{run.removed:,}"),
+        ("duplicates", f"{run.duplicate_ratio:.1%}"),
     ]
-    similarity = counts.similarity
+    similarity = run.similarity
     rows = [
         (f"removed, {measure} 1", int((similarity == 1).sum())),
         (f"removed, {measure} below 1", int((similarity < 1).sum())),
         ("removed, not verified", int(np.isnan(similarity).sum())),
-        ("removed, duplicates of the reference collection", counts.outside),
+        ("removed, duplicates of the reference collection", run.outside),
     ]
-    return tiles(counted) + described((label, f"{count:,}") for label, count in rows if count)
-
-
-def tiles(counted: Sequence[tuple[str, str]]) -> str:
-    """Show the most important numbers, each as (label, value)."""
-    inner = "".join(f"<div><b>{value}</b> {label}</div>" for label, value in counted)
-    return f'<div class="tiles">{inner}</div>'
+    return frame.tiles(counted) + frame.counts(rows)
 
 
 def parameters(result: Deduplication) -> str:
@@ -69,11 +63,15 @@ def parameters(result: Deduplication) -> str:
 
 def equality(what: str, shingler: Shingler, rows: Sequence[tuple[str, str]] = ()) -> str:
     """Say that equal ones were removed, and how each `what` was normalised."""
-    normal = ", ".join(steps(shingler)) or "none: every character counts"
     return (
         f"<p>A {what} was removed if it equals another one that is kept. Both were compared in"
-        f" full.</p>{described([('normalisation', normal), *rows])}"
+        f" full.</p>{described([normalisation(shingler), *rows])}"
     )
+
+
+def normalisation(shingler: Shingler) -> tuple[str, str]:
+    """Return how texts were normalised, with its label."""
+    return "normalisation", ", ".join(steps(shingler)) or "none: every character counts"
 
 
 def searched(
@@ -114,8 +112,8 @@ def searched(
     if options and options["verify"] != "exact":
         sentence = sentence.partition(" Every")[0]
     return (
-        f'<p>{sentence}</p>{described(rows)}<div class="pair">{curve(params, threshold)}'
-        f"{bars(('similarity', 'compared with probability'), chances)}</div>"
+        f'<p>{sentence}</p>{described(rows)}<div class="pair">{frame.curve(params, threshold)}'
+        f"{frame.bars(('similarity', 'compared with probability'), chances)}</div>"
     )
 
 
@@ -125,9 +123,9 @@ def _rule(result: Deduplication) -> list[tuple[str, str]]:
     return [("rule", f"at least {result.containment:.5g} of its shingles in the kept document")]
 
 
-def similarities(counts: RunCounts, measure: str, least: float) -> str:
+def similarities(run: RunCounts, measure: str, least: float) -> str:
     """Show how similar the removed documents are to their kept ones: `least` or more."""
-    shown = histogram(counts.similarity, measure, "removed", least)
+    shown = histogram(run.similarity, measure, "removed", least)
     return shown or "<p>No removed document has a verified similarity.</p>"
 
 
@@ -146,7 +144,7 @@ def histogram(similarity: NDArray[np.float64], measure: str, counted: str, least
             for low, high, count in zip(edges[:-1], edges[1:], numbers, strict=True)
         ]
     equal = len(similarity) - len(below)
-    return bars((measure, counted), [*rows, ("1", float(equal), f"{equal:,}")])
+    return frame.bars((measure, counted), [*rows, ("1", float(equal), f"{equal:,}")])
 
 
 def _edges(threshold: float) -> list[float]:
@@ -179,7 +177,7 @@ def by_powers(sizes: NDArray[np.int64], heading: tuple[str, str], first: int = 0
         low, high = 2**power // 2 + 1, 2**power
         label = f"{high:,}" if low >= high else f"{low:,} to {high:,}"
         rows.append((label, float(count), f"{count:,}"))
-    return bars(heading, rows)
+    return frame.bars(heading, rows)
 
 
 def limited(count: int, numbers: NDArray[np.int64], documents: ReportedDocuments) -> str:
@@ -229,27 +227,14 @@ def empty_ones(count: int) -> str:
     return f"<p>Empty documents, which are similar to nothing and always kept: {count:,}.</p>"
 
 
-def times(seconds: Mapping[str, float]) -> str:
-    """Show how long each stage took."""
-    if not seconds:
-        return ""
-    total = sum(seconds.values())
-    rows = [
-        (bounded(stage, MOST_LABEL), taken, f"{taken:,.2f} s") for stage, taken in seconds.items()
-    ]
-    return f"<p>{total:,.2f} seconds in total.</p>{bars(('stage', 'time'), rows)}"
-
-
 def _documents(numbers: NDArray[np.int64], documents: ReportedDocuments, text: bool = True) -> str:
     items = []
     for number in numbers[:LISTED].tolist():
         shown = f" {beginning(documents.text(number), 100)}" if text else ""
         items.append(f"<li>{documents.name(number)}{shown}</li>")
-    shown = f"<ul>{chr(10).join(items)}</ul>"
     more = len(numbers) - len(items)
-    if more:
-        shown += f"<p>{more:,} more are not shown.</p>"
+    shown = frame.gallery(items) + frame.not_shown(more, "more are not shown.")
     if len(items) <= UNFOLDED:
         return shown
     which = f"The first {len(items)}" if more else "All of them"
-    return f"<details>\n<summary>{which}</summary>\n{shown}</details>"
+    return frame.folded(which, shown, unfolded=False)

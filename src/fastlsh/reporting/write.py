@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from fastlsh.evaluation import Evaluation
 from fastlsh.io import InputError, check_target, write_text
-from fastlsh.reporting import sections
+from fastlsh.reporting import frame, sections
 from fastlsh.reporting.clusters import Clusters, largest
 from fastlsh.reporting.documents import ReportedDocuments, RunCounts, check_collections
 from fastlsh.reporting.evaluation import evaluation_page
-from fastlsh.reporting.frame import page
 from fastlsh.reporting.lines import line_run, lines_page
 from fastlsh.results import Deduplication, LineDeduplication
 from fastlsh.texts import Shingler
@@ -131,8 +130,7 @@ def report_page(
         ),
     ]
     seconds = result.seconds if seconds is None else seconds
-    parts = _parts(result, clusters, documents, counts, others, seconds)
-    return page(title, sections.summary(counts, result.measure), notes, parts)
+    return _page(result, documents, counts, others, title, notes, seconds)
 
 
 def largest_clusters_page(
@@ -167,8 +165,7 @@ def largest_clusters_page(
         ),
         ("Empty documents", sections.empty_ones(counts.empty)),
     ]
-    parts = _parts(result, Clusters(result), documents, counts, others, seconds)
-    return page(title, sections.summary(counts, result.measure), notes, parts)
+    return _page(result, documents, counts, others, title, notes, seconds)
 
 
 def check_report(path: str | os.PathLike[str]) -> None:
@@ -193,20 +190,21 @@ def _check(
             raise ValueError(f"{name} has {len(names):,} elements for {count:,} documents")
 
 
-def _parts(
+def _page(
     result: Deduplication,
-    clusters: Clusters,
     documents: ReportedDocuments,
     counts: RunCounts,
     others: Sequence[tuple[str, str]],
+    title: str,
+    notes: Mapping[str, str],
     seconds: Mapping[str, float],
-) -> list[tuple[str, str]]:
+) -> str:
     similarities = sections.similarities(counts, result.measure, result.least)
-    return [
+    parts = [
         ("Parameters and recall", sections.parameters(result)),
         ("How similar the removed documents are", similarities),
         ("Sizes of clusters", sections.cluster_sizes(counts.sizes)),
-        ("The largest clusters", largest(clusters, documents, len(counts.sizes))),
+        ("The largest clusters", largest(Clusters(result), documents, len(counts.sizes))),
         *others,
-        ("Time", sections.times(seconds)),
     ]
+    return frame.page(title, sections.summary(counts, result.measure), notes, parts, seconds)
