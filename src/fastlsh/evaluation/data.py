@@ -7,10 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.banding import LSHParams
-from fastlsh.results import Pairs
-from fastlsh.texts import Shingler
-
 Z95 = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
 
@@ -173,34 +169,3 @@ class SimilarityBin:
             "precision": self.precision.to_dict(),
             "estimator": self.estimator.to_dict(),
         }
-
-
-@dataclass(frozen=True)
-class EvaluationData:
-    """The fields of an `Evaluation`, where each is described, and what follows from them."""
-
-    threshold: float
-    params: LSHParams
-    num_perm: int
-    seed: int
-    scheme: str
-    verify: str
-    documents: int
-    collection: int
-    empty: int
-    lowest: float
-    bins: tuple[SimilarityBin, ...]
-    recall: Share
-    predicted_recall: float
-    precision: Share
-    candidates: Share
-    estimator: EstimatorError
-    missed: Pairs
-    examples: Pairs
-    shingler: Shingler
-    seconds: dict[str, float]
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether only a part of the collection was evaluated."""
-        return self.documents < self.collection

@@ -5,15 +5,134 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fastlsh.evaluation.data import EvaluationData, Share, SimilarityBin, or_null
+from fastlsh.banding import LSHParams
+from fastlsh.evaluation.data import EstimatorError, Share, SimilarityBin, or_null
 from fastlsh.html import escaped
 from fastlsh.parallel import plural
+from fastlsh.results import Pairs
+from fastlsh.texts import Shingler
+
+__all__ = ["Evaluation", "SimilarityBin"]  # pickles look for both here
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Compares the answer of `near_duplicates` with the exact one; ``print()`` shows a table.
+
+    Attributes
+    ----------
+    threshold : float
+        The threshold of the answer.
+    params : LSHParams
+        Bands and rows.
+    num_perm, seed, scheme, verify : int, int, str, str
+        As they were given.
+    documents, collection : int
+        How many documents were evaluated, and how many there are: more if it is a sample.
+    empty : int
+        How many of the evaluated documents have no shingle.
+    lowest : float
+        The exact join found all pairs from this similarity on.
+    bins : tuple of SimilarityBin
+        By ascending similarity.
+    recall : Share
+        The share of the pairs reaching the threshold that are in the answer.
+    predicted_recall : float
+        The mean probability that these pairs become candidates; NaN if there are none.
+    precision : Share
+        The share of the pairs in the answer that reach the threshold.
+    candidates : Share
+        The share of the compared pairs that reach the threshold.
+    estimator : EstimatorError
+        The errors of the estimates from signatures, for all pairs from `lowest` on.
+    missed : Pairs
+        The pairs that reach the threshold and are not in the answer, by their numbers in the
+        collection.
+    examples : Pairs
+        Up to four pairs of each tenth of similarity from `lowest` on, to choose a threshold by
+        eye: `report` shows their texts.
+    shingler : Shingler
+        What documents were taken as sets of.
+    seconds : dict of str to float
+        How long each stage took: signatures, candidates, verification, exact join.
+    """
+
+    threshold: float
+    params: LSHParams
+    num_perm: int
+    seed: int
+    scheme: str
+    verify: str
+    documents: int
+    collection: int
+    empty: int
+    lowest: float
+    bins: tuple[SimilarityBin, ...]
+    recall: Share
+    predicted_recall: float
+    precision: Share
+    candidates: Share
+    estimator: EstimatorError
+    missed: Pairs
+    examples: Pairs
+    shingler: Shingler
+    seconds: dict[str, float]
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether only a part of the collection was evaluated."""
+        return self.documents < self.collection
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the pairs as plain values, for JSON.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> fastlsh.evaluate(["some text", "some text", "another"]).to_dict()["recall"]["share"]
+        1.0
+        """
+        return {
+            "threshold": self.threshold,
+            "bands": self.params.bands,
+            "rows": self.params.rows,
+            "num_perm": self.num_perm,
+            "seed": self.seed,
+            "scheme": self.scheme,
+            "verify": self.verify,
+            "documents": self.documents,
+            "collection": self.collection,
+            "sample": self.is_sample,
+            "empty": self.empty,
+            "lowest": self.lowest,
+            "recall": self.recall.to_dict(),
+            "predicted_recall": or_null(self.predicted_recall),
+            "precision": self.precision.to_dict(),
+            "candidates": self.candidates.to_dict(),
+            "estimator": self.estimator.to_dict(),
+            "bins": [step.to_dict() for step in self.bins],
+            "seconds": self.seconds,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"<Evaluation of {plural(self.documents, 'document')} at {self.threshold:g}: recall"
+            f" {self.recall.value:.4f}, precision {self.precision.value:.4f}>"
+        )
+
+    def __str__(self) -> str:
+        return as_table(self)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the table."""
+        return f"<pre>{escaped(str(self))}</pre>"
+
 
 FOUND = ("similarity", "pairs", "candidates", "predicted", "rmse/ideal")
 ANSWERED = ("similarity", "recall", "precision")
 
 
-def as_table(result: EvaluationData) -> str:
+def as_table(result: Evaluation) -> str:
     """Return lines of at most 80 columns: what was evaluated, each bin twice, the whole."""
     params = result.params
     predicted = "predicted" if result.verify != "signature" else "as candidates predicted"
@@ -40,7 +159,7 @@ def as_table(result: EvaluationData) -> str:
     return "\n".join(lines)
 
 
-def documents_line(result: EvaluationData) -> str:
+def documents_line(result: Evaluation) -> str:
     """Return how many documents were evaluated."""
     if not result.is_sample:
         return f"{plural(result.documents, 'document')}, {result.empty:,} empty"
@@ -61,7 +180,7 @@ def _found(step: SimilarityBin) -> tuple[str, ...]:
     )
 
 
-def _answered(result: EvaluationData) -> Iterator[tuple[str, ...]]:
+def _answered(result: Evaluation) -> Iterator[tuple[str, ...]]:
     for step in result.bins:
         expected = step.low >= result.threshold  # below it an answer has nothing to find
         recall, precision = (
@@ -107,93 +226,3 @@ def number(value: float, decimals: int = 4) -> str:
 
 def _signed(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:+.5f}"
-
-
-__all__ = ["Evaluation", "SimilarityBin"]  # pickles look for both here
-
-
-@dataclass(frozen=True)
-class Evaluation(EvaluationData):
-    """Compares the answer of `near_duplicates` with the exact one; ``print()`` shows a table.
-
-    Attributes
-    ----------
-    threshold : float
-        The threshold of the answer.
-    params : LSHParams
-        Bands and rows.
-    num_perm, seed, scheme, verify : int, int, str, str
-        As they were given.
-    documents, collection : int
-        How many documents were evaluated, and how many there are: more if it is a sample.
-    empty : int
-        How many of the evaluated documents have no shingle.
-    lowest : float
-        The exact join found all pairs from this similarity on.
-    bins : tuple of SimilarityBin
-        By ascending similarity.
-    recall : Share
-        The share of the pairs reaching the threshold that are in the answer.
-    predicted_recall : float
-        The mean probability that these pairs become candidates; NaN if there are none.
-    precision : Share
-        The share of the pairs in the answer that reach the threshold.
-    candidates : Share
-        The share of the compared pairs that reach the threshold.
-    estimator : EstimatorError
-        The errors of the estimates from signatures, for all pairs from `lowest` on.
-    missed : Pairs
-        The pairs that reach the threshold and are not in the answer, by their numbers in the
-        collection.
-    examples : Pairs
-        Up to four pairs of each tenth of similarity from `lowest` on, to choose a threshold by
-        eye: `report` shows their texts.
-    shingler : Shingler
-        What documents were taken as sets of.
-    seconds : dict of str to float
-        How long each stage took: signatures, candidates, verification, exact join.
-    """
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the pairs as plain values, for JSON.
-
-        Examples
-        --------
-        >>> import fastlsh
-        >>> fastlsh.evaluate(["some text", "some text", "another"]).to_dict()["recall"]["share"]
-        1.0
-        """
-        return {
-            "threshold": self.threshold,
-            "bands": self.params.bands,
-            "rows": self.params.rows,
-            "num_perm": self.num_perm,
-            "seed": self.seed,
-            "scheme": self.scheme,
-            "verify": self.verify,
-            "documents": self.documents,
-            "collection": self.collection,
-            "sample": self.is_sample,
-            "empty": self.empty,
-            "lowest": self.lowest,
-            "recall": self.recall.to_dict(),
-            "predicted_recall": or_null(self.predicted_recall),
-            "precision": self.precision.to_dict(),
-            "candidates": self.candidates.to_dict(),
-            "estimator": self.estimator.to_dict(),
-            "bins": [step.to_dict() for step in self.bins],
-            "seconds": self.seconds,
-        }
-
-    def __repr__(self) -> str:
-        return (
-            f"<Evaluation of {plural(self.documents, 'document')} at {self.threshold:g}: recall"
-            f" {self.recall.value:.4f}, precision {self.precision.value:.4f}>"
-        )
-
-    def __str__(self) -> str:
-        return as_table(self)
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the table."""
-        return f"<pre>{escaped(str(self))}</pre>"

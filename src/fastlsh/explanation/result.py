@@ -299,6 +299,14 @@ def _filled(text: str, width: int | None) -> list[str]:
     return textwrap.wrap(text, width) if width else [text]
 
 
+IN_DICT = (
+    "similarity", "estimate", "containment_a", "containment_b", "shingles_a", "shingles_b",
+    "shared", "threshold", "is_duplicate", "found", "probability", "matching_bands", "bands",
+    "rows", "num_perm", "seed", "scheme", "original", "spans", "covered_a", "covered_b",
+)  # fmt: skip
+"""What `Explanation.to_dict` has, in this order."""
+
+
 @dataclass(frozen=True)
 class Explanation(ExplanationData):
     """Explains why two texts are found as near-duplicates or not; ``print()`` shows it.
@@ -413,26 +421,8 @@ class Explanation(ExplanationData):
         >>> fastlsh.explain("It opens at nine.", "It opens at ten.").to_dict()["shared"]
         4
         """
-        return {
-            "similarity": self.similarity,
-            "estimate": self.estimate,
-            "containment_a": self.containment_a,
-            "containment_b": self.containment_b,
-            "shingles_a": self.shingles_a,
-            "shingles_b": self.shingles_b,
-            "shared": self.shared,
-            "threshold": self.threshold,
-            "is_duplicate": self.is_duplicate,
-            "found": self.found,
-            "probability": self.probability,
-            "matching_bands": self.matching_bands,
-            "bands": self.params.bands,
-            "rows": self.params.rows,
-            "num_perm": self.num_perm,
-            "seed": self.seed,
-            "scheme": self.scheme,
-            "original": self.original,
-            "spans": [span._asdict() for span in self.spans],
-            "covered_a": self.covered_a,
-            "covered_b": self.covered_b,
+        values = {
+            name: getattr(self.params if name in ("bands", "rows") else self, name)
+            for name in IN_DICT
         }
+        return values | {"spans": [span._asdict() for span in self.spans]}

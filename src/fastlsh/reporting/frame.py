@@ -133,6 +133,14 @@ def curve(params: LSHParams, threshold: float) -> str:
 </svg>"""
 
 
+STEPS = 10
+"""Shades of the cells of a matrix."""
+
+SHADES = "\n".join(
+    f".shade{step} {{ background: color-mix(in srgb, var(--bar) {6 * step}%, transparent); }}"
+    for step in range(1, STEPS + 1)
+)
+
 PAGE = """
 :root { --bar: #4464c8; --line: #d5dae0; --soft: #f4f6f8; --mark: var(--only); }
 @media (prefers-color-scheme: dark) {
@@ -178,16 +186,7 @@ rect { fill: var(--bar); }
   white-space: nowrap; }
 .matrix small { color: inherit; display: block; }
 .matrix thead { color: var(--faint); font-size: .85rem; }
-.shade1 { background: color-mix(in srgb, var(--bar) 6%, transparent); }
-.shade2 { background: color-mix(in srgb, var(--bar) 12%, transparent); }
-.shade3 { background: color-mix(in srgb, var(--bar) 18%, transparent); }
-.shade4 { background: color-mix(in srgb, var(--bar) 24%, transparent); }
-.shade5 { background: color-mix(in srgb, var(--bar) 30%, transparent); }
-.shade6 { background: color-mix(in srgb, var(--bar) 36%, transparent); }
-.shade7 { background: color-mix(in srgb, var(--bar) 42%, transparent); }
-.shade8 { background: color-mix(in srgb, var(--bar) 48%, transparent); }
-.shade9 { background: color-mix(in srgb, var(--bar) 54%, transparent); }
-.shade10 { background: color-mix(in srgb, var(--bar) 60%, transparent); }
+SHADES
 .curve { height: auto; max-width: 30rem; width: 100%; }
 .curve text { fill: var(--faint); font-size: 12px; }
 .curve polyline { fill: none; stroke: var(--bar); stroke-width: 2.5; }
@@ -206,7 +205,7 @@ li p, .kept { font-size: .92rem; max-width: none; }
   li { break-inside: avoid; }
   h2, summary { break-after: avoid; }
 }
-""".strip()
+""".strip().replace("SHADES", SHADES)
 
 
 def page(

@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 from fastlsh.reporting import frame
 from fastlsh.results import Overlap
 
-STEPS = 10
-"""Shades of a cell."""
-
 
 def overlap_page(
     overlap: Overlap,
@@ -62,4 +59,4 @@ def _cell(count: int, whole: int) -> str:
     if not count:
         return "<td></td>"
     share = count / whole
-    return f'<td class="shade{ceil(share * STEPS)}">{share:.1%}<small>{count:,}</small></td>'
+    return f'<td class="shade{ceil(share * frame.STEPS)}">{share:.1%}<small>{count:,}</small></td>'
