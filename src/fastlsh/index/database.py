@@ -19,7 +19,7 @@ from fastlsh.index.deciding import FIRST, GROWTH, deciding_documents
 from fastlsh.index.documents import IndexDocuments, joined_documents
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.settings import check_ids_for_database
-from fastlsh.index.store import ALL, FORKED, Store, T, retry_until_consistent
+from fastlsh.index.store import ALL, FORKED, Batch, Store, T, retry_until_consistent
 from fastlsh.parallel import batches
 
 ASKED = 4096
@@ -103,9 +103,9 @@ class DatabaseBackend:
         while iteration.number + 1 < iteration.end:
             yield from iteration.next(self._asked(names_after))
 
-    def _delete(self, gone: Mapping[Any, int]) -> None:
-        """Delete documents by their numbers, given by id."""
-        self.store.delete(np.array(sorted(gone.values()), np.int64))
+    def _write(self, gone: Mapping[Any, int], batch: Batch) -> None:
+        """Make changes, before which documents are removed: their numbers by their ids."""
+        self.store.write(batch._replace(deleted=sorted(gone.values())))
         for iteration in self._iterations:
             iteration.note(gone)
 
@@ -218,12 +218,12 @@ class DatabaseBackend:
     def add(self, names: list[Any], documents: IndexDocuments, on_known: str) -> None:
         """Add documents; if an id exists already, "raise" or "replace" the old document."""
         check_ids_for_database(names)
+        replaced: dict[Any, int] = {}
         try:
             with self.store.writing():
                 if on_known != "raise":
                     names, documents, replaced = chosen(self.store.find, names, documents, on_known)
-                    self._delete(replaced)
-                self.store.insert(names, documents)
+                self._write(replaced, Batch(names=names, documents=documents))
         except KeyError:
             with self.store.reading():
                 chosen(self.store.find, names, documents, on_known)  # says which
@@ -254,7 +254,8 @@ class DatabaseBackend:
                 )
                 matches += block_matches
                 new = np.flatnonzero(fresh[first:last])
-                self.store.insert([names[first + position] for position in new], block.take(new))
+                new_names = [names[first + position] for position in new]
+                self.store.write(Batch(names=new_names, documents=block.take(new)))
                 first, size = last, min(2 * size, ASKED)
             self.store.limited += int((fresh == 2).sum())
         return fresh.astype(np.bool_), matches
@@ -265,7 +266,7 @@ class DatabaseBackend:
         with self.store.writing():
             numbers = self.store.find([name])
             if numbers:
-                self._delete(numbers)
+                self._write(numbers, Batch())
         return bool(numbers)
 
     def settle(self, nested: bool) -> None:

@@ -22,7 +22,7 @@ from fastlsh.index.sqlite import files as on_disk
 from fastlsh.index.sqlite.records import COMPRESSED, FULL
 from fastlsh.index.sqlite.store import SqliteStore
 from fastlsh.index.storage import Expected, map_index, parameters_of
-from fastlsh.index.store import Store, retry_until_consistent, when_free
+from fastlsh.index.store import Batch, Store, retry_until_consistent, when_free
 from fastlsh.index.stored_counts import Arrivals, Counted, copy_counts, count_arrivals
 from fastlsh.parameters import SearchParams
 
@@ -97,7 +97,7 @@ class NewIndex:
             if self._is_empty:
                 self._store.set_dictionary(documents)
                 self._is_empty = False
-            self._store.insert(names, documents)
+            self._store.write(Batch(names=names, documents=documents))
 
 
 def check_new_index(location: str | os.PathLike[str]) -> None:

@@ -12,7 +12,7 @@ from fastlsh.index.api import Index
 from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.redis import store as on_server
 from fastlsh.index.redis.server import address_of, is_address
-from fastlsh.index.store import Store, retry_until_consistent
+from fastlsh.index.store import Batch, Store, retry_until_consistent
 from fastlsh.index.stored_counts import Arrivals, Counted, count_arrivals, counted_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def published(index: Index, change: Callable[[], object]) -> Iterator["Replaceme
         folders.extend([folder] if run else [])
         with index.batch():
             change()
-            store.note_outputs([(folder, run)] if run else [])
+            store.write(Batch(noted=[(folder, run)] if run else []))
 
     try:
         with replacing_together(Decision(shown(store.location), decide)) as together:
@@ -84,7 +84,7 @@ def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
     ]
     if done:
         with index.batch():
-            store.forget_outputs(done)
+            store.write(Batch(appeared=done))
 
 
 def location_of(index: Index) -> str:

@@ -3,7 +3,7 @@
 import errno
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -93,6 +93,31 @@ class State(NamedTuple):
     """On a server, how many changes have removed or counted something."""
 
 
+class Batch(NamedTuple):
+    """Changes of an index that are made in this order.
+
+    Counts are set by themselves, not within one of the changes of a transaction: if that change
+    fails, a server would keep them.
+    """
+
+    deleted: Sequence[int] = ()
+    """The numbers of documents to remove, with their counts and sources; all of them exist."""
+    names: Sequence[Any] = ()
+    """The ids of new documents."""
+    documents: IndexDocuments = IndexDocuments(np.empty((0, 0), np.uint32))
+    """The new documents."""
+    counted: str | None = None
+    """What is counted of documents from now on, as JSON."""
+    counts: Mapping[int, str] = {}
+    """New counts of documents, as JSON."""
+    sources: Mapping[int, list[int]] = {}
+    """Further sources of documents."""
+    noted: Sequence[tuple[str, str]] = ()
+    """Further journals of outputs that are to appear: (folder, run)."""
+    appeared: Sequence[tuple[str, str]] = ()
+    """Journals that are done with."""
+
+
 class Store(Protocol):
     """A database for an index. Numbers ascend in the order of insertion, and are not reused."""
 
@@ -169,11 +194,8 @@ class Store(Protocol):
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents that `gather` or `after` named in the same state."""
 
-    def insert(self, names: list[Any], documents: IndexDocuments) -> None:
-        """Add documents with new ids; KeyError if an id exists, or is given twice."""
-
-    def delete(self, numbers: NDArray[np.int64]) -> None:
-        """Remove documents, all of which must exist."""
+    def write(self, batch: Batch) -> None:
+        """Make changes, in a transaction; KeyError if an id exists, or is given twice."""
 
     def damaged(self, reason: str) -> ValueError:
         """Return the error for an index that holds what it cannot hold."""
@@ -181,9 +203,6 @@ class Store(Protocol):
 
     def counted(self) -> str:
         """Return what is counted of documents, as JSON; empty if nothing was set."""
-
-    def set_counted(self, code: str) -> None:
-        """Set what is counted of documents."""
 
     def counts(self, numbers: list[int]) -> dict[int, str]:
         """Return the counts of those documents that have some, as JSON."""
@@ -197,21 +216,8 @@ class Store(Protocol):
         The time depends on the sources that are given, not on those that the documents have.
         """
 
-    def set_counts(self, counts: dict[int, str], sources: Sources) -> None:
-        """Set the counts of documents and add new sources; all go when documents are removed.
-
-        A batch calls this by itself, not within one of its changes: if such a change fails, a
-        server would keep the counts.
-        """
-
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""
-
-    def note_outputs(self, journals: list[tuple[str, str]]) -> None:
-        """Note further journals."""
-
-    def forget_outputs(self, journals: list[tuple[str, str]]) -> None:
-        """Forget some of those that `outputs` has returned."""
 
     def pack(self) -> None:
         """Give back unused space."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastlsh.arrays import rounded
 from fastlsh.index.backend import Backend
 from fastlsh.index.database import DatabaseBackend
-from fastlsh.index.store import Sources, Store, retry_until_consistent
+from fastlsh.index.store import Batch, Sources, Store, retry_until_consistent
 from fastlsh.parallel import batches
 
 TOGETHER = 1 << 14
@@ -77,7 +77,7 @@ def count_arrivals(
         What has come.
     """
     if what:
-        store.set_counted(json.dumps(what))
+        store.write(Batch(counted=json.dumps(what)))
     order = np.argsort(arrivals.head, kind="stable")
     ends = np.searchsorted(arrivals.head[order], np.arange(len(numbers) + 1)).tolist()
     for first, last in batches(len(numbers), TOGETHER):
@@ -106,7 +106,7 @@ def count_arrivals(
                 check_sum(sums[at], what.columns[at])
             seen += len(new.get(number, ()))
             written[number] = json.dumps([documents + part.stop - part.start, seen, sums])
-        store.set_counts(written, new)
+        store.write(Batch(counts=written, sources=new))
 
 
 def check_sum(value: float, name: str) -> None:
@@ -120,14 +120,15 @@ def check_sum(value: float, name: str) -> None:
 
 def copy_counts(source: Store, copy: Store, names: list[Any]) -> None:
     """Copy the counts of some documents, in a transaction of either store."""
-    copy.set_counted(source.counted())
     old, new = source.find(names), copy.find(names)
     counts = source.counts(list(old.values()))
     sources = source.sources(list(counts))
-    copy.set_counts(
-        {new[name]: counts[n] for name, n in old.items() if n in counts},
-        {new[name]: sources[n] for name, n in old.items() if n in sources},
+    copied = Batch(
+        counted=source.counted(),
+        counts={new[name]: counts[n] for name, n in old.items() if n in counts},
+        sources={new[name]: sources[n] for name, n in old.items() if n in sources},
     )
+    copy.write(copied)
 
 
 def counted_of(store: Store) -> Counted | None:

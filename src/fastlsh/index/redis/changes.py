@@ -1,7 +1,7 @@
 """Changes of an index on Redis, in transactions; and the records of its documents."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,7 +11,7 @@ from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.redis.server import ADD, COUNTED, DROP, LARGE, NEW_SOURCES, TOGETHER, Server
 from fastlsh.index.settings import Settings, encoded
-from fastlsh.index.store import Sources
+from fastlsh.index.store import Batch, Sources
 
 
 def decoded(code: bytes) -> Any:
@@ -158,7 +158,7 @@ class Changes:
             if number < first
         }
 
-    def add(self, first: int, names: list[Any], documents: IndexDocuments) -> None:
+    def add(self, first: int, names: Sequence[Any], documents: IndexDocuments) -> None:
         """Add documents, numbered from `first` on."""
         numbers = list(range(first, first + len(names)))
         for row, (number, name) in enumerate(zip(numbers, names, strict=True)):
@@ -178,11 +178,15 @@ class Changes:
         else:
             self.deleted[number] = record
 
-    def count(self, counts: dict[int, str], sources: Sources) -> None:
-        """Set counts of documents, and add sources."""
-        self.counts.update(counts)
-        for number, document_sources in sources.items():
+    def note(self, batch: Batch, host: str) -> None:
+        """Set counts of documents, and add sources and outputs on this machine."""
+        if batch.counted is not None:
+            self.counted = batch.counted
+        self.counts.update(batch.counts)
+        for number, document_sources in batch.sources.items():
             self.sources.setdefault(number, set()).update(document_sources)
+        self.noted.update(((host, *journal), True) for journal in batch.noted)
+        self.noted.update(((host, *journal), False) for journal in batch.appeared)
 
     def size(self) -> int:
         """Return the approximate size of the commands in bytes."""

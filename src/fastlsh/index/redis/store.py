@@ -1,7 +1,7 @@
 """An index on a Redis server: how it is made, opened, asked and changed."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing, nullcontext
 from socket import gethostname
 from typing import Any, NoReturn
@@ -24,7 +24,16 @@ from fastlsh.index.redis.changes import (
 from fastlsh.index.redis.server import CHECK, CREATE, LARGE, NUMBERS, TOGETHER, UNLOCK, Server
 from fastlsh.index.settings import Settings, encoded, ids_in_database
 from fastlsh.index.storage import Expected, parameters_of, saved_settings
-from fastlsh.index.store import ALL, BusyError, ChangedError, Sources, State, Store, wanted_tags
+from fastlsh.index.store import (
+    ALL,
+    Batch,
+    BusyError,
+    ChangedError,
+    Sources,
+    State,
+    Store,
+    wanted_tags,
+)
 
 SCANNED = 20_000
 """Numbers that the server looks up at a time, which takes a few milliseconds."""
@@ -201,20 +210,17 @@ class RedisStore(Store):
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
-        distinct = unique(numbers)
-        records = self._records(distinct)
+        distinct = unique(numbers).tolist()
         names = {
             number: decoded(parts_of(record, self.settings)[0])
-            for number, record in zip(distinct.tolist(), records, strict=True)
+            for number, record in zip(distinct, self._records(distinct), strict=True)
         }
         return [names[number] for number in numbers.tolist()]
 
-    def _records(self, numbers: NDArray[np.int64]) -> list[bytes]:
+    def _records(self, numbers: Sequence[int]) -> list[bytes]:
         records: list[bytes] = []
-        requested = numbers.tolist()
-        for number, held in zip(
-            requested, self._server.fields("documents", requested), strict=True
-        ):
+        fields = self._server.fields("documents", numbers)
+        for number, held in zip(numbers, fields, strict=True):
             record = self._collected.added.get(number, held)
             if record is None:
                 self._lacks(f"document {number}")
@@ -281,21 +287,27 @@ class RedisStore(Store):
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents, all of which must exist."""
-        return documents_of(self._records(numbers), self.settings)
+        return documents_of(self._records(numbers.tolist()), self.settings)
 
     # ---- changes
 
-    def insert(self, names: list[Any], documents: IndexDocuments) -> None:
-        """Add documents with new ids; KeyError if an id exists, or is given twice."""
+    def write(self, batch: Batch) -> None:
+        """Make changes: see `Store`."""
+        if len(batch.deleted):
+            self._delete(batch.deleted)
+        if len(batch.names):
+            self._insert(batch.names, batch.documents)
+        self._collected.note(batch, gethostname())
+
+    def _insert(self, names: Sequence[Any], documents: IndexDocuments) -> None:
         if len(set(names)) < len(names) or self.find(names):
             raise KeyError("an id is there already")
         self._collected.add(self.state.upcoming, names, documents)
         upcoming, documents_before, changes = self.state
         self.state = State(upcoming + len(names), documents_before + len(names), changes)
 
-    def delete(self, numbers: NDArray[np.int64]) -> None:
-        """Remove documents, all of which must exist."""
-        for number, record in zip(numbers.tolist(), self._records(numbers), strict=True):
+    def _delete(self, numbers: Sequence[int]) -> None:
+        for number, record in zip(numbers, self._records(numbers), strict=True):
             self._collected.delete(number, decoded(parts_of(record, self.settings)[0]), record)
         self.state = self.state._replace(documents=self.state.documents - len(numbers))
 
@@ -308,10 +320,6 @@ class RedisStore(Store):
         if self._collected.counted is not None:
             return self._collected.counted
         return str(self._server.client.hget(self._server.key("state"), "counted") or b"", "utf-8")
-
-    def set_counted(self, code: str) -> None:
-        """Set what is counted of documents."""
-        self._collected.counted = code
 
     def counts(self, numbers: list[int]) -> dict[int, str]:
         """Return the counts of those documents that have some, as JSON."""
@@ -328,22 +336,10 @@ class RedisStore(Store):
         """Return those of the given sources that documents do not have."""
         return unknown_sources(self._server, sources, held, self._collected.sources, self._lacks)
 
-    def set_counts(self, counts: dict[int, str], sources: Sources) -> None:
-        """Set the counts of documents and add new sources; all go with their documents."""
-        self._collected.count(counts, sources)
-
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""
         noted = json.loads(self._server.client.hget(self._server.key("state"), "outputs") or "[]")
         return [(folder, run) for host, folder, run in noted if host == gethostname()]
-
-    def note_outputs(self, journals: list[tuple[str, str]]) -> None:
-        """Note further journals."""
-        self._collected.noted.update(((gethostname(), *journal), True) for journal in journals)
-
-    def forget_outputs(self, journals: list[tuple[str, str]]) -> None:
-        """Forget some of those that `outputs` has returned."""
-        self._collected.noted.update(((gethostname(), *journal), False) for journal in journals)
 
     def pack(self) -> None:
         """Do nothing: removed documents leave nothing behind."""

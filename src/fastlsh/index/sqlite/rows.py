@@ -7,7 +7,7 @@ document, so that no row stands for another one.
 
 import sqlite3
 from binascii import crc32
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -100,7 +100,7 @@ def checked_rows(
 
 
 def write_counts(
-    sql: sqlite3.Connection, counts: dict[int, str], sources: dict[int, list[int]]
+    sql: sqlite3.Connection, counts: Mapping[int, str], sources: Mapping[int, list[int]]
 ) -> None:
     """Write the counts and new sources of documents, each row with its checksum behind it."""
     pairs = [

@@ -346,9 +346,8 @@ class Levels:
         """Return the documents with one of these tags, ascending, and where they are cut."""
         return find_in_runs(sql, self.runs, TagQuery(asked_tags, self.gone, max_entries))
 
-    def remove(self, sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> None:
-        """Note the removal of documents, which may be in a run."""
-        gone = numbers.tolist()
+    def remove(self, sql: sqlite3.Connection, gone: list[int]) -> None:
+        """Note the removal of documents that are in a run, and that there was a removal."""
         sql.executemany("INSERT INTO removed VALUES (?)", [(number,) for number in gone])
         self.removed.update(gone)
         self.gone_sum += sum(gone) + len(gone)

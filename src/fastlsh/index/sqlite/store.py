@@ -1,7 +1,7 @@
 """An index in SQLite: its documents and its transactions."""
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from fastlsh.index.sqlite.rows import (
     write_counts,
 )
 from fastlsh.index.sqlite.runs import Levels
-from fastlsh.index.store import Sources, State, Store, wanted_tags
+from fastlsh.index.store import Batch, Sources, State, Store, wanted_tags
 
 RECENT = 1 << 13
 """Recent documents that are in no run yet: each process links them in memory."""
@@ -233,13 +233,33 @@ class SqliteStore(Store):
 
     # ---- changes
 
-    def insert(self, names: list[Any], documents: IndexDocuments) -> None:
-        """Add documents of new ids."""
-        for first in range(0, len(names), BLOCK):
-            last = min(first + BLOCK, len(names))
-            self._insert(names[first:last], documents.part(first, last))
+    def write(self, batch: Batch) -> None:
+        """Make changes: see `Store`."""
+        if len(batch.deleted):
+            self._delete(batch.deleted)
+        for first in range(0, len(batch.names), BLOCK):
+            last = min(first + BLOCK, len(batch.names))
+            self._insert(batch.names[first:last], batch.documents.part(first, last))
+        if batch.counted is not None:
+            row = batch.counted, checksum_of([batch.counted])
+            self._sql.execute("UPDATE counted SET json = ?, checksum = ?", row)
+        write_counts(self._sql, batch.counts, batch.sources)
+        self._sql.executemany("INSERT INTO outputs VALUES (?, ?)", batch.noted)
+        done = "DELETE FROM outputs WHERE folder = ? AND run = ?"
+        self._sql.executemany(done, batch.appeared)
 
-    def _insert(self, names: list[Any], documents: IndexDocuments) -> None:
+    def _delete(self, numbers: Sequence[int]) -> None:
+        for table in ("documents", "counts", "sources"):
+            statement = f"DELETE FROM {table} WHERE number = ?"
+            self._sql.executemany(statement, [(number,) for number in numbers])
+        self.state = State(self.state.upcoming, self.state.documents - len(numbers))
+        for number in numbers:
+            if number >= self._flushed:
+                self._recent.discard(number)  # which forgets those that were removed
+        # This counts as a removal even if none is in a run: other processes have linked them.
+        self._levels.remove(self._sql, [n for n in numbers if n < self._flushed])
+
+    def _insert(self, names: Sequence[Any], documents: IndexDocuments) -> None:
         n, first = documents.n, self.state.upcoming
         if first + n > MOST:
             raise ValueError(
@@ -276,10 +296,6 @@ class SqliteStore(Store):
         """Return what is counted of documents, as JSON; empty if nothing was set."""
         return str(only_row(self._sql, "counted", "what it counts is")[0])
 
-    def set_counted(self, code: str) -> None:
-        """Set what is counted of documents."""
-        self._sql.execute("UPDATE counted SET json = ?, checksum = ?", [code, checksum_of([code])])
-
     def counts(self, numbers: list[int]) -> dict[int, str]:
         """Return the counts of those documents that have some, as JSON."""
         return dict(checked_rows(self._sql, "counts", numbers))
@@ -295,33 +311,9 @@ class SqliteStore(Store):
             for n, document_sources in sources.items()
         }
 
-    def set_counts(self, counts: dict[int, str], sources: Sources) -> None:
-        """Set the counts of documents and add new sources; all go with their documents."""
-        write_counts(self._sql, counts, sources)
-
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs that are to appear: (folder, run)."""
         return self._sql.execute("SELECT folder, run FROM outputs").fetchall()
-
-    def note_outputs(self, journals: list[tuple[str, str]]) -> None:
-        """Note further journals."""
-        self._sql.executemany("INSERT INTO outputs VALUES (?, ?)", journals)
-
-    def forget_outputs(self, journals: list[tuple[str, str]]) -> None:
-        """Forget some of those that `outputs` has returned."""
-        self._sql.executemany("DELETE FROM outputs WHERE folder = ? AND run = ?", journals)
-
-    def delete(self, numbers: NDArray[np.int64]) -> None:
-        """Remove documents, all of which must exist."""
-        for table in ("documents", "counts", "sources"):
-            self._sql.executemany(
-                f"DELETE FROM {table} WHERE number = ?", [(number,) for number in numbers.tolist()]
-            )
-        self.state = State(self.state.upcoming, self.state.documents - len(numbers))
-        for number in numbers[numbers >= self._flushed].tolist():
-            self._recent.discard(number)  # which forgets those that were removed
-        # Also for documents in no run: other processes have linked them in memory.
-        self._levels.remove(self._sql, numbers[numbers < self._flushed])
 
     def pack(self) -> None:
         """Give back the room of removed documents."""
