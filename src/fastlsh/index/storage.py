@@ -27,6 +27,11 @@ from fastlsh.texts import Shingler, with_key
 ALIGNED = 64
 RULE = {"rule": "jaccard", "containment": 1.0, "search": "jaccard"}
 """The parameters that are written unless the rule is "jaccard", and what they are then."""
+PARAMETERS = {
+    "num_perm": int, "seed": int, "scheme": str, "verify": str, "rule": str, "containment": float,
+    "search": str,
+}  # fmt: skip
+"""The types of the parameters that are read as they were written."""
 BYTE_ORDER = sys.byteorder
 """Of the numbers in what this machine saves, and in all that it reads."""
 CUSTOM = "custom"
@@ -100,16 +105,6 @@ def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
     return {name: CUSTOM if callable(value) else value for name, value in values.items()}
 
 
-def _check_byte_order(saved: str) -> None:
-    """Raise ValueError if the numbers of an index are not as those of this machine."""
-    if saved != BYTE_ORDER:
-        raise ValueError(
-            f"the numbers of the index are {saved}-endian, and those of this machine"
-            f" {BYTE_ORDER}-endian: build the index anew on this machine, or save it on another"
-            " machine of this byte order"
-        )
-
-
 def _check_key(saved: str | None, key: Key | None) -> None:
     """Raise ValueError if the key is missing, or is not the key that the index was saved with."""
     if key is None and saved is not None:
@@ -146,7 +141,12 @@ def settings_of(saved: Mapping[str, Any], expected: Expected) -> Settings:
     required = {name: value for name, value in expected.parameters.items() if value is not None}
     shingler, key = required.pop("shingler", None), required.pop("key", None)
     saved = {**RULE, **saved}
-    _check_byte_order(saved.get("byte_order", "little"))
+    if (order := saved.get("byte_order", "little")) != BYTE_ORDER:
+        raise ValueError(
+            f"the numbers of the index are {order}-endian, and those of this machine"
+            f" {BYTE_ORDER}-endian: build the index anew on this machine, or save it on another"
+            " machine of this byte order"
+        )
     if shingler is not None:
         shingler = with_key(shingler, key)
         key = shingler.key
@@ -169,18 +169,10 @@ def settings_of(saved: Mapping[str, Any], expected: Expected) -> Settings:
         banding = {"recall": float(_strict(saved["recall"], float))}
     else:
         banding = {name: _strict(saved[name], int) for name in ("bands", "rows")}
+    threshold = float(_strict(saved["threshold"], float, int))
+    others = {name: _strict(saved[name], kind) for name, kind in PARAMETERS.items()}
     settings = Settings.of(
-        float(_strict(saved["threshold"], float, int)),
-        shingler=shingler,
-        num_perm=_strict(saved["num_perm"], int),
-        seed=_strict(saved["seed"], int),
-        scheme=_strict(saved["scheme"], str),
-        verify=_strict(saved["verify"], str),
-        rule=_strict(saved["rule"], str),
-        containment=float(_strict(saved["containment"], float)),
-        search=_strict(saved["search"], str),
-        threads=expected.threads,
-        **banding,
+        threshold, shingler=shingler, threads=expected.threads, **others, **banding
     )
     chosen = _pairs(settings.search.bandings)
     if chosen != saved.get("bandings", []):

@@ -113,25 +113,6 @@ def write_counts(
         sql.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", sealed)
 
 
-def sources_of(sql: sqlite3.Connection, numbers: list[int]) -> dict[int, list[int]]:
-    """Return the sources of those documents that have some."""
-    sources_by_number: dict[int, list[int]] = {}
-    for number, source in checked_rows(sql, "sources", numbers):
-        sources_by_number.setdefault(number, []).append(source)
-    return sources_by_number
-
-
-def without_known(sql: sqlite3.Connection, number: int, sources: list[int]) -> list[int]:
-    """Return the sources that a document does not have yet."""
-    known = set()
-    statement = "SELECT source, checksum FROM sources WHERE number = ? AND source IN"
-    blocks = selected(sql, statement, sources, before=(number,))
-    for source, checksum in chain.from_iterable(blocks):
-        check_row([number, source], checksum)
-        known.add(source)
-    return [source for source in sources if source not in known]
-
-
 def selected(
     sql: sqlite3.Connection,
     statement: str,

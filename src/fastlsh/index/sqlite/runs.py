@@ -386,12 +386,14 @@ class Levels:
             self._merge(sql, group)
 
     def _write(
-        self, sql: sqlite3.Connection, first: int, last: int, bands: list[NDArray[np.uint64]]
+        self, sql: sqlite3.Connection, first: int, last: int, bands: Iterable[NDArray[np.uint64]]
     ) -> None:
-        run = write_run(sql, first, last, self.page, bands, packed=self._packed)
-        self.page += int(run.pages[-1])
+        """Write a run, which takes the place of those of the same documents."""
+        written = write_run(sql, first, last, self.page, bands, packed=self._packed)
+        self.page += int(written.pages[-1])
         self.version += 1
-        self.runs = sorted([*self.runs, run], key=lambda run: run.first)
+        others = [run for run in self.runs if not first <= run.first < last]
+        self.runs = sorted([*others, written], key=lambda run: run.first)
 
     def _merge(self, sql: sqlite3.Connection, runs: list[TagRun]) -> None:
         first, last = runs[0].first, runs[-1].last
@@ -400,13 +402,9 @@ class Levels:
         bands = (merged_band(sql, runs, band, removed) for band in range(self.bands))
         for run in runs:
             sql.execute("DELETE FROM runs WHERE first = ?", (run.first,))
-        merged = write_run(sql, first, last, self.page, bands, packed=self._packed)
+        self._write(sql, first, last, bands)
         for run in runs:
             delete_pages_of(sql, run)
-        self.page += int(merged.pages[-1])
-        self.version += 1
-        others = [run for run in self.runs if not first <= run.first < last]
-        self.runs = sorted([*others, merged], key=lambda run: run.first)
         sql.execute("DELETE FROM removed WHERE number >= ? AND number < ?", (first, last))
         self.removed -= gone
         self.gone_sum -= sum(gone) + len(gone)

@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,8 @@ from fastlsh.index.sqlite.rows import (
     only_row,
     refuse,
     rows_of,
-    sources_of,
+    selected,
     state_of,
-    without_known,
     write_counts,
 )
 from fastlsh.index.sqlite.runs import Levels
@@ -302,14 +302,21 @@ class SqliteStore(Store):
 
     def sources(self, numbers: list[int]) -> Sources:
         """Return the sources of those documents that have some."""
-        return sources_of(self._sql, numbers)
+        sources: Sources = {}
+        for number, source in checked_rows(self._sql, "sources", numbers):
+            sources.setdefault(number, []).append(source)
+        return sources
 
     def new_sources(self, sources: Sources, held: dict[int, int]) -> Sources:
         """Return those of the given sources that documents do not have."""
-        return {
-            n: without_known(self._sql, n, document_sources)
-            for n, document_sources in sources.items()
-        }
+        statement = "SELECT source, checksum FROM sources WHERE number = ? AND source IN"
+        known = set()
+        for number, of_document in sources.items():
+            blocks = selected(self._sql, statement, of_document, before=(number,))
+            for source, checksum in chain.from_iterable(blocks):
+                check_row([number, source], checksum)
+                known.add((number, source))
+        return {n: [s for s in given if (n, s) not in known] for n, given in sources.items()}
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs that are to appear: (folder, run)."""
