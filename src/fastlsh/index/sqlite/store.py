@@ -243,10 +243,14 @@ class SqliteStore(Store):
         if batch.counted is not None:
             row = batch.counted, checksum_of([batch.counted])
             self._sql.execute("UPDATE counted SET json = ?, checksum = ?", row)
-        write_counts(self._sql, batch.counts, batch.sources)
-        self._sql.executemany("INSERT INTO outputs VALUES (?, ?)", batch.noted)
-        done = "DELETE FROM outputs WHERE folder = ? AND run = ?"
-        self._sql.executemany(done, batch.appeared)
+        if batch.counts or batch.sources:
+            write_counts(self._sql, batch.counts, batch.sources)
+        for statement, journals in (
+            ("INSERT INTO outputs VALUES (?, ?)", batch.noted),
+            ("DELETE FROM outputs WHERE folder = ? AND run = ?", batch.appeared),
+        ):
+            if journals:  # not to execute a statement for nothing in each insertion
+                self._sql.executemany(statement, journals)
 
     def _delete(self, numbers: Sequence[int]) -> None:
         for table in ("documents", "counts", "sources"):
