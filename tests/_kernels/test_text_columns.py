@@ -1,7 +1,6 @@
 """Columns of texts: what they say is what a list of the same texts says."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,8 +75,8 @@ def test_several_columns(data):
 def test_what_lies_outside_is_refused():
     data = np.zeros(10, np.uint8)
     for start, size in [(-1, 1), (10, 1), (0, 11), (2**62, 2**62), (5, 2**63 - 1)]:
-        with pytest.raises(ValueError, match="text 1 lies outside of 10 bytes"):
-            TextColumn(data, np.array([0, start]), np.array([10, size]))
+        given = data, np.array([0, start]), np.array([10, size])
+        refuses(ValueError, "text 1 lies outside of 10 bytes", TextColumn, *given)
     column = TextColumn(data, np.array([0]), np.array([10]))
     for texts in (column, TextColumns([column])):
         for call in (lambda t: t.spans(0, 2), lambda t: t.take(np.array([1])), lambda t: t[1]):
@@ -97,8 +96,8 @@ def test_arrays_that_change_later_change_nothing():
 def test_what_is_not_utf8_is_refused():
     column = TextColumn(np.array([97, 255], np.uint8), np.array([0, 1]), np.array([1, 1]))
     refuses(ValueError, "document 1 is not valid UTF-8: invalid start byte", column.spans, 0, 2)
-    with pytest.raises(ValueError, match="document 5 is not valid UTF-8"):
-        TextColumns([column, column, column]).take(np.array([0, 5]))
+    columns = TextColumns([column, column, column])
+    refuses(ValueError, "document 5 is not valid UTF-8", columns.take, np.array([0, 5]))
 
 
 @given(
