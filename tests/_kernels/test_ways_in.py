@@ -56,8 +56,8 @@ def test_batches_of_tokens(monkeypatch, batch, threads):
     hasher = MinHasher(8, threads=threads)
     assert hasher.from_tokens(documents).tolist() == expected
     documents[41] = ["fine", b"\xc3(", 5]
-    with pytest.raises(ValueError, match="document 41 is not valid UTF-8: invalid continuation"):
-        hasher.from_tokens(documents)
+    message = "document 41 is not valid UTF-8: invalid continuation"
+    refuses(ValueError, message, hasher.from_tokens, documents)
     documents[41] = ["fine", bytearray(b"x")]
     refuses(TypeError, "document 41 has a token of type bytearray", hasher.from_tokens, documents)
 

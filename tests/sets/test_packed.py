@@ -1,5 +1,7 @@
 """Packed signatures and their estimates."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -80,31 +82,15 @@ def test_pairs_of_a_result():
     assert found.tolist() == [1.0, 0.0, 0.0]
 
 
-SIGNATURES = np.zeros((2, 64), np.uint32)
-PACKED = np.zeros((2, 8), np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: pack_signatures(SIGNATURES, 3), ValueError, "bits must be 1, 2, 4 or 8, got 3"),
-        (lambda: pack_signatures(SIGNATURES[:, :63]), ValueError, "must be at least 64"),
-        (lambda: pack_signatures(SIGNATURES.astype(float)), TypeError, "uint32"),
-        (lambda: estimate_jaccard_packed(SIGNATURES, [], num_perm=64), TypeError, "uint8"),
-        (
-            lambda: estimate_jaccard_packed(PACKED, [], num_perm=72),
-            ValueError,
-            "72 minima of 1 bits take 9 bytes",
-        ),
-        (
-            lambda: estimate_jaccard_packed(PACKED, [(0, 2)], num_perm=64),
-            IndexError,
-            "outside the 2 documents",
-        ),
-    ],
-)
-def test_refusals(call, error, message):
-    refuses(error, message, call)
+def test_refusals():
+    signatures, packed = np.zeros((2, 64), np.uint32), np.zeros((2, 8), np.uint8)
+    estimate = partial(estimate_jaccard_packed, num_perm=64)
+    refuses(ValueError, "bits must be 1, 2, 4 or 8, got 3", pack_signatures, signatures, 3)
+    refuses(ValueError, "must be at least 64", pack_signatures, signatures[:, :63])
+    refuses(TypeError, "uint32", pack_signatures, signatures.astype(float))
+    refuses(TypeError, "uint8", estimate, signatures, [])
+    refuses(ValueError, "72 minima of 1 bits take 9 bytes", estimate, packed, [], num_perm=72)
+    refuses(IndexError, "outside the 2 documents", estimate, packed, [(0, 2)])
 
 
 GOLDEN = ["32539affd8009101", "2c0fa711666bdd5f", "b0cebfcc93a6cd89", "00ebdeecdfbbbc4c"]
