@@ -113,9 +113,10 @@ def test_the_next_run_completes_what_a_rename_that_failed_has_left(here, monkeyp
 
 def test_a_journal_whose_last_line_is_cut(here):
     put(f".fastlsh-{RUN}-1.tmp", "complete or not")
+    put(f".fastlsh-{RUN}-1.tmp-journal", "of SQLite")
     lines = json.dumps({"lead": None, "made": False}) + '\n{"files": [["a.t'
     put(f".fastlsh-{RUN}.journal", lines)
-    with pytest.warns(UserWarning, match="removed temporary files of a run that was killed: 1"):
+    with pytest.warns(UserWarning, match="removed temporary files of a run that was killed: 2"):
         recover([os.getcwd()])
     assert os.listdir() == []
 

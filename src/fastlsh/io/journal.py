@@ -31,7 +31,8 @@ def try_lock(number: int) -> bool:
 # From so many files or folders on, all are forced to the disk together, if the system waits for it.
 MANY = 64 if sys.platform == "linux" else sys.maxsize
 JOURNAL = re.compile(r"\.fastlsh-([0-9]+-[0-9a-f]{16})\.journal")
-TEMPORARY = re.compile(r"\.fastlsh-([0-9]+-[0-9a-f]{16})-[0-9]+\.tmp")
+# An index in SQLite has files of its own beside it.
+TEMPORARY = re.compile(r"\.fastlsh-([0-9]+-[0-9a-f]{16})-[0-9]+\.tmp(?:-journal|-wal|-shm)?")
 _CANNOT_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 
 
