@@ -3,6 +3,7 @@
 import collections
 import functools
 import math
+import random
 
 import oracle
 
@@ -10,6 +11,36 @@ M32 = 2**32 - 1
 KINDS = ["memory", "sqlite", "sqlite, many runs"]
 """The kinds of an index that need no server."""
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
+
+
+def texts_alike(n, seed=0):
+    """Return texts in families, and two that are empty."""
+    draw = random.Random(seed)
+    base = ["".join(draw.choices("abcdef ü", k=60)) for _ in range(n // 3 + 1)]
+    return [draw.choice(base) + draw.choice(["", "", "x", "yz" * 10]) for _ in range(n)] + ["", ""]
+
+
+def batch(index):
+    with index.batch():
+        index.insert_many(["p", "q"], TEXTS[5:7])
+        index.remove(3)
+
+
+OPERATIONS = {
+    "insert": lambda index: index.insert("new", TEXTS[0]),
+    "replace": lambda index: index.insert(2, TEXTS[9], on_known="replace"),
+    "unique": lambda index: index.insert_unique(["u", "v"], ["an unlike text", TEXTS[0]]).tolist(),
+    "remove": lambda index: index.remove(4),
+    "batch": batch,
+    "query": lambda index: index.query_many(TEXTS[:3]),
+    "in": lambda index: [name in index for name in (3, 99, "new")],
+    "list": list,
+    "len": len,
+    "signature": lambda index: index.signature(1).tolist(),
+    "copy": lambda index: list(index.copy()),
+}
+"""Calls of an index with the first of `TEXTS`, whose ids are their numbers."""
+CHANGES = ("insert", "replace", "unique", "remove", "batch")
 
 
 class Model:

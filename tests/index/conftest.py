@@ -88,3 +88,19 @@ def backend(request, tmp_path_factory):
         made = Backend(kind, place)
         yield made
         made.close()
+
+
+@pytest.fixture(scope="module")
+def client(redis_address):
+    """A client of the server."""
+    import redis
+
+    with redis.Redis.from_url(redis_address) as one:
+        yield one
+
+
+@pytest.fixture
+def location(redis_address, client):
+    """Where an index may be on the server, which is empty."""
+    client.flushdb()
+    return redis_address

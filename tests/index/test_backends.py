@@ -1,6 +1,5 @@
 """What every backend must do alike: in memory, in SQLite, in Redis."""
 
-import random
 import re
 from pathlib import Path
 
@@ -9,16 +8,10 @@ import pytest
 
 from fastlsh import Index, MinHasher, Shingler
 from fastlsh.index import location_of
-from index_model import TEXTS
+from index_model import TEXTS, texts_alike
 from refusals import refuses
 
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=4)}
-
-
-def texts_alike(n, seed=0):
-    draw = random.Random(seed)
-    base = ["".join(draw.choices("abcdef ü", k=60)) for _ in range(n // 3 + 1)]
-    return [draw.choice(base) + draw.choice(["", "", "x", "yz" * 10]) for _ in range(n)] + ["", ""]
 
 
 def assert_same(index, other, texts):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fastlsh import Index, Shingler
+from index_model import OPERATIONS
 from refusals import refuses
 
 ROWS = np.arange(256, dtype=np.uint32).reshape(2, 128)
@@ -138,20 +139,10 @@ def test_a_closed_index(backend):
         assert list(index) == ["a"]
         return
     assert repr(index).startswith("<fastlsh.Index (the index is closed), threshold=0.8")
-    for call in (
-        lambda: len(index),
-        lambda: "a" in index,
-        lambda: list(index),
-        lambda: index.query("a text"),
-        lambda: index.insert("b", "another"),
-        lambda: index.discard("a"),
-        index.compact,
-        index.copy,
-        lambda: index.batch().__enter__(),
-        index.__enter__,
-    ):
+    more = (Index.compact, lambda index: index.batch().__enter__(), Index.__enter__)
+    for call in (*OPERATIONS.values(), *more):
         with pytest.raises(ValueError, match="the index is closed") as error:
-            call()
+            call(index)
         assert str(error.value).startswith(("redis://", str(backend.place)))
 
     def half():

@@ -7,6 +7,8 @@ import pytest
 
 from fastlsh import Index
 from fastlsh.index import checks
+from index_model import OPERATIONS
+from refusals import refuses
 from running import in_child
 
 pytestmark = [
@@ -69,21 +71,11 @@ def test_beside_threads_that_use_the_index(backend):
 def test_inside_a_batch(stored):
     """The batch belongs to the parent: a child can neither use, end nor undo it."""
     index = stored(0.8, wait=0.05, **OPTIONS)
-    calls = (
-        lambda: len(index),
-        lambda: index.query(text_of(0)),
-        lambda: list(index),
-        lambda: index.insert(1, text_of(1)),
-        lambda: index.discard(0),
-        lambda: index.batch().__enter__(),
-    )
 
     def use():
-        for call in calls:
-            with pytest.raises(ValueError, match=REFUSED):
-                call()
-        with pytest.raises(ValueError, match=REFUSED):
-            batch.__exit__(None, None, None)
+        for call in OPERATIONS.values():
+            refuses(ValueError, REFUSED, call, index)
+        refuses(ValueError, REFUSED, batch.__exit__, None, None, None)
         index.close()
         return REFUSED in repr(index)
 

@@ -21,7 +21,7 @@ from combinations import covering, every
 from fastlsh import Index
 from fastlsh.index.redis import changes, store
 from fastlsh.index.redis import server as on_server
-from index_model import TEXTS
+from index_model import CHANGES, OPERATIONS, TEXTS
 from refusals import refuses
 
 OPTIONS = {"num_perm": 16, "bands": 4, "rows": 4, "threads": 1}
@@ -34,40 +34,10 @@ def proxy(redis_address):
         yield one
 
 
-@pytest.fixture
-def location(redis_address):
-    import redis
-
-    with redis.Redis.from_url(redis_address) as client:
-        client.flushdb()
-    return redis_address
-
-
 def contents(location):
     """Return what an index has, over a connection that does not break."""
     with Index.open(location, read_only=True) as index:
         return list(index), index.query_many(TEXTS[:10])
-
-
-def batch(index):
-    with index.batch():
-        index.insert_many(["p", "q"], TEXTS[5:7])
-        index.remove(3)
-
-
-OPERATIONS = {
-    "insert": lambda index: index.insert("new", TEXTS[0]),
-    "replace": lambda index: index.insert(2, TEXTS[9], on_known="replace"),
-    "unique": lambda index: index.insert_unique(["u", "v"], ["an unlike text", TEXTS[0]]).tolist(),
-    "remove": lambda index: index.remove(4),
-    "batch": batch,
-    "query": lambda index: index.query_many(TEXTS[:3]),
-    "list": list,
-    "len": len,
-    "signature": lambda index: index.signature(1).tolist(),
-    "copy": lambda index: list(index.copy()),
-}
-CHANGES = ("insert", "replace", "unique", "remove", "batch")
 
 
 def filled(location):
@@ -389,7 +359,11 @@ def test_a_restart_without_persistence(tmp_path):
                 Index.open(location, read_only=True)
             process.kill()
             process.wait()
-            for operation in (*OPERATIONS.values(), lambda _: Index.open(location, wait=0.2)):
+            for operation in (
+                OPERATIONS["insert"],
+                OPERATIONS["query"],
+                lambda _: Index.open(location, wait=0.2),
+            ):
                 said = r"does not answer.*redis://127.0.0.1"
                 refuses(ConnectionError, said, operation, index)
 

@@ -12,25 +12,11 @@ from fastlsh import Index
 from fastlsh.index.redis import server as on_server
 from fastlsh.index.redis.changes import Changes
 from fastlsh.index.store import Batch
-from index_model import TEXTS
+from index_model import CHANGES, OPERATIONS, TEXTS
 from refusals import refuses
 
 KEYS = ("parameters", "state", "documents", "ids")
 LOST = [lost for n in range(1, 4) for lost in combinations(KEYS, n)]
-
-
-@pytest.fixture(scope="module")
-def client(redis_address):
-    import redis
-
-    with redis.Redis.from_url(redis_address) as one:
-        yield one
-
-
-@pytest.fixture
-def location(redis_address, client):
-    client.flushdb()
-    return f"{redis_address}#index"
 
 
 @pytest.fixture
@@ -137,19 +123,6 @@ def test_the_sources_of_a_document_are_sent_in_parts(location, monkeypatch):
         assert store.new_sources({0: []}, {0: 12}) == {0: []}
 
 
-QUESTIONS = {
-    "query": lambda index: index.query_many(TEXTS),
-    "len": len,
-    "list": list,
-    "in": lambda index: [d in index for d in range(60)],
-    "signature": lambda index: index.signature(3).tolist(),
-    "copy": lambda index: index.copy().query_many(TEXTS),
-    "insert": lambda index: index.insert("new", TEXTS[0]),
-    "unique": lambda index: index.insert_unique(["other"], [TEXTS[0]]).tolist(),
-    "remove": lambda index: index.discard(4),
-}
-
-
 @pytest.mark.parametrize("lost", every(3, LOST), ids="+".join)
 def test_lost_keys(location, client, lost):
     """An error that names the damage, or the right answer, in an open index and a new one."""
@@ -163,9 +136,9 @@ def test_lost_keys(location, client, lost):
             for name, value in held.items():
                 client.restore(name, 0, value, replace=True)
 
-        for question, ask in QUESTIONS.items():
+        for question, ask in OPERATIONS.items():
             restore()
-            right = None if question in ("insert", "unique", "remove") else ask(index)
+            right = None if question in CHANGES else ask(index)
             client.delete(*(f"fastlsh:{{index}}:{name}" for name in lost))
             if lost != ("parameters",):
                 refuses(ValueError, r"index is damaged: .*lost|instead of", ask, index)
@@ -266,7 +239,7 @@ def test_lost_buckets(location, client):
         assert client.hget("fastlsh:{index}:state", "buckets") == b"%d" % len(held)
         for name, value in held.items():
             client.hdel(key, name)
-            for question, ask in QUESTIONS.items():
+            for question, ask in OPERATIONS.items():
                 if question == "query" or name == min(held):
                     refuses(ValueError, "damaged: its key `buckets` has", ask, index)
             client.hset(key, name, value)
