@@ -71,7 +71,7 @@ def test_another_column_is_another_run(inputs):
     run = partial(fastlsh.deduplicate_files, inputs, "k.jsonl", against="both.jsonl", engine="disk")
     kept = [run(against_text=name, keep_work=True, work=name).n_kept for name in ("hint", "key")]
     assert kept == [1, 2]
-    with pytest.raises(fastlsh.InputError, match="unfinished run of another job"):
+    with pytest.raises(fastlsh.InputError, match="run of another job"):
         run(against_text="question", work="hint")
 
 

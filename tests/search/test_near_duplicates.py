@@ -108,7 +108,9 @@ def test_more_pairs_than_allowed(texts, most):
 
 def test_the_largest_group_is_named():
     texts = ["some text or other"] * 500 + ["unique"]
-    with pytest.raises(TooManyPairsError, match="500 documents are identical to document 0"):
+    with pytest.raises(
+        TooManyPairsError, match="500 documents are identical, of which document 0 is the first"
+    ):
         near_duplicates(texts, max_pairs=1000)
     template = "a long shared text that all of these have in common, and more of it; " * 3
     with pytest.raises(TooManyPairsError, match=r"\d+ documents share a bucket with document"):

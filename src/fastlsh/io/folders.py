@@ -50,7 +50,7 @@ def parse_format(kind: str | None) -> PartialKind:
         return None, None
     parts = split_suffix(f"input.{kind}")
     if parts[0] is None:
-        raise ValueError(f"unknown format {kind!r}: choose one of {', '.join(FORMATS)}")
+        raise ValueError(f"unknown format {kind!r}: choose one of json, {', '.join(FORMATS)}")
     return parts
 
 

@@ -18,7 +18,7 @@ from fastlsh.candidates import (
     split_codes,
 )
 from fastlsh.errors import TooManyPairsError
-from fastlsh.parallel import RunOptions, batches, run_batches
+from fastlsh.parallel import RunOptions, batches, plural, run_batches
 from fastlsh.results import check_labels
 from fastlsh.signatures import batch_size
 from fastlsh.stages.signing import Signed, hashing_steps, short_parts
@@ -203,9 +203,10 @@ def with_copies(
     if total > max_pairs:
         largest = int(np.argmax(copies))
         raise TooManyPairsError(
-            f"{total:,} pairs are more than max_pairs={max_pairs:,}: {copies[largest]:,} documents "
-            f"are identical to document {largest}. Use deduplicate(), which is linear in the "
-            "number of documents, or raise max_pairs",
+            f"{plural(total, 'pair')} {'is' if total == 1 else 'are'} more than"
+            f" max_pairs={max_pairs:,}: {copies[largest]:,} documents are identical, of which"
+            f" document {largest} is the first. Use deduplicate(), which is linear in the number of"
+            " documents, or raise max_pairs",
             largest,
         )
     members = np.argsort(first, kind="stable")  # grouped by original

@@ -184,7 +184,7 @@ def _check_same(work: WorkDirectory, saved: Mapping[str, Any], asked: Mapping[st
     if difference := _difference(saved, asked):
         raise InputError(
             work.path,
-            f"holds an unfinished run of another job: {difference}. Give restart=True to start"
+            f"holds a run of another job: {difference}. Give restart=True to start"
             " over, or another directory as work=",
         )
 
@@ -270,6 +270,8 @@ def _difference(saved: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
         for old, new in zip(before or (), now or (), strict=True):
             if old["path"] != new["path"]:
                 return f"an {_FILES[name]} was {old['path']}, and is {new['path']}"
+            if old.get("options") != new.get("options"):
+                return _difference(old["options"], new["options"])
             if old != new:
                 return f"{new['path']} has changed since"
     return ""
