@@ -117,6 +117,7 @@ def test_calls_before_every_line_of_a_change(backend, change):
             answers.add(("a" in index, "z" in index, index.discard("z")))
         return ask
 
+    before = sys.gettrace()
     sys.settrace(ask)
     try:
         if change == "insert":
@@ -128,7 +129,7 @@ def test_calls_before_every_line_of_a_change(backend, change):
                 index.insert("d", signature=ROWS[3])
                 index.remove("b")
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
     assert answers == {(True, False, False)}
     expected = {"insert": "abcd", "remove": "ac", "batch": "acd"}[change]
     assert sorted(index) == list(expected)
