@@ -22,6 +22,13 @@ from shards import content_of, contents, rows_of, small_budget, write_shards
 pytest.importorskip("pyarrow")
 
 
+@pytest.mark.parametrize("wrong", [5, None, b"a.jsonl", [b"a.jsonl"]])
+def test_what_is_no_path(wrong):
+    named = "paths must be str or os.PathLike, one or several, got (int|NoneType|bytes)$"
+    with pytest.raises(TypeError, match=named):
+        deduplicate_files(wrong)
+
+
 @pytest.fixture
 def nine(tmp_path, monkeypatch):
     """Nine compressed shards, a command, and what it must write."""

@@ -1,7 +1,7 @@
 """A request: what a public function on files was asked for, checked once and passed on whole."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypedDict
@@ -501,7 +501,11 @@ def work_directory(engine: str, work: str | None, output: str | None) -> str | N
 
 
 def paths(one_or_more: Paths) -> list[str]:
-    """Return one or more paths as a list."""
-    if isinstance(one_or_more, (str, os.PathLike)):
-        return [os.fspath(one_or_more)]
-    return [os.fspath(path) for path in one_or_more]
+    """Return one or more paths as a list; TypeError if there is something else."""
+    several = isinstance(one_or_more, Iterable) and not isinstance(one_or_more, (str, bytes))
+    found: list[Any] = [*one_or_more] if several else [one_or_more]  # type: ignore[misc]
+    for path in found:
+        if not isinstance(path, (str, os.PathLike)):
+            kind = type(path).__name__
+            raise TypeError(f"paths must be str or os.PathLike, one or several, got {kind}")
+    return [os.fspath(path) for path in found]
