@@ -8,6 +8,7 @@ import pytest
 import fastlsh
 from fastlsh.integrations.spark import annotate, deduplicate, near_duplicates, proofs
 from made_texts import made
+from refusals import refuses
 from spark_collections import divided, memory_proofs, rows_of
 
 N = 150
@@ -29,16 +30,12 @@ def frame(spark, texts=TEXTS, **more):
 
 def expected_columns(result, sources, **counts):
     """Return what `annotate` adds, by document, of what memory found."""
-    kept, outside = result.kept_index.tolist(), result.against_index.tolist()
+    kept = np.maximum(result.kept_index, result.against_index).astype(object)
+    similarity = result.similarity.astype(object)
+    kept[result.kept] = similarity[result.kept] = None
     columns = [
-        [
-            None if stays else (max(a, b))
-            for stays, a, b in zip(result.kept, kept, outside, strict=True)
-        ],
-        [
-            None if stays else s
-            for stays, s in zip(result.kept, result.similarity.tolist(), strict=True)
-        ],
+        kept.tolist(),
+        similarity.tolist(),
         result.cluster_size.tolist(),
         result.cluster_sources(sources).tolist(),
         *(result.cluster_sum(np.array(values)).tolist() for values in counts.values()),
@@ -127,6 +124,10 @@ def test_texts(spark):
         found = shaped(df, None, columns).select("id", "text", "bad").collect()
         second = "one" if messages is one else "one | two"
         assert sorted(found) == [(1, "title | one | two", 0), (2, second, 0), (3, "", 0)]
+    bad = spark.createDataFrame([(1, [(None, "x", None, None)])], f"id long, text {MESSAGE}")
+    refuses(ValueError, "id 1: a message in column 'text' has no role", proofs, bad)
+    torn = bad.selectExpr("id", "array(struct('user' role, cast(X'FF' AS string) content)) text")
+    refuses(ValueError, "id 1: column 'text' is not UTF-8", proofs, torn)
 
 
 def test_several_columns(spark):
@@ -135,14 +136,3 @@ def test_several_columns(spark):
     texts = ["\n".join(filter(None, (a, b))) for a, b in zip(titles, TEXTS, strict=True)]
     found = proofs(df, text=["title", "text"], **EASY)
     assert rows_of(found) == memory_proofs(texts, range(N), **EASY)
-
-
-def test_messages_that_cannot_be_read(spark):
-    bad = spark.createDataFrame([(1, [(None, "x", None, None)])], f"id long, text {MESSAGE}")
-    with pytest.raises(ValueError, match="id 1: a message in column 'text' has no role"):
-        proofs(bad)
-    undecodable = bad.selectExpr(
-        "id", "array(struct('user' role, cast(X'FF' AS string) content)) text"
-    )
-    with pytest.raises(ValueError, match="id 1: column 'text' is not UTF-8"):
-        proofs(undecodable)
