@@ -119,18 +119,10 @@ def report_page(
         result.documents, int((result.against_index >= 0).sum()), clusters.similarity,
         clusters.sizes, result.limited, result.empty,
     )  # fmt: skip
-    others = [
-        (
-            "Documents not compared with every candidate",
-            sections.limited(result.limited, result.limited_documents, documents),
-        ),
-        (
-            "Empty and short documents",
-            sections.short_ones(documents, finds_equal=result.rule == "equal"),
-        ),
-    ]
+    listed = sections.short_ones(documents, finds_equal=result.rule == "equal")
+    short = ("Empty and short documents", listed)
     seconds = result.seconds if seconds is None else seconds
-    return _page(result, documents, counts, others, title, notes, seconds)
+    return _page(result, clusters, documents, counts, short, title, notes, seconds)
 
 
 def largest_clusters_page(
@@ -158,14 +150,8 @@ def largest_clusters_page(
     """
     shingler = result.options["shingler"]
     documents = ReportedDocuments(texts, against, ids, against_ids, shingler)
-    others = [
-        (
-            "Documents not compared with every candidate",
-            sections.limited(counts.limited, np.empty(0, np.int64), documents),
-        ),
-        ("Empty documents", sections.empty_ones(counts.empty)),
-    ]
-    return _page(result, documents, counts, others, title, notes, seconds)
+    short = ("Empty documents", sections.empty_ones(counts.empty))
+    return _page(result, Clusters(result), documents, counts, short, title, notes, seconds)
 
 
 def check_report(path: str | os.PathLike[str]) -> None:
@@ -192,19 +178,22 @@ def _check(
 
 def _page(
     result: Deduplication,
+    clusters: Clusters,
     documents: ReportedDocuments,
     counts: RunCounts,
-    others: Sequence[tuple[str, str]],
+    short: tuple[str, str],
     title: str,
     notes: Mapping[str, str],
     seconds: Mapping[str, float],
 ) -> str:
     similarities = sections.similarities(counts, result.measure, result.least)
+    limited = sections.limited(counts.limited, result.limited_documents, documents)
     parts = [
         ("Parameters and recall", sections.parameters(result)),
         ("How similar the removed documents are", similarities),
         ("Sizes of clusters", sections.cluster_sizes(counts.sizes)),
-        ("The largest clusters", largest(Clusters(result), documents, len(counts.sizes))),
-        *others,
+        ("The largest clusters", largest(clusters, documents, len(counts.sizes))),
+        ("Documents not compared with every candidate", limited),
+        short,
     ]
     return frame.page(title, sections.summary(counts, result.measure), notes, parts, seconds)
