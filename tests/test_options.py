@@ -9,14 +9,7 @@ from fastlsh import Index, Shingler
 from fastlsh.cli.command import COMMANDS
 from fastlsh.files import deduplicate_with_index, evaluate_decontamination_files
 from fastlsh.io import ReadOptions
-from fastlsh.options import (
-    DECONTAMINATION_PRESETS,
-    OPTIONS,
-    PRESETS,
-    REFUSALS,
-    options_of,
-    takes,
-)
+from fastlsh.options import DECONTAMINATION_PRESETS, OPTIONS, PRESETS, REFUSALS, options_of, takes
 
 FUNCTIONS = {
     "pairs": [fastlsh.near_duplicate_files],

@@ -7,14 +7,7 @@ import runpy
 
 import pytest
 
-from fastlsh import (
-    LSHParams,
-    Shingler,
-    candidate_pairs,
-    estimate_jaccard,
-    jaccard,
-    textbook,
-)
+from fastlsh import LSHParams, Shingler, candidate_pairs, estimate_jaccard, jaccard, textbook
 from pages import ROOT, run_here
 
 FIVE = Shingler(size=5)

@@ -10,15 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import oracle
-from fastlsh import (
-    LSHParams,
-    MinHasher,
-    Shingler,
-    band_keys,
-    estimate_jaccard,
-    explain,
-    jaccard,
-)
+from fastlsh import LSHParams, MinHasher, Shingler, band_keys, estimate_jaccard, explain, jaccard
 from fastlsh.explanation.matching import Pairing, unit_numbers, window_numbers
 from fastlsh.explanation.units import units_of
 from refusals import refuses

@@ -15,13 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh._kernels.text._texts import column_of
-from fastlsh.io import (
-    Ids,
-    Lookup,
-    read,
-    replacing,
-    write_table,
-)
+from fastlsh.io import Ids, Lookup, read, replacing, write_table
 from fastlsh.io.table_columns import csv_row, csv_text
 from fastlsh.texts import as_texts
 from files import get, put

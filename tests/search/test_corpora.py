@@ -9,13 +9,7 @@ import pytest
 
 import oracle
 from combinations import every
-from fastlsh import (
-    Shingler,
-    deduplicate,
-    exact_jaccard,
-    exact_pairs,
-    near_duplicates,
-)
+from fastlsh import Shingler, deduplicate, exact_jaccard, exact_pairs, near_duplicates
 
 FIVE = Shingler(size=5)
 

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh import (
-    Matches,
-    Shingler,
-    TooManyPairsError,
-    exact_jaccard,
-    matches,
-    near_duplicates,
-)
+from fastlsh import Matches, Shingler, TooManyPairsError, exact_jaccard, matches, near_duplicates
 from refusals import refuses
 from strategies import collections, few_letters, little_room, verifications
 

@@ -11,13 +11,7 @@ from fastlsh.arguments import check_ids
 from fastlsh.banding import LSHParams
 from fastlsh.html import described
 from fastlsh.reporting import frame, sections
-from fastlsh.reporting.clusters import (
-    Repeated,
-    Sharing,
-    removed_most_often,
-    sharing,
-    sharing_table,
-)
+from fastlsh.reporting.clusters import Repeated, Sharing, removed_most_often, sharing, sharing_table
 from fastlsh.reporting.differences import beginning, differences
 from fastlsh.reporting.documents import check_collections
 from fastlsh.results import LineDeduplication

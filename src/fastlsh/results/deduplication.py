@@ -20,14 +20,7 @@ from fastlsh.results.cluster_counts import (
     check_numbers,
     stays,
 )
-from fastlsh.results.table import (
-    Column,
-    CountedResult,
-    ResultTable,
-    RowSequence,
-    kept_names,
-    named,
-)
+from fastlsh.results.table import Column, CountedResult, ResultTable, RowSequence, kept_names, named
 
 
 @dataclass(eq=False, repr=False)

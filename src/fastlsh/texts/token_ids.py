@@ -227,12 +227,8 @@ def ids_of_arrow(column: Any) -> TokenIds:
     offsets = np.zeros(sum(len(length) for length in lengths) + 1, np.int64)
     if lengths:
         np.cumsum(np.concatenate(lengths), out=offsets[1:])
-    return TokenIds(
-        values[0]
-        if len(values) == 1
-        else np.concatenate([*values, np.empty(0, np.int64)][:-1] or [np.empty(0, np.int64)]),
-        offsets,
-    )
+    ids = values[0] if len(values) == 1 else np.concatenate(values or [np.empty(0, np.int64)])
+    return TokenIds(ids, offsets)
 
 
 def _is_table(column: Any) -> bool:

@@ -54,8 +54,8 @@ class UnitTexts:
         if shingler.unit == "char":
             lengths = Gathered(texts, None).lengths()
             starts = offsets_of(lengths)
-            first = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-            return cls(texts, starts, np.column_stack([first, first + 1]))
+            begin = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+            return cls(texts, starts, np.column_stack([begin, begin + 1]))
         if shingler.tokenizer is None:
             return cls(texts, *shingler.bounds_of_words(texts))
         strings = texts.strings()
