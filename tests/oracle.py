@@ -202,6 +202,7 @@ class Oracle:
 
     def __init__(self, texts, unit="char", size=9, num_perm=128, seed=1, scheme="affine32"):
         self.units = [units_of(text, unit) for text in texts]
+        self.texts = [units_of(text, "char") for text in texts]
         self.sets = [set(windows(units, size)) for units in self.units]
         self.signatures = [
             signature(map(window_hash, shingles), num_perm, seed, scheme) for shingles in self.sets
@@ -254,7 +255,7 @@ class Oracle:
             if not self.units[d]:
                 result[d] = (d, 1.0)
                 continue
-            first = original.setdefault(self.units[d], d)
+            first = original.setdefault(self.texts[d], d)
             if first != d:
                 proof, similarity = result[first]
                 result[d] = (proof, math.nan if verify == "none" else similarity)

@@ -122,7 +122,7 @@ def same(a, b):
 
 @pytest.mark.parametrize(
     ("scheme", "verify", "how"),
-    covering(["affine32", "fss"], ["exact", "signature", "none"], [(0.5, 3, 4), (0.8, 2, 7)]),
+    covering(["affine32", "fss"], ["exact", "signature", "none"], [(0.5, 4, 3), (0.8, 2, 7)]),
 )
 def test_every_figure(scheme, verify, how):
     threshold, bands, rows = how

@@ -442,6 +442,7 @@ def test_ctrl_c_wherever_signals_are_handled(backend, name, most):
     gc.collect()  # what was left open is warned of here, and not in some later test
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # in a finalizer
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no setitimer")
 @pytest.mark.parametrize("most", [5, pytest.param(50, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", CHANGES)
