@@ -503,9 +503,9 @@ def work_directory(engine: str, work: str | None, output: str | None) -> str | N
 def paths(one_or_more: Paths) -> list[str]:
     """Return one or more paths as a list; TypeError if there is something else."""
     several = isinstance(one_or_more, Iterable) and not isinstance(one_or_more, (str, bytes))
-    found: list[Any] = [*one_or_more] if several else [one_or_more]  # type: ignore[misc]
-    for path in found:
+    listed: list[Any] = [*one_or_more] if several else [one_or_more]  # type: ignore[misc]
+    for path in listed:
         if not isinstance(path, (str, os.PathLike)):
             kind = type(path).__name__
             raise TypeError(f"paths must be str or os.PathLike, one or several, got {kind}")
-    return [os.fspath(path) for path in found]
+    return [os.fspath(path) for path in listed]

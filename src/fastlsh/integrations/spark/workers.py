@@ -169,7 +169,7 @@ def _family_links(union: stages.UnionFind) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Answers:
-    """Workers from rows of whole families to answers, in one process for one group of families.
+    """What workers make of the rows of whole families: each method takes and yields Arrow batches.
 
     The rows are sorted by family, then with `fixed` first, then by id.
 
