@@ -102,7 +102,6 @@ divisions = st.tuples(
 """Which documents are of `against`, who stays, the most candidates, and how an engine divides."""
 
 
-@settings(max_examples=settings().max_examples * 2)
 @given(collections(narrow | wide | beginnings), searches, divisions)
 def test_decisions(texts, search, division):
     check_decisions(texts, *division, **search)
