@@ -3,7 +3,6 @@
 import copy
 import pickle
 from functools import partial
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -330,21 +329,6 @@ def test_nothing_is_written_into_arrays_of_the_caller():
     ):  # fmt: skip
         call = getattr(mapped, name.partition(".")[2])
         refuses(ValueError, "nothing can be written", call, **CASES[name]()[1])
-
-
-def test_outputs_that_share_memory():
-    shared = partial(refuses, ValueError, "must not share memory", called)
-    room = np.zeros(40, np.uint8)
-    shared("Keeper", empty=lambda shape, kind: room.view(kind)[:10].reshape(shape))
-    room = np.zeros(18, np.int32)
-    shared("link", table=room, later=room[:9])
-    shared("link", later=room[:9], earlier=room[:9])
-    room = np.arange(0, 40_000, 100)
-    arrays = {"out": room.view(np.uint64), "count": room[:4], "start": room[:5]}
-    for one, other in combinations(arrays, 2):
-        shared("shingle_sets", **{one: arrays[one], other: arrays[other]})
-    rows = CASES["extend_grams"]()[1]["rows"]
-    shared("extend_grams", rows=rows, runs=rows)
 
 
 def test_nothing_is_made_without_its_arguments():

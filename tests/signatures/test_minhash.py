@@ -99,6 +99,12 @@ def test_signatures_are_written_to_out():
     nothing = np.empty(0, np.uint64), [0, 0, 0]
     assert MinHasher(16).from_hashes(*nothing, out=wide_array) is wide_array
     assert (wide_array == EMPTY).all()
+    room = np.zeros(40, np.uint64)
+    for hashes, offsets in [(room, [0, 1, 2]), (room.view(np.uint32), [0, 1, 2]),
+                            (np.ones(2, np.uint64), room[-3:].view(np.int64))]:  # fmt: skip
+        out = room.view(np.uint32)[-32:].reshape(2, 16)
+        with pytest.raises(ValueError, match="out must not share memory with hashes or offsets"):
+            MinHasher(16).from_hashes(hashes, offsets, out=out)
 
 
 def test_shapes():

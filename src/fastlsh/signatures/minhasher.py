@@ -212,6 +212,8 @@ class MinHasher:
             )
         bounds = np.require(bounds, np.int64, ["C", "A"])
         result = self._result(out, len(bounds) - 1)
+        if np.may_share_memory(result, values) or np.may_share_memory(result, bounds):
+            raise ValueError("out must not share memory with hashes or offsets")
 
         def work(start: int, stop: int) -> Iterator[None]:
             gathered = Gathered(values, bounds[start : stop + 1])

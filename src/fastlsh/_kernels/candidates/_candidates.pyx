@@ -4,14 +4,13 @@ keep-or-drop step in these.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 import numpy as np
 
 from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.checks cimport (
-    Memory, check_apart, check_band_rows, check_offsets, check_range, check_threshold, memory_of,
-    memory_of_rows,
+    check_band_rows, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
@@ -110,7 +109,6 @@ def link(
     tuple of int
         How many links there are, and how many keys are 0.
     """
-    cdef Memory parts[4]
     cdef Py_ssize_t n = keys.shape[0]
     cdef Py_ssize_t found = 0
     cdef Py_ssize_t empty = 0
@@ -120,11 +118,10 @@ def link(
         raise ValueError(f"table of {table.shape[0]} slots does not suit {n} keys")
     if later.shape[0] != n or earlier.shape[0] != n:
         raise ValueError(f"later and earlier need {n} elements")
-    parts[0] = memory_of(table, "table")
-    parts[1] = memory_of(later, "later")
-    parts[2] = memory_of(earlier, "earlier")
-    parts[3] = memory_of(keys, "keys")
-    check_apart(parts, 4, 3, "keys, table, later and earlier")
+    memory_of(table, "table")
+    memory_of(later, "later")
+    memory_of(earlier, "earlier")
+    memory_of(keys, "keys")
     if n:
         with nogil:
             found = find_suspects(&keys[0], n, <uint8_t*> &table[0], &later[0], &empty)
@@ -212,10 +209,8 @@ def roots(
     """
     cdef Py_ssize_t bands = previous.shape[0], n = previous.shape[1]
     cdef bint sound
-    cdef Memory parts[2]
-    parts[0] = memory_of_rows(root, "root")
-    parts[1] = memory_of_rows(previous, "previous")
-    check_apart(parts, 2, 1, "root and previous")
+    memory_of_rows(root, "root")
+    memory_of_rows(previous, "previous")
     if root.shape[0] != n or root.shape[1] != bands:
         raise ValueError(f"root has shape ({root.shape[0]}, {root.shape[1]}), not ({n}, {bands})")
     check_range(first, last, n)
@@ -468,7 +463,6 @@ def emit_pairs(
         uint8 (n,): whether a document is the right one of pairs; None: all are.
     """
     cdef Bands linked
-    cdef Memory parts[4]
     cdef Py_ssize_t found
     cdef int32_t* to_left = NULL
     cdef int32_t* to_right = NULL
@@ -482,7 +476,6 @@ def emit_pairs(
     if asks is not None:
         if asks.shape[0] != linked.n:
             raise ValueError("asks needs one element per document")
-        memory_of(asks, "asks")
         if linked.n:
             linked.asks = &asks[0]
     if previous.shape[1] != linked.n or at.shape[0] != 3:
@@ -492,11 +485,10 @@ def emit_pairs(
     check_band_rows(0, linked.bands, rows, linked.k)
     memory_of_rows(signatures, "signatures")
     memory_of_rows(previous, "previous")
-    parts[0] = memory_of(at, "at")
-    parts[1] = memory_of(left, "left")
-    parts[2] = memory_of(right, "right")
-    parts[3] = memory_of(documents, "documents")
-    check_apart(parts, 4, 3, "at, left, right and documents")
+    memory_of(at, "at")
+    memory_of(left, "left")
+    memory_of(right, "right")
+    memory_of(documents, "documents")
     if not (0 <= at[0] <= stop <= linked.n and 0 <= at[1] < linked.bands and -1 <= at[2] < at[0]):
         raise ValueError("at does not point into the documents")
     if left is not None:
@@ -569,7 +561,6 @@ def share_first(
         uint8 (m,), written: 0 or 1.
     """
     cdef Bands linked
-    cdef Memory parts[5]
     cdef Py_ssize_t pairs = left.shape[0]
     cdef Py_ssize_t done
     if right.shape[0] != pairs or band.shape[0] != pairs or first.shape[0] != pairs:
@@ -578,12 +569,10 @@ def share_first(
         raise ValueError(f"bands must be at least 1, got {bands}")
     check_band_rows(0, bands, rows, signatures.shape[1])
     memory_of_rows(signatures, "signatures")
-    parts[0] = memory_of(first, "first")
-    parts[1] = memory_of(left, "left")
-    parts[2] = memory_of(right, "right")
-    parts[3] = memory_of(band, "band")
-    parts[4] = memory_of(documents, "documents")
-    check_apart(parts, 5, 1, "first, left, right, band and documents")
+    memory_of(left, "left")
+    memory_of(right, "right")
+    memory_of(band, "band")
+    memory_of(documents, "documents")
     if pairs == 0:
         return
     linked.signed = signatures.shape[0]
@@ -824,38 +813,33 @@ cdef int check_rule(int mode) except -1:
     return 0 if mode == BY_CONTAINMENT else check_mode(mode)
 
 
-cdef int hold_input(
-    Memory* held, const int32_t[:, ::1] root, const uint32_t[:, ::1] signatures,
+cdef int check_input(
+    const int32_t[:, ::1] root, const uint32_t[:, ::1] signatures,
     const int64_t[::1] document, const uint8_t[::1] fixed, const uint8_t[:, ::1] role,
 ) except -1:
-    # Writes where the five arrays are that a Keeper reads; without `role`, `fixed` once more.
-    held[0] = memory_of_rows(root, "root")
-    held[1] = memory_of_rows(signatures, "signatures")
-    held[2] = memory_of(document, "document")
-    held[3] = held[4] = memory_of(fixed, "fixed")
+    if not root.shape[0] == document.shape[0] == fixed.shape[0] or root.shape[0] > 0x7FFFFFFF:
+        raise ValueError("root, document and fixed need the same number of documents")
+    memory_of_rows(root, "root")
+    memory_of_rows(signatures, "signatures")
+    memory_of(document, "document")
     if role is not None:
         if role.shape[0] != root.shape[0] or role.shape[1] != root.shape[1]:
             raise ValueError("role needs one number for each one in root")
-        held[4] = memory_of_rows(role, "role")
     return 0
 
 
 cdef int check_state(
     int32_t[:, ::1] chain, uint8_t[:, ::1] filled, Py_ssize_t bands,
-    const int64_t[::1] document, Py_ssize_t signed_rows, const Memory* held,
+    const int64_t[::1] document, Py_ssize_t signed_rows,
 ) except -1:
     # Checks the documents and what a Keeper writes, made by others; empties the buckets.
-    cdef Memory parts[7]
     cdef Py_ssize_t i, n = document.shape[0]
     if not chain.shape[0] == filled.shape[0] == n or not chain.shape[1] == filled.shape[1] == bands:
         raise ValueError(f"empty made an array of another shape than ({n}, {bands})")
-    parts[0] = memory_of_rows(chain, "chain")
-    parts[1] = memory_of_rows(filled, "filled")
-    memcpy(&parts[2], held, 5 * sizeof(Memory))
+    memory_of_rows(chain, "chain")
     for i in range(n):
         if not 0 <= document[i] < signed_rows:
             raise ValueError("document points outside the signatures")
-    check_apart(parts, 7, 2, "what empty made and what the Keeper holds")
     filled[:] = 0
     return 0
 
@@ -895,7 +879,6 @@ cdef class Keeper:
     """
 
     cdef Buckets s
-    cdef Memory[5] held             # root, signatures, document, fixed, role or fixed
     cdef object owners
 
     def __cinit__(
@@ -909,13 +892,11 @@ cdef class Keeper:
         cdef int32_t[:, ::1] chain
         cdef uint8_t[:, ::1] filled
         cdef int32_t[::1] position
-        if not root.shape[0] == n == fixed.shape[0] or n > 0x7FFFFFFF:
-            raise ValueError("root, document and fixed need the same number of documents")
         check_rule(mode)
         check_threshold(threshold)
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
-        hold_input(self.held, root, signatures, document, fixed, role)
+        check_input(root, signatures, document, fixed, role)
         s.n = n
         s.signed, s.k = signatures.shape[0], signatures.shape[1]
         s.threshold = threshold
@@ -933,7 +914,7 @@ cdef class Keeper:
             raise ValueError(f"root points outside the documents, or to no root, at {wrong}")
         chain = empty((n, s.bands), np.int32)
         filled = empty((n, s.bands), np.uint8)
-        check_state(chain, filled, s.bands, document, s.signed, self.held)
+        check_state(chain, filled, s.bands, document, s.signed)
         position = np.full(n, -1, np.int32)
         self.owners = root, signatures, document, fixed, role, chain, filled, position
         s.chain = &chain[0, 0]
@@ -944,12 +925,6 @@ cdef class Keeper:
         if role is not None:  # NULL until then
             s.role = &role[0, 0]
         s.position = &position[0]
-
-    cdef int check_held(self, Memory written, str name) except -1:
-        cdef Memory parts[6]
-        parts[0] = written
-        memcpy(&parts[1], self.held, 5 * sizeof(Memory))
-        return check_apart(parts, 6, 1, f"{name} and what the Keeper holds")
 
     cdef Buckets begin(self, Py_ssize_t steps) except *:
         # A call's own view, so that several threads can decide on different families: with room for
@@ -989,17 +964,13 @@ cdef class Keeper:
         offsets
             int64 (last - first + 1,), written: where each one's candidates begin and end.
         """
-        cdef Memory parts[2]
         cdef Py_ssize_t most = min(REMEMBERED * self.s.bands, self.s.n, self.s.candidates.limit)
         cdef Py_ssize_t done
         check_range(first, last, self.s.n)
         if offsets.shape[0] != last - first + 1 or out.shape[0] < most:
             raise ValueError("out or offsets too short")
-        parts[0] = memory_of(out, "out")
-        parts[1] = memory_of(offsets, "offsets")
-        check_apart(parts, 2, 2, "out and offsets")
-        self.check_held(parts[0], "out")
-        self.check_held(parts[1], "offsets")
+        memory_of(out, "out")
+        memory_of(offsets, "offsets")
         cdef Buckets s = self.begin(steps)
         with nogil:
             done = put_candidates(
@@ -1027,22 +998,14 @@ cdef class Keeper:
         hit, similarity
             int32 and float64 (last - first,), written.
         """
-        cdef Memory parts[7]
         cdef Py_ssize_t i
         check_range(first, last, self.s.n)
         check_offsets(offsets, last - first, candidates.shape[0], "offsets")
         if hit.shape[0] != last - first or similarity.shape[0] != last - first:
             raise ValueError("hit and similarity need one element per document")
-        parts[0] = memory_of(hit, "hit")
-        parts[1] = memory_of(similarity, "similarity")
-        parts[2] = memory_of(candidates, "candidates")
-        parts[3] = memory_of(offsets, "offsets")
-        parts[4] = memory_of(words, "words")
-        parts[5] = memory_of(start, "start")
-        parts[6] = memory_of(count, "count")
-        check_apart(parts, 7, 2, "hit, similarity and what is read")
-        self.check_held(parts[0], "hit")
-        self.check_held(parts[1], "similarity")
+        memory_of(hit, "hit")
+        memory_of(similarity, "similarity")
+        memory_of(candidates, "candidates")
         for i in range(offsets[0], offsets[last - first]):
             if not 0 <= candidates[i] < self.s.n:
                 raise ValueError("candidates point outside the documents")
@@ -1073,20 +1036,11 @@ cdef class Keeper:
         decided on; here they become final: -1 = kept. `unsure`, uint8 (last - first,), is
         written: 1 where a document was kept that could not be compared with every candidate.
         """
-        cdef Memory parts[6]
-        cdef int i
         check_range(first, last, self.s.n)
         if not hit.shape[0] == similarity.shape[0] == unsure.shape[0] == last - first:
             raise ValueError("hit, similarity and unsure need one element per document")
-        parts[0] = memory_of(hit, "hit")
-        parts[1] = memory_of(similarity, "similarity")
-        parts[2] = memory_of(unsure, "unsure")
-        parts[3] = memory_of(words, "words")
-        parts[4] = memory_of(start, "start")
-        parts[5] = memory_of(count, "count")
-        check_apart(parts, 6, 3, "hit, similarity, unsure and the sets")
-        for i in range(3):
-            self.check_held(parts[i], "hit, similarity, unsure")
+        memory_of(hit, "hit")
+        memory_of(similarity, "similarity")
         cdef Sets sets = self.sets(words, start, count)
         if not 0 <= done <= last - first:
             raise ValueError(f"done must lie between 0 and {last - first}, got {done}")

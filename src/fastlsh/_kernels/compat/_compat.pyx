@@ -15,9 +15,7 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 
 import numpy as np
 
-from fastlsh._kernels.common.checks cimport (
-    Memory, check_aligned, check_apart, check_offsets, memory_of, memory_of_rows,
-)
+from fastlsh._kernels.common.checks cimport check_aligned, check_offsets, memory_of, memory_of_rows
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.compat.functions cimport Functions
@@ -343,7 +341,6 @@ cdef class Permutations:
         cdef uint32_t[::1] rows_32
         cdef uint64_t[::1] rows_64
         cdef Functions functions = self.functions()
-        cdef Memory parts[2]
         cdef Py_ssize_t total, room
         cdef const void* from_ = NULL
         cdef void* to = NULL
@@ -354,7 +351,7 @@ cdef class Permutations:
             total = hashes_32.shape[0]
             room = rows_32.shape[0]
             memory_of(hashes_32, "hashes")
-            parts[0] = memory_of(rows_32, "rows")
+            memory_of(rows_32, "rows")
             from_ = &hashes_32[0] if total else NULL
             to = &rows_32[0] if room else NULL
         else:
@@ -363,14 +360,12 @@ cdef class Permutations:
             total = hashes_64.shape[0]
             room = rows_64.shape[0]
             memory_of(hashes_64, "hashes")
-            parts[0] = memory_of(rows_64, "rows")
+            memory_of(rows_64, "rows")
             from_ = &hashes_64[0] if total else NULL
             to = &rows_64[0] if room else NULL
         if offsets is not None:
             n = offsets.shape[0] - 1
             check_offsets(offsets, n, total, "offsets")
-            parts[1] = memory_of(offsets, "offsets")
-            check_apart(parts, 2, 1, "rows and offsets")
         if room // self.k != n or room % self.k:
             raise ValueError(f"rows has {room} elements, expected {n} * {self.k}")
         if total == 0 or n == 0:

@@ -9,8 +9,7 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 from fastlsh._kernels.candidates.bandkeys cimport band_key, four_band_keys, is_empty_row
 from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.checks cimport (
-    Memory, check_apart, check_band_rows, check_offsets, check_range, check_threshold, memory_of,
-    memory_of_rows,
+    check_band_rows, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.mixing cimport fmix64
@@ -1411,13 +1410,10 @@ def link_ids(
     table
         uint64 (size,), size > n, zeros; written: hash and number of the ids.
     """
-    cdef Memory parts[3]
     cdef Py_ssize_t entered
     cdef Names names = names_of(data, offsets, n, table.shape[0])
-    parts[0] = memory_of(table, "table")
-    parts[1] = memory_of(data, "data")
-    parts[2] = memory_of(offsets, "offsets")
-    check_apart(parts, 3, 1, "table, data and offsets")
+    memory_of(table, "table")
+    memory_of(offsets, "offsets")
     if not is_zero(&table[0], table.shape[0]):
         raise ValueError("the table is not empty")
     with nogil:
@@ -1927,10 +1923,8 @@ cdef class BandTables(TableMemory):
 
     def copy_rows(self, const int64_t[::1] numbers not None, uint32_t[:, ::1] out not None):
         """Copy the signatures of some numbers."""
-        cdef Memory parts[2]
-        parts[0] = memory_of_rows(out, "out")
-        parts[1] = memory_of(numbers, "numbers")
-        check_apart(parts, 2, 1, "out and numbers")
+        memory_of_rows(out, "out")
+        memory_of(numbers, "numbers")
         if out.shape[0] != numbers.shape[0] or out.shape[1] != self.t.k:
             raise ValueError(f"out needs the shape ({numbers.shape[0]}, {self.t.k})")
         if not numbers.shape[0]:
@@ -2004,15 +1998,12 @@ cdef class BandTables(TableMemory):
         """
         cdef Stream stream
         cdef bint done = False
-        cdef Memory parts[3]
         cdef Py_ssize_t before
         cdef Question question = self.asked(
             signatures, hashes, offsets, first, last, mode, threshold, reader
         )
-        parts[0] = memory_of(fresh, "fresh")
-        parts[1] = memory_of(matches, "matches")
-        parts[2] = memory_of(offsets, "offsets")
-        check_apart(parts, 3, 2, "fresh, matches and offsets")
+        memory_of(matches, "matches")
+        memory_of(offsets, "offsets")
         if fresh.shape[0] != signatures.shape[0]:
             raise ValueError("fresh needs one element per document")
         if matches is not None and matches.shape[0] != signatures.shape[0]:
@@ -2145,7 +2136,6 @@ cdef class BandTables(TableMemory):
         halt
             uint8 (1,): another thread writes 1 into it to stop this call.
         """
-        cdef Memory parts[4]
         cdef Answers answers
         cdef int state = PAUSE
         cdef Question question = self.asked(
@@ -2153,11 +2143,9 @@ cdef class BandTables(TableMemory):
         )
         if counts.shape[0] != last - first or out.shape[0] < 1 or out.shape[1] != 2:
             raise ValueError("counts needs one element per document, out the shape (room, 2)")
-        parts[0] = memory_of_rows(out, "out")
-        parts[1] = memory_of(counts, "counts")
-        parts[2] = memory_of(offsets, "offsets")
-        parts[3] = memory_of(halt, "halt")
-        check_apart(parts, 4, 2, "out, counts, offsets and halt")
+        memory_of_rows(out, "out")
+        memory_of(counts, "counts")
+        memory_of(offsets, "offsets")
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
         if halt.shape[0] != 1:

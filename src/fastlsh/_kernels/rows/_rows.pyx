@@ -5,9 +5,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy, memset
 
-from fastlsh._kernels.common.checks cimport (
-    Memory, check_apart, check_offsets, memory_of, memory_of_rows,
-)
+from fastlsh._kernels.common.checks cimport check_offsets, memory_of, memory_of_rows
 from fastlsh._kernels.json.masks cimport at_least, equal, first_bit
 from fastlsh._kernels.json.rows cimport (
     ABSENT as _ABSENT, INTEGER as _INTEGER, LONG_REAL as _LONG_REAL, MESSAGES,
@@ -323,15 +321,9 @@ def json_lines(
     cdef Py_ssize_t total = _PADDING
     cdef Py_ssize_t n = rows.shape[0]
     cdef Py_ssize_t count
-    cdef Memory[6] parts
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
-    parts[0] = memory_of(out, "out")
-    parts[1] = memory_of_rows(kinds, "kinds")
-    parts[2] = memory_of_rows(members, "members")
-    parts[3] = memory_of(data, "data")
-    parts[4] = memory_of(bounds, "bounds")
-    parts[5] = memory_of(rows, "rows")
-    check_apart(parts, 6, 3, "out, kinds, members and what is read")
+    memory_of_rows(members, "members")
+    memory_of(rows, "rows")
     make_wanted(&wanted, keys, texts, labels, join_with, roles)
     count = wanted.n - texts + 1
     total += n * (texts - 1) * wanted.join.size
@@ -459,14 +451,9 @@ def object_ends(
     cdef uint8_t first
     cdef Py_ssize_t i, made
     cdef Py_ssize_t n = rows.shape[0]
-    cdef Memory[5] parts
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
-    parts[0] = memory_of(ends, "ends")
-    parts[1] = memory_of(doubtful, "doubtful")
-    parts[2] = memory_of(data, "data")
-    parts[3] = memory_of(bounds, "bounds")
-    parts[4] = memory_of(rows, "rows")
-    check_apart(parts, 5, 2, "ends, doubtful and what is read")
+    memory_of(ends, "ends")
+    memory_of(rows, "rows")
     if len(names) > _MOST_KEYS or None in names:
         raise ValueError(f"names must be at most {_MOST_KEYS}, none of them None")
     if ends.shape[0] != n or doubtful.shape[0] != n:
@@ -616,14 +603,9 @@ def value_places(
     cdef Key sought
     cdef int made
     cdef Py_ssize_t n = rows.shape[0]
-    cdef Memory[5] parts
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
-    parts[0] = memory_of_rows(places, "places")
-    parts[1] = memory_of(plain, "plain")
-    parts[2] = memory_of(data, "data")
-    parts[3] = memory_of(bounds, "bounds")
-    parts[4] = memory_of(rows, "rows")
-    check_apart(parts, 5, 2, "places, plain and what is read")
+    memory_of_rows(places, "places")
+    memory_of(rows, "rows")
     if places.shape[0] != n or places.shape[1] != 2 or plain.shape[0] != n:
         raise ValueError(f"places must have the shape ({n}, 2), and plain {n} items")
     check_rows(rows, bounds.shape[0] - 1)
@@ -791,15 +773,12 @@ def json_strings(
     cdef Py_ssize_t i
     cdef Py_ssize_t n = texts.n
     cdef Py_ssize_t total
-    cdef Memory[2] parts
     cdef uint8_t[127] sizes
     cdef bytes escapes      # of each text; whatever happens to `plain`, the sizes stay right
     cdef bytes joined
     cdef uint8_t* flags
     cdef uint8_t* out
-    parts[0] = memory_of(offsets, "offsets")
-    parts[1] = memory_of(plain, "plain")
-    check_apart(parts, 2, 1, "offsets and plain")
+    memory_of(offsets, "offsets")
     if texts.tokens:
         raise ValueError("ids of tokens are no texts")
     if plain.shape[0] != n or offsets.shape[0] != n + 1:
@@ -1159,14 +1138,9 @@ def delimited_fields(
     cdef Py_ssize_t total = 0
     cdef Py_ssize_t i
     cdef bint usual
-    cdef Memory[5] parts
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
-    parts[0] = memory_of(out, "out")
-    parts[1] = memory_of_rows(members, "members")
-    parts[2] = memory_of(data, "data")
-    parts[3] = memory_of(bounds, "bounds")
-    parts[4] = memory_of(rows, "rows")
-    check_apart(parts, 5, 2, "out, members and what is read")
+    memory_of_rows(members, "members")
+    memory_of(rows, "rows")
     if PyBytes_GET_SIZE(delimiter) != 1 or delimiter in (b'"', b"\r", b"\n", b"\0"):
         raise ValueError("delimiter must be one byte, and no quote, line end or NUL")
     if not 0 < len(columns) <= MOST_COLUMNS:

@@ -11,9 +11,7 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 
 from bisect import bisect_right
 
-from fastlsh._kernels.common.checks cimport (
-    Memory, check_aligned, check_apart, check_offsets, memory_of, memory_of_rows,
-)
+from fastlsh._kernels.common.checks cimport check_aligned, check_offsets, memory_of, memory_of_rows
 from fastlsh._kernels.text.decoding cimport decode_span, width_of
 from fastlsh._kernels.text.encoding cimport put_utf8_point
 from fastlsh._kernels.text.ids cimport id_at
@@ -809,12 +807,9 @@ def pack_texts(
     words
         uint64, written.
     """
-    cdef Memory parts[2]
     cdef bint fits
     check_offsets(offsets, spans.n, words.shape[0], "offsets")
-    parts[0] = memory_of(words, "words")
-    parts[1] = memory_of(offsets, "offsets")
-    check_apart(parts, 2, 1, "words and offsets")
+    memory_of(words, "words")
     if not spans.n or not words.shape[0]:
         fits = spans.n == 0 or all_empty(spans.at, spans.n)
     else:
