@@ -29,7 +29,7 @@ def batch_size(texts: Texts) -> int:
     n = len(texts)
     if n < 2:
         return 1
-    sample = np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
+    sample = np.arange(min(n, 64)) * n // min(n, 64)
     lengths = np.empty(len(sample), np.int64)
     texts.take(sample, True).lengths(lengths)
     return int(np.clip(BATCH_CHARACTERS // (int(lengths.mean()) + 1), 1, MAX_BATCH))

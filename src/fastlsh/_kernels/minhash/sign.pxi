@@ -5,9 +5,13 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastlsh._kernels.candidates.bandkeys cimport band_key, is_empty_row
+from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.minhash.signer cimport FSS, Signer
 from fastlsh._kernels.text._texts cimport Span
 from fastlsh._kernels.text.source cimport Hashing, Source, element
+
+cdef enum:
+    FETCHED = 4096      # bytes of a text
 
 
 cdef void sign(
@@ -27,6 +31,17 @@ cdef void sign(
         keys[band * how.stride] = 0 if empty else band_key(row + band * how.rows, how.rows, band)
 
 
+cdef inline void fetch_text(const Span* span) noexcept nogil:
+    # The text is needed when that of its predecessor has been signed. The processor itself fetches
+    # most of a long text.
+    cdef const char* text = <const char*> span.text
+    cdef Py_ssize_t place = 0
+    cdef Py_ssize_t size = min(span.length * span.kind, <Py_ssize_t> FETCHED)
+    while place < size:
+        prefetch(text + place)
+        place += 64
+
+
 cdef void sign_texts(
     const Span* at, Py_ssize_t n, const Hashing* plan, const Signer* how, uint64_t* window,
     uint32_t* rows, uint64_t* keys
@@ -34,6 +49,8 @@ cdef void sign_texts(
     cdef Source source
     cdef Py_ssize_t i
     for i in range(n):
+        if i + 1 < n:
+            fetch_text(at + i + 1)
         open_text(&source, plan, at + i, window)
         sign(&source, how, rows + i * how.k, keys + i if how.bands else NULL)
 

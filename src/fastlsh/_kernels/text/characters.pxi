@@ -2,6 +2,7 @@
 # With keyed.pxi.
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memmove
 
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, Mixer, finish
@@ -65,37 +66,39 @@ cdef void roll(
     state[0] = h
 
 
-cdef void roll_four(
-    const Hashing* plan, const code_unit* text, Source* s, Py_ssize_t n, uint64_t* out
+cdef noinline_void roll_four(
+    const Hashing* plan, const code_unit* text, Py_ssize_t apart, uint64_t* state, Py_ssize_t n,
+    uint64_t* out
 ) noexcept nogil:
-    # Four chains hide the latency of the multiplication.
-    cdef const code_unit* t0 = text + s.at[0]
-    cdef const code_unit* t1 = text + s.at[1]
-    cdef const code_unit* t2 = text + s.at[2]
-    cdef const code_unit* t3 = text + s.at[3]
-    cdef Py_ssize_t last = plan.size - 1
-    cdef uint64_t h0 = s.state[0]
-    cdef uint64_t h1 = s.state[1]
-    cdef uint64_t h2 = s.state[2]
-    cdef uint64_t h3 = s.state[3]
+    # Four chains hide the latency of the multiplication. They are equally far apart, in the text
+    # and in `out`, so that all addresses and chains together stay in registers.
+    cdef const code_unit* head = text + (plan.size - 1)
+    cdef Py_ssize_t far = 3 * apart
+    cdef uint64_t h0 = state[0]
+    cdef uint64_t h1 = state[1]
+    cdef uint64_t h2 = state[2]
+    cdef uint64_t h3 = state[3]
     cdef Py_ssize_t i
     for i in range(n):
-        h0 = h0 * CHARACTER_BASE + entering(plan, t0[i + last])
-        h1 = h1 * CHARACTER_BASE + entering(plan, t1[i + last])
-        h2 = h2 * CHARACTER_BASE + entering(plan, t2[i + last])
-        h3 = h3 * CHARACTER_BASE + entering(plan, t3[i + last])
-        out[i] = h0
-        out[i + n] = h1
-        out[i + 2 * n] = h2
-        out[i + 3 * n] = h3
-        h0 -= leaving(plan, t0[i])
-        h1 -= leaving(plan, t1[i])
-        h2 -= leaving(plan, t2[i])
-        h3 -= leaving(plan, t3[i])
-    s.state[0] = h0
-    s.state[1] = h1
-    s.state[2] = h2
-    s.state[3] = h3
+        h0 = h0 * CHARACTER_BASE + entering(plan, head[0])
+        h1 = h1 * CHARACTER_BASE + entering(plan, head[apart])
+        h2 = h2 * CHARACTER_BASE + entering(plan, head[2 * apart])
+        h3 = h3 * CHARACTER_BASE + entering(plan, head[far])
+        out[0] = h0
+        out[<int> STEP] = h1
+        out[2 * <int> STEP] = h2
+        out[3 * <int> STEP] = h3
+        h0 -= leaving(plan, text[0])
+        h1 -= leaving(plan, text[apart])
+        h2 -= leaving(plan, text[2 * apart])
+        h3 -= leaving(plan, text[far])
+        head += 1
+        text += 1
+        out += 1
+    state[0] = h0
+    state[1] = h1
+    state[2] = h2
+    state[3] = h3
 
 
 cdef noinline_void finish_block(
@@ -116,7 +119,9 @@ cdef Py_ssize_t next_characters(Source* s, uint64_t* block, code_unit* tag) noex
         if s.plan.keyed != NULL:
             roll_four_keyed(s.plan, text, s, n, block)
         else:
-            roll_four(s.plan, text, s, n, block)
+            roll_four(s.plan, text + s.at[0], s.at[1] - s.at[0], s.state, n, block)
+            for i in range(1, 4 if n < STEP else 0):
+                memmove(block + i * n, block + i * STEP, n * sizeof(uint64_t))
         for i in range(4):
             s.at[i] += n
         s.steps -= n
