@@ -234,7 +234,7 @@ def warn_of_short_shingles(
         return False
     longer = (size for size in LONGER[:-1] if size > shingler.size)
     fitting = (size for size in longer if not _in_vain(similar(size) - copied, lsh))
-    half = float(np.median(chance))
+    half = _median(chance)
     warn_caller(
         f"shingles of {shingler.size} characters are short for these texts: by chance, half of all "
         f"pairs have a similarity of {half:.2f} or more, and {lsh.probability(half):.1%} of such "
@@ -246,9 +246,12 @@ def warn_of_short_shingles(
 
 def _in_vain(similarities: NDArray[np.float64], lsh: LSHParams) -> bool:
     """Whether too many pairs as similar as the median one become candidates."""
-    if not len(similarities):
-        return False
-    return lsh.probability(max(float(np.median(similarities)), 0.0)) >= IN_VAIN
+    return len(similarities) > 0 and lsh.probability(_median(similarities)) >= IN_VAIN
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    """Return the median, at least 0; `numpy.median` would import the module of masked arrays."""
+    return max(float(np.sort(values)[(len(values) - 1) // 2 : len(values) // 2 + 1].mean()), 0.0)
 
 
 def random_pairs(signatures: NDArray[np.uint32], count: int) -> NDArray[np.int64]:
