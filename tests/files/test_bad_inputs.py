@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from combinations import every
-from fastlsh import InputError, deduplicate_files, overlap_files
+from fastlsh import InputError, deduplicate_files, near_duplicate_files, overlap_files
 from fastlsh.cli import main
 from fastlsh.files.disk import gather, link, sign
 from fastlsh.files.run.run import Run
 from fastlsh.files.tasks import dedup as on_disk
 from in_stages import stages_of
 from jobs import JOBS, Job
+from refusals import refuses
 from shards import content_of, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
@@ -27,6 +28,34 @@ def test_what_is_no_path(wrong):
     named = "paths must be str or os.PathLike, one or several, got (int|NoneType|bytes)$"
     with pytest.raises(TypeError, match=named):
         deduplicate_files(wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"text": 5}, ValueError, "text must name a column, not 5"),
+        ({"id": 5}, ValueError, "id must name a column, not 5"),
+        ({"priority": 5}, ValueError, "priority must name a column, not 5"),
+        ({"within": 5}, ValueError, "each option for columns must name a column, not 5"),
+        ({"delimiter": 5}, ValueError, "the delimiter must be one character .* not 5"),
+        ({"encoding": 5}, ValueError, "unknown encoding 5"),
+        ({"memory": True}, TypeError, "memory must be a number of bytes or a text like '4G'"),
+        ({"memory": 1e9}, TypeError, "memory must be a number of bytes or a text like '4G'"),
+        ({"report": 5}, TypeError, "expected str, bytes or os.PathLike object, not int"),
+        ({"removed": ["a", "b"]}, TypeError, "expected str, bytes or os.PathLike object, not list"),
+    ],
+)
+def test_values_of_another_type(tmp_path, wrong, error, message):
+    path = tmp_path / "a.csv"
+    path.write_text("text\na\n")
+    refuses(error, message, deduplicate_files, path, tmp_path / "o.csv", **wrong)
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_an_output_is_not_a_list(tmp_path):
+    inputs = outputs = [tmp_path / "a", tmp_path / "b"]
+    for function in (near_duplicate_files, overlap_files):
+        refuses(TypeError, "got list", function, inputs, outputs)
 
 
 @pytest.fixture

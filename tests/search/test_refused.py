@@ -127,6 +127,7 @@ TYPES = {
     ],
     decontaminate: [
         ({"items": "a question"}, "items must be a list of items, got str"),
+        ({"items": 5}, "items must be a list of items, got int"),
         ({"items": [3]}, "item 0 is of type int, expected str or a mapping of fields"),
         ({"items": [{"a": 3}]}, "item 0 has a value of type int in the field 'a'"),
         ({"join": 3}, "join must be a str, got int"),

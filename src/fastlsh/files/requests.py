@@ -191,10 +191,7 @@ class EngineOptions:
             and "finish" have one part only.
         """
         share = check_stage(stage, part)
-        if memory is None:
-            size = max(free_memory() // 2, LEAST)
-        else:
-            size = parse_memory(memory) if isinstance(memory, str) else int(memory)
+        size = max(free_memory() // 2, LEAST) if memory is None else parse_memory(memory)
         chosen = Engine(check_choice(engine, "engine"))
         folder = None if work is None else os.fspath(work)
         if stage is not None:

@@ -1,7 +1,7 @@
 """All paths of a run, compared before any of them is opened, and whether outputs can be written."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from fastlsh.errors import InputError
@@ -128,13 +128,10 @@ class RunPaths:
             inside = os.path.join(os.curdir, named) if named == filesystems.STANDARD else named
             self._read.append(_used(name, inside))
 
-    def writes(
-        self, name: str, paths: Path | Iterable[Path] | None, what: str = "the output"
-    ) -> None:
+    def writes(self, name: str, paths: Path | list[str] | None, what: str = "the output") -> None:
         """Add files that are written; None is none."""
-        if paths is None or isinstance(paths, (str, os.PathLike)):
-            paths = [] if paths is None else [paths]
-        self._written += [_used(name, path, what) for path in paths]
+        listed = paths if isinstance(paths, list) else [] if paths is None else [paths]
+        self._written += [_used(name, path, what) for path in listed]
 
     def changes(self, name: str, path: str | None) -> None:
         """Add an index, which has further files beside it if it is a database of this machine."""

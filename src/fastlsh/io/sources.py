@@ -2,9 +2,9 @@
 
 import codecs
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from fastlsh.errors import InputError
 from fastlsh.io.errors import listed
@@ -58,18 +58,17 @@ class Options:
             "".encode(self.encoding)
             # Bytes that are no text must not end the decoding, as they do in "idna".
             codecs.getincrementaldecoder(self.encoding)("surrogateescape").decode(b"a")
-        except (LookupError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise ValueError(f"unknown encoding {self.encoding!r}") from error
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
+        mark = self.delimiter
+        if mark is not None and not (isinstance(mark, str) and re.fullmatch(r'[^"\r\n]', mark)):
             raise ValueError(
                 f"the delimiter must be one character and no quote or line end,"
                 f" not {self.delimiter!r}"
             )
-        for name in ("id", "priority", "counts", "labels"):
-            value = getattr(self, name)
-            if value == "" or (isinstance(value, tuple) and "" in value):
-                shown = "each option for columns" if isinstance(value, tuple) else name
-                raise ValueError(f"{shown} must name a column, not ''")
+        _check_names("id", "column", () if self.id is None else (self.id,))
+        _check_names("priority", "column", () if self.priority is None else (self.priority,))
+        _check_names("each option for columns", "column", (*self.counts, *self.labels))
         if self.split not in (None, *SPLIT):
             raise ValueError(f"split is {' or '.join(map(repr, SPLIT))}, not {self.split!r}")
 
@@ -100,16 +99,22 @@ def _names(name: str, value: str | Sequence[str] | None) -> str | tuple[str, ...
     """Return one or several names, which differ; one column as a string."""
     if value is None:
         return None
-    names = (value,) if isinstance(value, str) else tuple(value)
+    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     kind = "column" if name == "text" else "role"
     if not names:
         raise ValueError(f"{name} must name a {kind}, not {value!r}")
+    _check_names(name, kind, names)
     for item in names:
-        if not isinstance(item, str) or not item:
-            raise ValueError(f"{name} must name a {kind}, not {item!r}")
         if names.count(item) > 1:
             raise ValueError(f"{name} names the {kind} {item!r} {names.count(item)} times")
     return names[0] if name == "text" and len(names) == 1 else names
+
+
+def _check_names(name: str, kind: str, names: Sequence[Any]) -> None:
+    """Raise ValueError unless all of the names are strings, and none is empty."""
+    for item in names:
+        if not isinstance(item, str) or not item:
+            raise ValueError(f"{name} must name a {kind}, not {item!r}")
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class Items(NamedTuple):
     @classmethod
     def of(cls, items: Iterable[Any]) -> "Items":
         """Take the fields of items: texts, or mappings of names to texts or to lists of texts."""
-        if isinstance(items, (str, bytes, Mapping)):
+        if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
             raise TypeError(f"items must be a list of items, got {type(items).__name__}")
         named_fields: list[list[tuple[str, str]]] = []
         for number, item in enumerate(items):

@@ -128,7 +128,7 @@ def overlap_files(
     check_pair_stage(request.engine.stage, "an overlap")
     if source is None:
         check_data_sets(request.inputs)
-    target, page = (None if path is None else paths(path)[0] for path in (output, report))
+    target, page = (None if path is None else paths([path])[0] for path in (output, report))
     search = OverlapSearch(request.inputs, source, target, page, max_pairs)
     return prepared(
         request, target or STANDARD, lambda request: _planned(request, search),
