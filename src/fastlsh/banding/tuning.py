@@ -5,6 +5,7 @@ from functools import cached_property
 
 from fastlsh.arguments import check_integer
 from fastlsh.banding.params import LSHParams, probability_text
+from fastlsh.parallel import aligned
 
 _BAR = 40
 
@@ -173,26 +174,14 @@ def _sentence(params: LSHParams, threshold: float) -> str:
 
 def _choice_lines(choices: dict[str, LSHParams], threshold: float) -> list[str]:
     """Return a table of what each rule chooses and what that would do."""
-    low, high = threshold / 2, (1 + threshold) / 2
-    rows: list[tuple[str, ...]] = [
-        ("rule", "b x r", "steep",
-         *(f"P({_similarity_text(s)})" for s in (low, threshold, high)), "false+", "false-")
-    ]  # fmt: skip
+    levels = threshold / 2, threshold, (1 + threshold) / 2
+    chances = [f"P({_similarity_text(level)})" for level in levels]
+    rows = [["rule", "b x r", "steep", *chances, "false+", "false-"]]
     for name, params in choices.items():
-        rows.append(
-            (
-                name,
-                f"{params.bands} x {params.rows}",
-                f"{params.threshold:.3f}",
-                *(probability_text(params, s) for s in (low, threshold, high)),
-                f"{params.false_positive_area(threshold):.4f}",
-                f"{params.false_negative_area(threshold):.4f}",
-            )
-        )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    gap = "  " if sum(widths) + 2 * len(widths) <= 80 else " "  # columns of a terminal
-    return [
-        f"{first:<{widths[0]}}{gap}"
-        + gap.join(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
-        for first, *rest in rows
-    ]
+        chances = [probability_text(params, level) for level in levels]
+        areas = params.false_positive_area(threshold), params.false_negative_area(threshold)
+        shape, steep = f"{params.bands} x {params.rows}", f"{params.threshold:.3f}"
+        rows.append([name, shape, steep, *chances, *(f"{area:.4f}" for area in areas)])
+    lines = aligned(rows, left=1)
+    fits = len(lines[0]) <= 78  # with room at the end of a line of a terminal
+    return lines if fits else aligned(rows, left=1, gap=" ")

@@ -6,16 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from fastlsh.banding import LSHParams
 from fastlsh.evaluation.measure import evaluate_each
-from fastlsh.evaluation.result import (
-    Evaluation,
-    aligned,
-    documents_line,
-    number,
-    share_and_interval,
-)
+from fastlsh.evaluation.result import Evaluation, documents_line, number, share_and_interval
 from fastlsh.html import escaped
 from fastlsh.keywords import made, shares, taken
-from fastlsh.parallel import RunOptions, plural
+from fastlsh.parallel import RunOptions, aligned, plural
 from fastlsh.parameters import SearchParams
 
 if TYPE_CHECKING:

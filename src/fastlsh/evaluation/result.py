@@ -8,7 +8,7 @@ from typing import Any
 from fastlsh.banding import LSHParams
 from fastlsh.evaluation.data import EstimatorError, Share, SimilarityBin, or_null
 from fastlsh.html import escaped
-from fastlsh.parallel import plural
+from fastlsh.parallel import aligned, plural
 from fastlsh.results import Pairs
 from fastlsh.texts import Shingler
 
@@ -193,15 +193,6 @@ def _answered(result: Evaluation) -> Iterator[tuple[str, ...]]:
 
 def _similarity(step: SimilarityBin) -> str:
     return f"{step.low:g}" if step.low == step.high else f"{step.low:g} to {step.high:g}"
-
-
-def aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Return a line per row, with the cells of each column right-aligned."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    ]
 
 
 def share_and_interval(share: Share) -> str:

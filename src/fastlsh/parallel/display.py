@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from time import monotonic, perf_counter
@@ -172,6 +172,18 @@ def plural(count: int, noun: str) -> str:
 
 
 _PLURALS = {"match": "matches"}
+
+
+def aligned(rows: Sequence[Sequence[str]], *, left: int = 0, gap: str = "  ") -> list[str]:
+    """Return a line for each row of a table; cells are at the right, of `left` columns left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        gap.join(
+            cell.ljust(width) if number < left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
 
 
 def duration(seconds: float) -> str:
