@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.arguments import check_threshold
 from fastlsh.banding import LSHParams
@@ -21,8 +22,41 @@ __all__ = [
 
 FORMATS = (".svg", ".png", ".pdf")
 
+STEPS = 500
+"""Of a curve that matplotlib draws."""
+
 CLOSE = 0.02
 """Curves that are nowhere further apart hide each other."""
+
+
+def curve_points(params: LSHParams, steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return similarities from 0 to 1, and the probability that a pair of each is found."""
+    similarity = np.linspace(0, 1, steps + 1)
+    return similarity, params.probability(similarity)
+
+
+def curve_as_svg(params: LSHParams, threshold: float) -> str:
+    """Return the S-curve with the threshold marked for a page, without matplotlib."""
+    similarity, probability = curve_points(params, 100)
+    across, down = 40 + 340 * similarity, 190 - 170 * probability
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
+    at = f"{40 + 340 * threshold:.1f}"
+    anchor = "start" if threshold < 0.2 else "end" if threshold > 0.8 else "middle"
+    ticks = "".join(
+        f'<text x="{40 + 34 * n}" y="206" text-anchor="middle">{n / 10:g}</text>'
+        f'<line class="grid" x1="{40 + 34 * n}" x2="{40 + 34 * n}" y1="20" y2="190"/>'
+        f'<text x="34" y="{194 - 17 * n}" text-anchor="end">{n / 10:g}</text>'
+        f'<line class="grid" x1="40" x2="380" y1="{190 - 17 * n}" y2="{190 - 17 * n}"/>'
+        for n in range(0, 11, 2)
+    )
+    return f"""<svg class="curve" viewBox="0 0 400 235" role="img">
+<title>The probability that a pair is found, by its similarity</title>
+{ticks}
+<line class="threshold" x1="{at}" x2="{at}" y1="20" y2="190"/>
+<text x="{at}" y="13" text-anchor="{anchor}">threshold {threshold:g}</text>
+<polyline points="{line}"/>
+<text x="210" y="228" text-anchor="middle">similarity</text>
+</svg>"""
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
@@ -85,13 +119,12 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
     if threshold is not None:
         check_threshold(threshold)
     figure, axes = _axes()
-    similarity = np.linspace(0, 1, 501)
     names: dict[LSHParams, list[str]] = {}
     for name, params in curves.items():
         names.setdefault(params, []).append(name)
     drawn: list[Any] = []
     for number, (params, of_it) in enumerate(names.items()):
-        probability = params.probability(similarity)
+        similarity, probability = curve_points(params, STEPS)
         below = sum(float(np.abs(probability - other).max()) < CLOSE for other in drawn)
         # Ten colours, then other dashes; through them, a curve below this one is seen.
         style = ("-", "--", ":", "-.")[(number // 10 + below) % 4]
@@ -133,15 +166,14 @@ def plot_evaluation(result: Evaluation | BandingComparison) -> Any:
     >>> save(figure, "evaluation.svg")
     """
     figure, axes = _axes()
-    similarity = np.linspace(0, 1, 501)
     several = isinstance(result, BandingComparison)
     evaluations = result.evaluations if isinstance(result, BandingComparison) else (result,)
     first = evaluations[0]
     for number, evaluation in enumerate(evaluations):
         colour = f"C{number}" if several else "0.5"
         name = f"{evaluation.params.bands} bands x {evaluation.params.rows} rows"
-        predicted = evaluation.params.probability(similarity)
-        axes.plot(similarity, predicted, color=colour, label=f"predicted: {name}")
+        curve = curve_points(evaluation.params, STEPS)
+        axes.plot(*curve, color=colour, label=f"predicted: {name}")
         bins = [one for one in evaluation.bins[1:] if one.candidates.total]
         points = [(one.mean, one.candidates) for one in bins]
         if several:

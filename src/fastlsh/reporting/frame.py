@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh.banding import LSHParams
 from fastlsh.html import described, escaped, shortened, whole_page
 
 MOST_TITLE, MOST_ID = 200, 80
@@ -106,31 +105,6 @@ def _bar(share: float) -> str:
         '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect width="{width:.1f}" height="10"/></svg>'
     )
-
-
-def curve(params: LSHParams, threshold: float) -> str:
-    """Return the S-curve with the threshold marked."""
-    similarity = np.linspace(0, 1, 101)
-    probability = params.probability(similarity)
-    across, down = 40 + 340 * similarity, 190 - 170 * probability
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
-    at = f"{40 + 340 * threshold:.1f}"
-    anchor = "start" if threshold < 0.2 else "end" if threshold > 0.8 else "middle"
-    ticks = "".join(
-        f'<text x="{40 + 34 * n}" y="206" text-anchor="middle">{n / 10:g}</text>'
-        f'<line class="grid" x1="{40 + 34 * n}" x2="{40 + 34 * n}" y1="20" y2="190"/>'
-        f'<text x="34" y="{194 - 17 * n}" text-anchor="end">{n / 10:g}</text>'
-        f'<line class="grid" x1="40" x2="380" y1="{190 - 17 * n}" y2="{190 - 17 * n}"/>'
-        for n in range(0, 11, 2)
-    )
-    return f"""<svg class="curve" viewBox="0 0 400 235" role="img">
-<title>The probability that a pair is found, by its similarity</title>
-{ticks}
-<line class="threshold" x1="{at}" x2="{at}" y1="20" y2="190"/>
-<text x="{at}" y="13" text-anchor="{anchor}">threshold {threshold:g}</text>
-<polyline points="{line}"/>
-<text x="210" y="228" text-anchor="middle">similarity</text>
-</svg>"""
 
 
 STEPS = 10

@@ -11,6 +11,7 @@ from fastlsh._kernels.candidates._candidates import REMEMBERED
 from fastlsh.banding import LSHParams, probability_text
 from fastlsh.explanation import shingles_text, steps
 from fastlsh.html import described, escaped
+from fastlsh.plots import curve_as_svg
 from fastlsh.reporting import frame
 from fastlsh.reporting.differences import beginning
 from fastlsh.reporting.documents import ReportedDocuments, RunCounts
@@ -112,7 +113,7 @@ def searched(
     if options and options["verify"] != "exact":
         sentence = sentence.partition(" Every")[0]
     return (
-        f'<p>{sentence}</p>{described(rows)}<div class="pair">{frame.curve(params, threshold)}'
+        f'<p>{sentence}</p>{described(rows)}<div class="pair">{curve_as_svg(params, threshold)}'
         f"{frame.bars(('similarity', 'compared with probability'), chances)}</div>"
     )
 
