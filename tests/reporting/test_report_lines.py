@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import LineDeduplication, Shingler, deduplicate_lines
-from fastlsh.reporting.clusters import LISTED, sharing
-from fastlsh.reporting.lines import NAMED, SHOWN, VARIANTS
+from fastlsh.reporting.removals import LISTED, NAMED, SHOWN, VARIANTS, Sharing
 from refusals import refuses
 from report_page import NASTY, family, words
 
@@ -92,7 +91,7 @@ def test_sharing_counts_as_a_dictionary_does(removals):
             pieces, characters = expected.get((kept, document), (0, 0))
             expected[kept, document] = pieces + 1, characters + length
     columns = np.array(removals, np.int64).reshape(-1, 3).T
-    found = sharing(*columns)
+    found = Sharing.of(*columns)
     listed = [(removals[i][0], removals[i][1]) for i in found.rows.tolist()]
     counted = list(zip(found.pieces.tolist(), found.characters.tolist(), strict=True))
     assert found.total == len(expected)

@@ -2,10 +2,11 @@
 
 from fastlsh.reporting.audit import audit_page
 from fastlsh.reporting.documents import ReportedDocuments, RunCounts
-from fastlsh.reporting.lines import LineRun, Passage, line_run, lines_page, removed_passages
+from fastlsh.reporting.lines import LineRun, line_run, lines_page
 from fastlsh.reporting.overlap import overlap_page
 from fastlsh.reporting.pairs import PairFiles, pairs_page
-from fastlsh.reporting.passages import Excerpt, PassageRun, passages_page
+from fastlsh.reporting.passages import PassageRun, passages_page
+from fastlsh.reporting.removals import Excerpt, Passage, removed_passages
 from fastlsh.reporting.write import check_report, largest_clusters_page, report, report_page
 
 __all__ = [

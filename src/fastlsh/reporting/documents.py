@@ -51,6 +51,11 @@ class RunCounts:
         return self.removed / self.documents if self.documents else 0.0
 
 
+def name_of(number: int, ids: Sequence[Any] | None) -> str:
+    """Return how a document is called: by its id or, without ids, by its number."""
+    return f"document {number:,}" if ids is None else str(ids[number])
+
+
 BATCH = 4096
 
 
@@ -96,10 +101,8 @@ class ReportedDocuments:
     def name(self, number: int) -> str:
         """Return the id of a document as HTML, cut if it is long."""
         outside = number >= len(self.inputs)
-        ids = self._ids[outside]
         position = number - len(self.inputs) if outside else number
-        name = f"document {position:,}" if ids is None else str(ids[position])
-        return frame.identifier(name, outside=outside)
+        return frame.identifier(name_of(position, self._ids[outside]), outside=outside)
 
     def short(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return who has no unit, and who has some, but fewer than a shingle; int64, ascending."""

@@ -61,6 +61,11 @@ def similarity_text(similarity: float) -> str:
     return "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
 
 
+def compared_item(name: str, similarity: float, shown: str) -> str:
+    """Return an item of a list: who it is, which is HTML, how similar, and what is shown of it."""
+    return f"<li>{name} <span>{similarity_text(similarity)}</span>{shown}</li>"
+
+
 def cells(values: Iterable[Any], tag: str = "td") -> str:
     """Return the cells of a row of a table."""
     return "".join(f"<{tag}>{value}</{tag}>" for value in values)

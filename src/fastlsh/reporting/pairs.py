@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.reporting import frame, sections
-from fastlsh.reporting.clusters import shares_table, sharing
 from fastlsh.reporting.differences import AROUND_SHARED, around_shared, beginning, compared
 from fastlsh.reporting.documents import ReportedDocuments
+from fastlsh.reporting.removals import Sharing
 from fastlsh.results import Matches, Pairs
 
 AT_ONCE = 50
@@ -90,7 +90,7 @@ def _by_file(
     share = np.nan_to_num(similarity / (1 + similarity))
     shared = np.rint(share * (files.characters[left] + files.characters[right])).astype(np.int64)
     one, other = np.sort([files.of_document[left], files.of_document[right]], axis=0)
-    shares = sharing(one, other + len(files.names), shared)  # also within a file
+    shares = Sharing.of(one, other + len(files.names), shared)  # also within a file
     names = [
         (frame.note(files.names[a]), frame.note(files.names[b]))
         for a, b in zip(one[shares.rows].tolist(), other[shares.rows].tolist(), strict=True)
@@ -98,7 +98,7 @@ def _by_file(
     return (
         "<p>Shared characters follow from the similarity of each pair and the lengths of its"
         " texts: of equal texts, they are all characters of one of them.</p>"
-    ) + shares_table(shares, names, ("file", "other file", "pairs", "shared characters"))
+    ) + shares.table(names, ("file", "other file", "pairs", "shared characters"))
 
 
 def _told(more: int, table: str) -> str:
@@ -131,7 +131,7 @@ def _page(
             texts += '<p class="same">both texts are identical</p>'
         else:
             texts += f"<p>{around_shared(other, one, documents.shingler)}</p>"
-        items.append(f"<li>{_heading(documents, a, b, float(similarity[row]))}{texts}</li>")
+        items.append(frame.compared_item(_names(documents, a, b), similarity[row], texts))
     which = f"Pairs {start + 1:,} to {start + len(rows):,}"
     return frame.folded(which, f"{frame.gallery(items)}\n", unfolded=not start)
 
@@ -141,22 +141,18 @@ def examples(
     left: NDArray[np.int64],
     right: NDArray[np.int64],
     similarity: NDArray[np.float64],
-    rows: Sequence[int] | NDArray[np.int64],
+    rows: NDArray[np.int64],
 ) -> str:
     """Show some of the pairs, each with its differences."""
-    items = [_pair(documents, int(left[i]), int(right[i]), float(similarity[i])) for i in rows]
-    return frame.gallery(items) if items else ""
+    items = []
+    for row in rows.tolist():
+        a, b = int(left[row]), int(right[row])
+        text: Any = documents.text(a)
+        difference = compared(text, documents.text(b), documents.shingler)
+        shown = f'<p class="kept">{beginning(text)}</p>{difference}'
+        items.append(frame.compared_item(_names(documents, a, b), similarity[row], shown))
+    return frame.gallery(items)
 
 
-def _pair(documents: ReportedDocuments, left: int, right: int, similarity: float) -> str:
-    text: Any = documents.text(left)
-    return (
-        f"<li>{_heading(documents, left, right, similarity)}"
-        f'<p class="kept">{beginning(text)}</p>'
-        f"{compared(text, documents.text(right), documents.shingler)}</li>"
-    )
-
-
-def _heading(documents: ReportedDocuments, left: int, right: int, similarity: float) -> str:
-    value = frame.similarity_text(similarity)
-    return f"{documents.name(left)} and {documents.name(right)} <span>{value}</span>"
+def _names(documents: ReportedDocuments, left: int, right: int) -> str:
+    return f"{documents.name(left)} and {documents.name(right)}"

@@ -10,30 +10,17 @@ from fastlsh.arrays import unique
 from fastlsh.html import described, escaped
 from fastlsh.parallel import plural
 from fastlsh.reporting import frame, sections
-from fastlsh.reporting.clusters import Repeated, removed_most_often, sharing, sharing_table
 from fastlsh.reporting.differences import beginning
+from fastlsh.reporting.removals import (
+    SHOWN,
+    Excerpt,
+    Groups,
+    Passage,
+    RemovedPassages,
+    Repeated,
+    Sharing,
+)
 from fastlsh.texts import Shingler
-
-SHOWN, NAMED = 50, 5
-"""Passages that are shown, and of each how many documents that lost it."""
-
-AROUND, LONGEST = 60, 2_000
-"""Characters of the context on each side, and of a passage that is read."""
-
-
-class Excerpt(NamedTuple):
-    """A stretch of a text, and what is around it."""
-
-    before: str
-    text: str
-    behind: str
-
-    @classmethod
-    def of(cls, text: str, start: int, end: int) -> "Excerpt":
-        """Take it out of a text; of a long stretch, the beginning."""
-        stop = min(end, start + LONGEST)
-        behind = text[end : end + AROUND] if stop == end else ""
-        return cls(text[max(start - AROUND, 0) : start], text[start:stop], behind)
 
 
 class PassageRun(NamedTuple):
@@ -60,13 +47,16 @@ class PassageRun(NamedTuple):
 
 def passages_page(run: PassageRun, notes: Mapping[str, str], seconds: Mapping[str, float]) -> str:
     """Return the page; `notes` name the files, and `seconds` how long each stage took."""
-    stays = run.rows[run.rows[:, 4] >= 0]
-    kept, region = regions(stays)
+    removals = _removals(run)
+    sentence = (
+        "Each passage is shown where it stays, with the text around it in small letters, and"
+        " counts each removed span that has all or a part of it."
+    )
     parts = [
-        ("Passages removed most often", _most_frequent(run, stays, kept, region)),
+        ("Passages removed most often", removals.most_often("passage", sentence, run.shingler)),
         ("How much of each source was removed", _sources(run)),
-        ("Documents that share passages", _shared(run, stays)),
-        ("How often passages were removed", _sizes(region)),
+        ("Documents that share passages", removals.who_shares("span")),
+        ("How often passages were removed", removals.how_often("passage")),
         ("Parameters", _parameters(run)),
     ]
     documents = sum(count for _, count in run.sources)
@@ -117,30 +107,32 @@ def _summary(run: PassageRun) -> str:
     return frame.tiles(counted) + frame.counts(more)
 
 
-def _most_frequent(
-    run: PassageRun, rows: NDArray[np.int64], kept: NDArray[np.int64], region: NDArray[np.int64]
-) -> str:
-    times = np.bincount(region)
-    largest = np.argsort(-times, kind="stable")[:SHOWN]
-    excerpts, names = run.excerpts(kept[largest]), run.names(kept[largest, 0])
+def _removals(run: PassageRun) -> RemovedPassages:
+    """Gather what was removed and stays elsewhere."""
+
+    def named(documents: NDArray[np.int64]) -> list[Passage]:
+        return [Passage("", name) for name in run.names(documents)]
+
+    rows = run.rows[run.rows[:, 4] >= 0]
+    documents, starts, ends, kept_documents = rows.T[:4]
+    kept, region = regions(rows)
+    groups = Groups(region, documents, np.ones(len(rows)))
+    largest = groups.largest(SHOWN)
+    places = kept[largest]
+    excerpts, names = run.excerpts(places), run.names(places[:, 0])
     repeated = []
-    for number, excerpt, name in zip(largest.tolist(), excerpts, names, strict=True):
-        document, start, end = kept[number].tolist()
-        losers = unique(rows[region == number, 0])
+    for group, place, excerpt, name in zip(largest, places.tolist(), excerpts, names, strict=True):
+        document, start, end = place
+        count, losers = groups.losers(group)
         before, behind = (f"<small>{escaped(text)}</small>" for text in excerpt[::2])
-        repeated.append(
-            Repeated(
-                f"{before}{beginning(excerpt.text)}{behind}",
-                f"{end - start:,} characters, kept in",
-                frame.identifier(name, outside=document < 0), times[number], len(losers),
-                list(map(frame.identifier, run.names(losers[:NAMED]))),
-            )
-        )  # fmt: skip
-    sentence = (
-        "Each passage is shown where it stays, with the text around it in small letters, and"
-        " counts each removed span that has all or a part of it."
-    )
-    return removed_most_often(repeated, len(kept), "passage", sentence)
+        shown = f"{before}{beginning(excerpt.text)}{behind}"
+        kept_in = f"{end - start:,} characters, kept in"
+        passage = Passage(excerpt.text, name, document < 0)
+        removed, lost = int(groups.sizes[group]), named(documents[losers])
+        repeated.append(Repeated(shown, kept_in, passage, removed, count, lost))
+    sharing = Sharing.of(kept_documents, documents, ends - starts)
+    both = (named(side[sharing.rows]) for side in (kept_documents, documents))
+    return RemovedPassages(groups.sizes, repeated, sharing, list(zip(*both, strict=True)))
 
 
 def _sources(run: PassageRun) -> str:
@@ -161,19 +153,6 @@ def _sources(run: PassageRun) -> str:
         )  # fmt: skip
     head = ("file", "documents", "that lost something", "share", "spans", "characters")
     return frame.table(head, lines)
-
-
-def _shared(run: PassageRun, rows: NDArray[np.int64]) -> str:
-    shares = sharing(rows[:, 3], rows[:, 0], rows[:, 2] - rows[:, 1])
-    listed = rows[shares.rows]
-    names = [map(frame.identifier, run.names(listed[:, column])) for column in (0, 3)]
-    return sharing_table(shares, list(zip(*names, strict=True)), "span")
-
-
-def _sizes(region: NDArray[np.int64]) -> str:
-    if not len(region):
-        return ""
-    return sections.by_powers(np.bincount(region), ("times", "passages"))
 
 
 def _parameters(run: PassageRun) -> str:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from fastlsh.evaluation import Evaluation
 from fastlsh.io import InputError, check_target, write_text
 from fastlsh.reporting import frame, sections
-from fastlsh.reporting.clusters import Clusters, largest
+from fastlsh.reporting.clusters import clusters_of, largest
 from fastlsh.reporting.documents import ReportedDocuments, RunCounts, check_collections
 from fastlsh.reporting.evaluation import evaluation_page
 from fastlsh.reporting.lines import line_run, lines_page
+from fastlsh.reporting.removals import Groups
 from fastlsh.results import Deduplication, LineDeduplication
 from fastlsh.texts import Shingler
 
@@ -114,7 +115,7 @@ def report_page(
     against_ids = result.against_ids if against_ids is None else against_ids
     documents = ReportedDocuments(texts, against, ids, against_ids, shingler)
     _check(result.documents, result.against_index, documents, ids, against_ids)
-    clusters = Clusters(result)
+    clusters = clusters_of(result)
     counts = RunCounts(
         result.documents, int((result.against_index >= 0).sum()), clusters.similarity,
         clusters.sizes, result.limited, result.empty,
@@ -151,7 +152,7 @@ def largest_clusters_page(
     shingler = result.options["shingler"]
     documents = ReportedDocuments(texts, against, ids, against_ids, shingler)
     short = ("Empty documents", sections.empty_ones(counts.empty))
-    return _page(result, Clusters(result), documents, counts, short, title, notes, seconds)
+    return _page(result, clusters_of(result), documents, counts, short, title, notes, seconds)
 
 
 def check_report(path: str | os.PathLike[str]) -> None:
@@ -178,7 +179,7 @@ def _check(
 
 def _page(
     result: Deduplication,
-    clusters: Clusters,
+    clusters: Groups,
     documents: ReportedDocuments,
     counts: RunCounts,
     short: tuple[str, str],
