@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import report_page
 from combinations import larger
 from fastlsh import Shingler, explain
-from fastlsh.explanation.result import share
-from fastlsh.explanation.spans import segments_of
+from fastlsh.explanation.result import segments_of, share
 from fastlsh.html import escaped, escaped_attribute, marked
 from fastlsh.html.page import ACTING, STYLE
 from report_page import NASTY, TAGS

@@ -1,9 +1,8 @@
 """Why two documents are near-duplicates or not, and what they have in common."""
 
 from fastlsh.explanation.compare import explain
-from fastlsh.explanation.data import MatchingSpan
 from fastlsh.explanation.result import Explanation, shingles_text, steps
-from fastlsh.explanation.spans import covered
+from fastlsh.explanation.spans import MatchingSpan, covered
 from fastlsh.explanation.units import Units, units_of
 
 __all__ = [

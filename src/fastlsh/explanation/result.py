@@ -6,298 +6,13 @@ from itertools import accumulate
 from typing import Any
 from unicodedata import east_asian_width
 
-from fastlsh.banding import probability_text
-from fastlsh.explanation.data import ExplanationData
-from fastlsh.explanation.spans import Segment, folded, hidden_text, segments_of
+from fastlsh.banding import LSHParams, probability_text
+from fastlsh.explanation.spans import MatchingSpan, Segment, cut_into_segments, folded
 from fastlsh.html import described, escaped, replaced, text_of, whole_page
 from fastlsh.parallel import plural
 from fastlsh.texts import UNIT, Shingler
 
 Names = tuple[str, str]
-
-
-def reason(explanation: ExplanationData) -> str:
-    """Return the plain sentence that says why the two are found or not."""
-    if not (explanation.shingles_a and explanation.shingles_b):
-        return "Not found: a document without a shingle is similar to nothing."
-    similarity, threshold = share(explanation.similarity), f"{explanation.threshold:g}"
-    match = f"{_matching(explanation)} at similarity {similarity} a pair is found with probability"
-    chance = f"{match} {_probability(explanation)}"
-    if explanation.found and explanation.is_duplicate:
-        return f"Found: {chance}."
-    if explanation.found:
-        return f"Compared, but below the threshold {threshold}: {chance}."
-    if explanation.is_duplicate:
-        return f"Not found although the threshold {threshold} is reached: {chance}."
-    return f"Not found, and below the threshold {threshold}: {chance}."
-
-
-def figures(explanation: ExplanationData, names: Names) -> list[tuple[str, str]]:
-    """Return what there is in numbers, as (label, value)."""
-    a, b = names
-    params, e = explanation.params, explanation
-    equal = round(e.estimate * e.num_perm)
-    union = e.shingles_a + e.shingles_b - e.shared
-    return [
-        ("Jaccard similarity", f"{share(e.similarity)} ({e.shared:,} of {union:,} shingles)"),
-        ("estimate", f"{share(e.estimate)} ({equal:,} of {e.num_perm:,} minima)"),
-        (f"of {a} in {b}", f"{share(e.containment_a)} ({e.shared:,} of {e.shingles_a:,} shingles)"),
-        (f"of {b} in {a}", f"{share(e.containment_b)} ({e.shared:,} of {e.shingles_b:,} shingles)"),
-        ("shingles", shingles_text(e.shingler)),
-        (
-            "parameters",
-            f"{params.bands} bands x {params.rows} rows, {e.scheme}, seed {e.seed},"
-            f" threshold {e.threshold:g}",
-        ),
-    ]
-
-
-PUNCTUATION = {"space": "punctuation as spaces", "remove": "no punctuation"}
-"""What becomes of punctuation."""
-
-
-def shingles_text(shingler: Shingler) -> str:
-    """Return what a document was taken as a set of."""
-    unit = UNIT[shingler.unit]
-    how = steps(shingler)
-    how += ["empty words"] if shingler.empty_words else []
-    how += [shingler.words.replace("_", " ")] if shingler.words != "whitespace" else []
-    how += [f"without {len(list(stop)):,} stop words"] if (stop := shingler.stop_words) else []
-    how += [f"only {len(list(vocabulary)):,} words"] if (vocabulary := shingler.vocabulary) else []
-    how += ["tokenizer"] if shingler.tokenizer is not None else []
-    return ", ".join([f"{shingler.size} {unit}{'s' if shingler.size > 1 else ''}", *how])
-
-
-def steps(shingler: Shingler) -> list[str]:
-    """Return how texts are normalised, a word or two for each step."""
-    how: list[str] = [shingler.unicode_form] if shingler.unicode_form else []
-    how += ["lowercase"] if shingler.lowercase else []
-    how += ["numbers as 0"] if shingler.numbers else []
-    how += [PUNCTUATION[shingler.punctuation]] if shingler.punctuation else []
-    flags = ("strip_accents", "remove_whitespace", "collapse_whitespace")
-    how += [flag.replace("_", " ") for flag in flags if getattr(shingler, flag)]
-    return how + (["normalize"] if shingler.normalize is not None else [])
-
-
-def positions(explanation: ExplanationData) -> str:
-    """Return what the texts are if they are not the documents; else nothing."""
-    if explanation.original:
-        return ""
-    if explanation.shingler.tokenizer is not None:
-        return "The texts are shown as their tokens, joined by spaces."
-    return "The texts are shown normalised."
-
-
-def length_text(text: str | bytes) -> str:
-    """Return how long a text is."""
-    unit = UNIT["byte" if isinstance(text, bytes) else "char"]
-    return f"{plural(len(text), unit)}"
-
-
-def share(value: float) -> str:
-    """Return a share with four decimals, but 1 and 0 only where it is exactly that."""
-    if value in (0.0, 1.0):
-        return f"{value:g}"
-    return f"{min(max(value, 0.0001), 0.9999):.4f}"
-
-
-def name_text(name: str) -> str:
-    """Return a document's name for one line of a terminal."""
-    return replaced(name, str).replace("\n", "U+000A").replace("\t", " ")
-
-
-def _matching(explanation: ExplanationData) -> str:
-    count, bands = len(explanation.matching_bands), explanation.params.bands
-    verb = "match" if count > 1 else "matches"
-    return f"{count or 'none'} of {bands} bands {verb};"
-
-
-def _probability(explanation: ExplanationData) -> str:
-    chance = explanation.probability
-    if 0 < chance < 0.001:
-        return f"{chance:.0e}"
-    text = probability_text(explanation.params, explanation.similarity)
-    return "more than 0.9999999" if text.startswith("1 - ") else text
-
-
-SHOWN_ON_PAGE = 2000
-"""What is shown of a long stretch, as `folded` has it."""
-
-PAGE_STYLE = """
-body { max-width: 90rem; padding: 1rem clamp(.75rem, 3vw, 2.5rem); }
-h1 { font-size: 1.3rem; line-height: 1.3; margin: .5rem 0 1rem; }
-h2 { font-size: 1rem; margin: 0 0 .5rem; }
-h2 small, dt, .hidden { color: var(--faint); font-weight: normal; }
-dl { gap: .15rem 1rem; grid-template-columns: fit-content(40%) 1fr; margin: 0 0 1rem; }
-ol { display: flex; flex-wrap: wrap; gap: 3px; list-style: none; margin: 0; padding: 0; }
-li { border: 1px solid var(--faint); border-radius: 3px; color: var(--faint);
-  font: .75rem/1.4 monospace; min-width: 1.6em; text-align: center; }
-li.match { background: var(--mark); color: inherit; }
-main { display: grid; gap: 1.5rem 2rem;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); }
-section { min-width: 0; }
-.only { background: var(--only); border-bottom: 2px dotted; border-radius: 2px; }
-a { color: inherit; text-decoration: none; }
-a:hover mark, a:focus-visible mark, a:target mark { outline: 2px solid; }
-.hidden { font-style: italic; }
-""".strip()  # fmt: skip
-
-
-def as_page(explanation: ExplanationData, names: Names) -> str:
-    """Return `Explanation.to_html`."""
-    a, b = (f"<bdi>{escaped(name)}</bdi>" for name in names)
-    # What `figures` adds to the names has nothing to escape.
-    rows = [
-        *figures(explanation, (a, b)),
-        ("bands that match", f"<ol>{_bands(explanation)}</ol>"),
-    ]
-    first, second = segments_of(explanation)
-    linked = {s.span for s in first} & {s.span for s in second} - {None}
-    note = positions(explanation)
-    body = f"""<h1>{escaped(reason(explanation))}</h1>
-{described(rows)}
-<p><mark>alike</mark> <span class="only">only in this one</span>{f" {note}" if note else ""}</p>
-<main>
-{_section(explanation, "a", a, first, linked)}
-{_section(explanation, "b", b, second, linked)}
-</main>"""
-    return whole_page(f"{names[0]} and {names[1]}", PAGE_STYLE, body)
-
-
-def _bands(explanation: ExplanationData) -> str:
-    matching = set(explanation.matching_bands)
-    return "".join(
-        f'<li class="match">{band}</li>' if band in matching else f"<li>{band}</li>"
-        for band in range(explanation.params.bands)
-    )
-
-
-def _section(
-    explanation: ExplanationData,
-    which: str,
-    name: str,
-    segments: list[Segment],
-    linked: set[int | None],
-) -> str:
-    text, other = (explanation.a, "b") if which == "a" else (explanation.b, "a")
-    parts = []
-    seen: set[int | None] = set()
-    for segment in segments:
-        head, hidden, tail = folded(text, segment, SHOWN_ON_PAGE)
-        inner = escaped(head)
-        if hidden:
-            left_out = hidden_text(explanation, hidden, segment.alike)
-            inner += f' <span class="hidden">{left_out}</span> {escaped(tail)}'
-        inner = f"<mark>{inner}</mark>" if segment.alike else f'<span class="only">{inner}</span>'
-        span = segment.span
-        if span in linked and span not in seen:
-            inner = f'<a id="{which}{span}" href="#{other}{span}">{inner}</a>'
-        seen.add(span)
-        parts.append(inner)
-    return (
-        f"<section>\n<h2>{name} <small>{length_text(text)}</small></h2>\n"
-        f"<bdi>{''.join(parts)}</bdi>\n</section>"
-    )
-
-
-SHOWN_IN_TERMINAL = 160
-"""What is shown of a long stretch, as `folded` has it."""
-
-ALIKE, ONLY, BOLD, FAINT, PLAIN = "\x1b[32m", "\x1b[1;31m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
-LONGEST_NAME = 24
-"""Characters of a name that stands in the label of a figure."""
-
-BRACKETS = {"a": ("[-", "-]"), "b": ("{+", "+}")}  # as wdiff
-
-
-def as_lines(explanation: ExplanationData, names: Names, colour: bool, width: int | None) -> str:
-    """Return `Explanation.to_terminal`."""
-    names = (name_text(names[0]), name_text(names[1]))
-    paint = _painted if colour else _plain
-    is_short = max(map(len, names)) <= LONGEST_NAME
-    called = names if is_short else ("the first", "the second")
-    numbers = figures(explanation, called)
-    indent = max(len(label) for label, _ in numbers) + 2
-    lines = [paint(line, BOLD) for line in _filled(reason(explanation), width)]
-    lines.append("")
-    for label, value in numbers:
-        first, *more = _filled(value, width and max(width - indent, 20))
-        lines += [f"{label:<{indent}}{first}", *(" " * indent + line for line in more)]
-    lines.append("")
-    legend = (
-        f"{paint('in both documents', ALIKE)}   {paint('only in this one', ONLY)}"
-        if colour
-        else "[- only in the first -]   {+ only in the second +}"
-    )
-    lines += [line for line in (positions(explanation),) if line]
-    lines.append(legend)
-    for which, name, segments in zip("ab", names, segments_of(explanation), strict=True):
-        text = explanation.a if which == "a" else explanation.b
-        lines += ["", paint(f"{name} ({length_text(text)})", BOLD)]
-        parts = [part for s in segments for part in _shown(explanation, which, text, s, colour)]
-        shown = "".join(part for part, _ in parts)
-        whole = _broken(shown, width) if width else shown
-        ends = list(accumulate(len(part) for part, _ in parts))
-        spans = zip([0, *ends], ends, parts, strict=False)
-        lines.append("".join(_styled(whole[a:b], s, colour) for a, b, (_, s) in spans))
-    return "\n".join(lines)
-
-
-def visible(text: str | bytes) -> str:
-    """Return a text that does nothing to a terminal; what would is shown by its name."""
-    return replaced(text_of(text), lambda name: f"<{name}>")
-
-
-def _shown(
-    explanation: ExplanationData, which: str, text: str | bytes, segment: Segment, colour: bool
-) -> list[tuple[str, str]]:
-    """Return parts of a text, each with its style."""
-    head, hidden, tail = folded(text, segment, SHOWN_IN_TERMINAL)
-    style = ALIKE if segment.alike else ONLY
-    parts = [(visible(head), style)]
-    if hidden:
-        left_out = hidden_text(explanation, hidden, segment.alike)
-        parts += [(f" {left_out} ", FAINT), (visible(tail), style)]
-    if segment.alike or colour:
-        return parts
-    before, behind = BRACKETS[which]
-    return [(before, ""), *parts, (behind, "")]
-
-
-def _broken(text: str, width: int) -> str:
-    """Return a text with line ends instead of some spaces, so that no word is cut at the edge."""
-    lines = []
-    for line in text.split("\n"):
-        first, *words = line.split(" ")
-        done, used = [first], _columns(first)
-        for word in words:
-            fits = used + 1 + _columns(word) <= width or not word
-            done.append(f" {word}" if fits else f"\n{word}")
-            used = used + 1 + _columns(word) if fits else _columns(word)
-        lines.append("".join(done))
-    return "\n".join(lines)
-
-
-def _columns(text: str) -> int:
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
-
-
-def _styled(text: str, style: str, colour: bool) -> str:
-    # Line by line: a pager shows each by itself.
-    return "\n".join(_painted(line, style) for line in text.split("\n")) if colour else text
-
-
-def _painted(text: str, style: str) -> str:
-    return f"{style}{text}{PLAIN}" if text else text
-
-
-def _plain(text: str, _: str) -> str:
-    return text
-
-
-def _filled(text: str, width: int | None) -> list[str]:
-    return textwrap.wrap(text, width) if width else [text]
-
 
 IN_DICT = (
     "similarity", "estimate", "containment_a", "containment_b", "shingles_a", "shingles_b",
@@ -308,7 +23,7 @@ IN_DICT = (
 
 
 @dataclass(frozen=True)
-class Explanation(ExplanationData):
+class Explanation:
     """Explains why two texts are found as near-duplicates or not; ``print()`` shows it.
 
     Positions are those of Python: code points of the str, or bytes with unit "byte".
@@ -344,10 +59,79 @@ class Explanation(ExplanationData):
         disjoint. Everything outside them is the difference.
     """
 
+    a: str | bytes
+    b: str | bytes
+    original: bool
+    shingler: Shingler
+    threshold: float
+    params: LSHParams
+    num_perm: int
+    seed: int
+    scheme: str
+    shingles_a: int
+    shingles_b: int
+    shared: int
+    estimate: float
+    matching_bands: list[int]
+    spans: list[MatchingSpan]
+    covered_a: list[tuple[int, int]]
+    covered_b: list[tuple[int, int]]
+
+    @property
+    def similarity(self) -> float:
+        """The exact Jaccard similarity of the sets of shingles."""
+        return _ratio(self.shared, self.shingles_a + self.shingles_b - self.shared)
+
+    @property
+    def containment_a(self) -> float:
+        """The share of a's shingles that b has."""
+        return _ratio(self.shared, self.shingles_a)
+
+    @property
+    def containment_b(self) -> float:
+        """The share of b's shingles that a has."""
+        return _ratio(self.shared, self.shingles_b)
+
+    @property
+    def probability(self) -> float:
+        """The probability that a pair of this similarity is found."""
+        return self.params.probability(self.similarity)
+
+    @property
+    def found(self) -> bool:
+        """Whether any band matches: the two are compared."""
+        return bool(self.matching_bands)
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the similarity reaches the threshold."""
+        return self.similarity >= self.threshold
+
     @property
     def reason(self) -> str:
         """A sentence that says why the two are found or not."""
-        return reason(self)
+        if not (self.shingles_a and self.shingles_b):
+            return "Not found: a document without a shingle is similar to nothing."
+        count, bands = len(self.matching_bands), self.params.bands
+        chance = (
+            f"{count or 'none'} of {bands} bands {'match' if count > 1 else 'matches'}; at"
+            f" similarity {share(self.similarity)} a pair is found with probability"
+            f" {self._probability_text()}."
+        )
+        if self.found and self.is_duplicate:
+            return f"Found: {chance}"
+        if self.found:
+            return f"Compared, but below the threshold {self.threshold:g}: {chance}"
+        if self.is_duplicate:
+            return f"Not found although the threshold {self.threshold:g} is reached: {chance}"
+        return f"Not found, and below the threshold {self.threshold:g}: {chance}"
+
+    def _probability_text(self) -> str:
+        chance = self.probability
+        if 0 < chance < 0.001:
+            return f"{chance:.0e}"
+        text = probability_text(self.params, self.similarity)
+        return "more than 0.9999999" if text.startswith("1 - ") else text
 
     def to_terminal(
         self,
@@ -426,3 +210,248 @@ class Explanation(ExplanationData):
             for name in IN_DICT
         }
         return values | {"spans": [span._asdict() for span in self.spans]}
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def segments_of(explanation: Explanation) -> tuple[list[Segment], list[Segment]]:
+    """Cut both texts into what is alike and what is not."""
+    in_a = [(span.a_start, span.a_stop, n) for n, span in enumerate(explanation.spans)]
+    in_b = sorted((span.b_start, span.b_stop, n) for n, span in enumerate(explanation.spans))
+    return (
+        list(cut_into_segments(len(explanation.a), explanation.covered_a, in_a)),
+        list(cut_into_segments(len(explanation.b), explanation.covered_b, in_b)),
+    )
+
+
+def figures(explanation: Explanation, names: Names) -> list[tuple[str, str]]:
+    """Return what there is in numbers, as (label, value)."""
+    a, b = names
+    params, e = explanation.params, explanation
+    equal = round(e.estimate * e.num_perm)
+    union = e.shingles_a + e.shingles_b - e.shared
+    bands = f"{params.bands} bands x {params.rows} rows"
+    return [
+        ("Jaccard similarity", f"{share(e.similarity)} ({e.shared:,} of {union:,} shingles)"),
+        ("estimate", f"{share(e.estimate)} ({equal:,} of {e.num_perm:,} minima)"),
+        (f"of {a} in {b}", f"{share(e.containment_a)} ({e.shared:,} of {e.shingles_a:,} shingles)"),
+        (f"of {b} in {a}", f"{share(e.containment_b)} ({e.shared:,} of {e.shingles_b:,} shingles)"),
+        ("shingles", shingles_text(e.shingler)),
+        ("parameters", f"{bands}, {e.scheme}, seed {e.seed}, threshold {e.threshold:g}"),
+    ]
+
+
+PUNCTUATION = {"space": "punctuation as spaces", "remove": "no punctuation"}
+"""What becomes of punctuation."""
+
+
+def shingles_text(shingler: Shingler) -> str:
+    """Return what a document was taken as a set of."""
+    unit = UNIT[shingler.unit]
+    how = steps(shingler)
+    how += ["empty words"] if shingler.empty_words else []
+    how += [shingler.words.replace("_", " ")] if shingler.words != "whitespace" else []
+    how += [f"without {len(list(stop)):,} stop words"] if (stop := shingler.stop_words) else []
+    how += [f"only {len(list(vocabulary)):,} words"] if (vocabulary := shingler.vocabulary) else []
+    how += ["tokenizer"] if shingler.tokenizer is not None else []
+    return ", ".join([f"{shingler.size} {unit}{'s' if shingler.size > 1 else ''}", *how])
+
+
+def steps(shingler: Shingler) -> list[str]:
+    """Return how texts are normalised, a word or two for each step."""
+    how: list[str] = [shingler.unicode_form] if shingler.unicode_form else []
+    how += ["lowercase"] if shingler.lowercase else []
+    how += ["numbers as 0"] if shingler.numbers else []
+    how += [PUNCTUATION[shingler.punctuation]] if shingler.punctuation else []
+    flags = ("strip_accents", "remove_whitespace", "collapse_whitespace")
+    how += [flag.replace("_", " ") for flag in flags if getattr(shingler, flag)]
+    return how + (["normalize"] if shingler.normalize is not None else [])
+
+
+def positions(explanation: Explanation) -> str:
+    """Return what the texts are if they are not the documents; else nothing."""
+    if explanation.original:
+        return ""
+    if explanation.shingler.tokenizer is not None:
+        return "The texts are shown as their tokens, joined by spaces."
+    return "The texts are shown normalised."
+
+
+def length_text(text: str | bytes) -> str:
+    """Return how long a text is."""
+    unit = UNIT["byte" if isinstance(text, bytes) else "char"]
+    return f"{plural(len(text), unit)}"
+
+
+def share(value: float) -> str:
+    """Return a share with four decimals, but 1 and 0 only where it is exactly that."""
+    if value in (0.0, 1.0):
+        return f"{value:g}"
+    return f"{min(max(value, 0.0001), 0.9999):.4f}"
+
+
+def name_text(name: str) -> str:
+    """Return a document's name for one line of a terminal."""
+    return replaced(name, str).replace("\n", "U+000A").replace("\t", " ")
+
+
+SHOWN_ON_PAGE = 2000
+"""What is shown of a long stretch, as `folded` has it."""
+
+PAGE_STYLE = """
+body { max-width: 90rem; padding: 1rem clamp(.75rem, 3vw, 2.5rem); }
+h1 { font-size: 1.3rem; line-height: 1.3; margin: .5rem 0 1rem; }
+h2 { font-size: 1rem; margin: 0 0 .5rem; }
+h2 small, dt, .hidden { color: var(--faint); font-weight: normal; }
+dl { gap: .15rem 1rem; grid-template-columns: fit-content(40%) 1fr; margin: 0 0 1rem; }
+ol { display: flex; flex-wrap: wrap; gap: 3px; list-style: none; margin: 0; padding: 0; }
+li { border: 1px solid var(--faint); border-radius: 3px; color: var(--faint);
+  font: .75rem/1.4 monospace; min-width: 1.6em; text-align: center; }
+li.match { background: var(--mark); color: inherit; }
+main { display: grid; gap: 1.5rem 2rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); }
+section { min-width: 0; }
+.only { background: var(--only); border-bottom: 2px dotted; border-radius: 2px; }
+a { color: inherit; text-decoration: none; }
+a:hover mark, a:focus-visible mark, a:target mark { outline: 2px solid; }
+.hidden { font-style: italic; }
+""".strip()  # fmt: skip
+
+
+def as_page(explanation: Explanation, names: Names) -> str:
+    """Return `Explanation.to_html`."""
+    a, b = (f"<bdi>{escaped(name)}</bdi>" for name in names)
+    # What `figures` adds to the names has nothing to escape.
+    rows = [
+        *figures(explanation, (a, b)),
+        ("bands that match", f"<ol>{_bands(explanation)}</ol>"),
+    ]
+    first, second = segments_of(explanation)
+    linked = {s.span for s in first} & {s.span for s in second} - {None}
+    note = positions(explanation)
+    body = f"""<h1>{escaped(explanation.reason)}</h1>
+{described(rows)}
+<p><mark>alike</mark> <span class="only">only in this one</span>{f" {note}" if note else ""}</p>
+<main>
+{_section("a", a, explanation.a, first, linked)}
+{_section("b", b, explanation.b, second, linked)}
+</main>"""
+    return whole_page(f"{names[0]} and {names[1]}", PAGE_STYLE, body)
+
+
+def _bands(explanation: Explanation) -> str:
+    matching = set(explanation.matching_bands)
+    return "".join(
+        f'<li class="match">{band}</li>' if band in matching else f"<li>{band}</li>"
+        for band in range(explanation.params.bands)
+    )
+
+
+def _section(
+    which: str, name: str, text: str | bytes, segments: list[Segment], linked: set[int | None]
+) -> str:
+    other, parts = "b" if which == "a" else "a", []
+    seen: set[int | None] = set()
+    for segment in segments:
+        head, left_out, tail = folded(text, segment, SHOWN_ON_PAGE)
+        inner = escaped(head)
+        if left_out:
+            inner += f' <span class="hidden">{left_out}</span> {escaped(tail)}'
+        inner = f"<mark>{inner}</mark>" if segment.alike else f'<span class="only">{inner}</span>'
+        span = segment.span
+        if span in linked and span not in seen:
+            inner = f'<a id="{which}{span}" href="#{other}{span}">{inner}</a>'
+        seen.add(span)
+        parts.append(inner)
+    return (
+        f"<section>\n<h2>{name} <small>{length_text(text)}</small></h2>\n"
+        f"<bdi>{''.join(parts)}</bdi>\n</section>"
+    )
+
+
+SHOWN_IN_TERMINAL = 160
+"""What is shown of a long stretch, as `folded` has it."""
+
+ALIKE, ONLY, BOLD, FAINT, PLAIN = "\x1b[32m", "\x1b[1;31m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
+LONGEST_NAME = 24
+"""Characters of a name that stands in the label of a figure."""
+
+BRACKETS = {"a": ("[-", "-]"), "b": ("{+", "+}")}  # as wdiff
+
+
+def as_lines(explanation: Explanation, names: Names, colour: bool, width: int | None) -> str:
+    """Return `Explanation.to_terminal`."""
+    names = (name_text(names[0]), name_text(names[1]))
+    is_short = max(map(len, names)) <= LONGEST_NAME
+    called = names if is_short else ("the first", "the second")
+    numbers = figures(explanation, called)
+    indent = max(len(label) for label, _ in numbers) + 2
+    lines = [_styled(line, BOLD, colour) for line in _filled(explanation.reason, width)]
+    lines.append("")
+    for label, value in numbers:
+        first, *more = _filled(value, width and max(width - indent, 20))
+        lines += [f"{label:<{indent}}{first}", *(" " * indent + line for line in more)]
+    lines += ["", *filter(None, [positions(explanation)])]
+    if colour:
+        both, only = f"{ALIKE}in both documents{PLAIN}", f"{ONLY}only in this one{PLAIN}"
+        lines.append(f"{both}   {only}")
+    else:
+        lines.append("[- only in the first -]   {+ only in the second +}")
+    for which, name, segments in zip("ab", names, segments_of(explanation), strict=True):
+        text = explanation.a if which == "a" else explanation.b
+        lines += ["", _styled(f"{name} ({length_text(text)})", BOLD, colour)]
+        parts = [part for s in segments for part in _shown(which, text, s, colour)]
+        shown = "".join(part for part, _ in parts)
+        whole = _broken(shown, width) if width else shown
+        ends = list(accumulate(len(part) for part, _ in parts))
+        spans = zip([0, *ends], ends, parts, strict=False)
+        lines.append("".join(_styled(whole[a:b], s, colour) for a, b, (_, s) in spans))
+    return "\n".join(lines)
+
+
+def visible(text: str | bytes) -> str:
+    """Return a text that does nothing to a terminal; what would is shown by its name."""
+    return replaced(text_of(text), lambda name: f"<{name}>")
+
+
+def _shown(which: str, text: str | bytes, segment: Segment, colour: bool) -> list[tuple[str, str]]:
+    """Return parts of a text, each with its style."""
+    head, left_out, tail = folded(text, segment, SHOWN_IN_TERMINAL)
+    style = ALIKE if segment.alike else ONLY
+    parts = [(visible(head), style)]
+    if left_out:
+        parts += [(f" {left_out} ", FAINT), (visible(tail), style)]
+    if segment.alike or colour:
+        return parts
+    before, behind = BRACKETS[which]
+    return [(before, ""), *parts, (behind, "")]
+
+
+def _broken(text: str, width: int) -> str:
+    """Return a text with line ends instead of some spaces, so that no word is cut at the edge."""
+    lines = []
+    for line in text.split("\n"):
+        first, *words = line.split(" ")
+        done, used = [first], _columns(first)
+        for word in words:
+            fits = used + 1 + _columns(word) <= width or not word
+            done.append(f" {word}" if fits else f"\n{word}")
+            used = used + 1 + _columns(word) if fits else _columns(word)
+        lines.append("".join(done))
+    return "\n".join(lines)
+
+
+def _columns(text: str) -> int:
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _styled(text: str, style: str, colour: bool) -> str:
+    # Line by line: a pager shows each by itself.
+    lines = text.split("\n")
+    return "\n".join(f"{style}{line}{PLAIN}" if line and colour else line for line in lines)
+
+
+def _filled(text: str, width: int | None) -> list[str]:
+    return textwrap.wrap(text, width) if width else [text]

@@ -6,9 +6,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.explanation.data import ExplanationData, MatchingSpan
 from fastlsh.explanation.matching import Pairing
 from fastlsh.explanation.units import Units
+
+
+class MatchingSpan(NamedTuple):
+    """A run that two texts share: ``a[a_start:a_stop]`` and ``b[b_start:b_stop]``."""
+
+    a_start: int
+    a_stop: int
+    b_start: int
+    b_stop: int
 
 
 def covered(units: Units, shared: NDArray[np.bool_], size: int) -> list[tuple[int, int]]:
@@ -65,24 +73,23 @@ class Folded(NamedTuple):
     """A stretch that may be too long to be shown: its begin, how much is left out, its end."""
 
     head: str | bytes
-    hidden: int
+    left_out: str
+    """What stands for the middle; "" if nothing is left out."""
     tail: str | bytes
 
 
-def segments_of(explanation: ExplanationData) -> tuple[list[Segment], list[Segment]]:
-    """Cut both texts; where two spans overlap, the overlap belongs to the earlier one."""
-    spans = list(enumerate(explanation.spans))
-    in_a = [(span.a_start, span.a_stop, n) for n, span in spans]
-    in_b = sorted((span.b_start, span.b_stop, n) for n, span in spans)
-    return (
-        list(_segments(len(explanation.a), explanation.covered_a, in_a)),
-        list(_segments(len(explanation.b), explanation.covered_b, in_b)),
-    )
-
-
-def _segments(
+def cut_into_segments(
     length: int, places: Sequence[Place], spans: Sequence[tuple[int, int, int]]
 ) -> Iterator[Segment]:
+    """Cut a text; where two spans overlap, the overlap belongs to the earlier one.
+
+    Parameters
+    ----------
+    length, places
+        Of the text, and the places that shared shingles cover.
+    spans
+        Start, stop and number of each matching span, ascending.
+    """
     at, following = 0, 0
     for start, stop in [*places, (length, length)]:
         if at < start:
@@ -112,11 +119,7 @@ def folded(text: str | bytes, segment: Segment, shown: int) -> Folded:
     stretch = text[segment.start : segment.stop]
     hidden = len(stretch) - 2 * shown
     if hidden <= shown:
-        return Folded(stretch, 0, stretch[:0])
-    return Folded(stretch[:shown], hidden, stretch[-shown:])
-
-
-def hidden_text(explanation: ExplanationData, hidden: int, alike: bool) -> str:
-    """Say what was left out."""
-    unit = "bytes" if isinstance(explanation.a, bytes) else "characters"
-    return f"\u2026 {hidden:,} {unit} {'alike' if alike else 'of difference'} \u2026"
+        return Folded(stretch, "", stretch[:0])
+    unit = "bytes" if isinstance(text, bytes) else "characters"
+    what = "alike" if segment.alike else "of difference"
+    return Folded(stretch[:shown], f"\u2026 {hidden:,} {unit} {what} \u2026", stretch[-shown:])
