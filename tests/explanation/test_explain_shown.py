@@ -12,8 +12,7 @@ import report_page
 from combinations import larger
 from fastlsh import Shingler, explain
 from fastlsh.explanation.result import segments_of, share
-from fastlsh.html import escaped, escaped_attribute, marked
-from fastlsh.html.page import ACTING, STYLE
+from fastlsh.html import ACTING, STYLE, escaped, escaped_attribute, marked
 from report_page import NASTY, TAGS
 
 nasty_text = st.lists(
