@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_share
+from fastlsh.arrays import cumcount
 from fastlsh.evaluation.data import wilson
 
 STEP = 20
@@ -99,10 +100,7 @@ class Removals:
         drawn = np.random.RandomState(seed).permutation(len(stratum)).astype(np.int64)
         _, inverse, sizes = np.unique(stratum[drawn], return_inverse=True, return_counts=True)
         share = _shares(sizes, count)
-        by_stratum = np.argsort(inverse, kind="stable")
-        place = np.empty(len(drawn), np.int64)
-        place[by_stratum] = np.arange(len(drawn)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return drawn[place < share[inverse]]
+        return drawn[cumcount(inverse) < share[inverse]]
 
     def precisions(self, rows: NDArray[np.int64], duplicate: NDArray[np.bool_]) -> list[Precision]:
         """Return what answers tell about all removals, and about those of each kind.

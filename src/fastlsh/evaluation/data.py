@@ -1,6 +1,7 @@
 """What an `Evaluation` consists of: plain data, shares with their 95 % intervals."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,23 @@ Z95 = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
 
 
-def or_null(value: float) -> float | None:
-    """Return a number for JSON, which has no NaN."""
-    return None if math.isnan(value) else value
+def plain_value(value: Any) -> Any:
+    """Return a value for JSON, which has no NaN and no objects of classes."""
+    if isinstance(value, tuple):
+        return [plain_value(part) for part in value]
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def plain_values(result: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return some attributes as values for JSON."""
+    return {name: plain_value(getattr(result, name)) for name in names}
+
+
+def range_text(low: float, high: float) -> str:
+    """Return a step of similarity in words."""
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def wilson(share: float, n: float) -> tuple[float, float]:
@@ -56,7 +71,7 @@ class Share:
         0.75
         """
         low, high = self.interval
-        share = or_null(self.value)
+        share = plain_value(self.value)
         return {"hits": self.hits, "total": self.total, "share": share, "low": low, "high": high}
 
 
@@ -105,12 +120,7 @@ class EstimatorError:
         >>> EstimatorError.of(np.array([0.75]), np.array([0.5]), 128).to_dict()["bias"]
         0.25
         """
-        return {
-            "pairs": self.pairs,
-            "bias": or_null(self.bias),
-            "rmse": or_null(self.rmse),
-            "ideal": or_null(self.ideal),
-        }
+        return plain_values(self, ("pairs", "bias", "rmse", "ideal"))
 
 
 @dataclass(frozen=True)
@@ -159,13 +169,5 @@ class SimilarityBin:
         >>> result.bins[-1].to_dict()["low"]
         1.0
         """
-        return {
-            "low": self.low,
-            "high": self.high,
-            "candidates": self.candidates.to_dict(),
-            "predicted": or_null(self.predicted),
-            "mean": or_null(self.mean),
-            "recall": self.recall.to_dict(),
-            "precision": self.precision.to_dict(),
-            "estimator": self.estimator.to_dict(),
-        }
+        names = "low", "high", "candidates", "predicted", "mean", "recall", "precision", "estimator"
+        return plain_values(self, names)

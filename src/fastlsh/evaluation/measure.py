@@ -133,29 +133,17 @@ def evaluate_each(
                 documents=len(collection), empty=empty,
             )  # fmt: skip
 
-        results.append(
-            Evaluation(
-                threshold=search.threshold,
-                params=search.lsh,
-                num_perm=search.num_perm,
-                seed=search.seed,
-                scheme=search.scheme,
-                verify=search.verify,
-                documents=len(chosen),
-                collection=len(collection),
-                empty=empty,
-                lowest=lowest,
-                missed=pairs(missing),
-                examples=pairs(np.sort(example_rows(similarity, lowest))),
-                shingler=params.shingler,
-                **counts._asdict(),
-                seconds={
-                    "signatures": shared["signatures"],
-                    **clock,
-                    "exact join": shared["exact join"],
-                },
-            )
-        )
+        seconds = {
+            "signatures": shared["signatures"], **clock, "exact join": shared["exact join"]
+        }  # fmt: skip
+        evaluation = Evaluation(
+            threshold=search.threshold, params=search.lsh, num_perm=search.num_perm,
+            seed=search.seed, scheme=search.scheme, verify=search.verify, documents=len(chosen),
+            collection=len(collection), empty=empty, lowest=lowest, missed=pairs(missing),
+            examples=pairs(np.sort(example_rows(similarity, lowest))), shingler=params.shingler,
+            **counts._asdict(), seconds=seconds,
+        )  # fmt: skip
+        results.append(evaluation)
     return results
 
 

@@ -6,13 +6,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastlsh.banding import LSHParams
-from fastlsh.evaluation.data import EstimatorError, Share, SimilarityBin, or_null
+from fastlsh.evaluation.data import EstimatorError, Share, SimilarityBin, plain_value, range_text
 from fastlsh.html import escaped
 from fastlsh.parallel import aligned, plural
 from fastlsh.results import Pairs
 from fastlsh.texts import Shingler
 
 __all__ = ["Evaluation", "SimilarityBin"]  # pickles look for both here
+
+
+IN_DICT = (
+    "threshold", "bands", "rows", "num_perm", "seed", "scheme", "verify", "documents",
+    "collection", "sample", "empty", "lowest", "recall", "predicted_recall", "precision",
+    "candidates", "estimator", "bins", "seconds",
+)  # fmt: skip
+"""What `Evaluation.to_dict` has, in this order."""
 
 
 @dataclass(frozen=True)
@@ -92,26 +100,10 @@ class Evaluation:
         >>> fastlsh.evaluate(["some text", "some text", "another"]).to_dict()["recall"]["share"]
         1.0
         """
+        shape = {"bands": self.params.bands, "rows": self.params.rows, "sample": self.is_sample}
         return {
-            "threshold": self.threshold,
-            "bands": self.params.bands,
-            "rows": self.params.rows,
-            "num_perm": self.num_perm,
-            "seed": self.seed,
-            "scheme": self.scheme,
-            "verify": self.verify,
-            "documents": self.documents,
-            "collection": self.collection,
-            "sample": self.is_sample,
-            "empty": self.empty,
-            "lowest": self.lowest,
-            "recall": self.recall.to_dict(),
-            "predicted_recall": or_null(self.predicted_recall),
-            "precision": self.precision.to_dict(),
-            "candidates": self.candidates.to_dict(),
-            "estimator": self.estimator.to_dict(),
-            "bins": [step.to_dict() for step in self.bins],
-            "seconds": self.seconds,
+            name: shape[name] if name in shape else plain_value(getattr(self, name))
+            for name in IN_DICT
         }
 
     def __repr__(self) -> str:
@@ -172,7 +164,7 @@ def documents_line(result: Evaluation) -> str:
 def _found(step: SimilarityBin) -> tuple[str, ...]:
     error = step.estimator
     return (
-        _similarity(step),
+        range_text(step.low, step.high),
         f"{step.candidates.total:,}",
         share_and_interval(step.candidates),
         number(step.predicted),
@@ -188,11 +180,7 @@ def _answered(result: Evaluation) -> Iterator[tuple[str, ...]]:
             share_and_interval(step.precision),
         )
         if (recall, precision) != ("-", "-"):
-            yield _similarity(step), recall, precision
-
-
-def _similarity(step: SimilarityBin) -> str:
-    return f"{step.low:g}" if step.low == step.high else f"{step.low:g} to {step.high:g}"
+            yield range_text(step.low, step.high), recall, precision
 
 
 def share_and_interval(share: Share) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fastlsh.evaluation import Evaluation, Share, similarity_steps
+from fastlsh.evaluation import Evaluation, Share, range_text, similarity_steps
 from fastlsh.parallel import plural
 from fastlsh.reporting import frame, sections
 from fastlsh.reporting.documents import ReportedDocuments
@@ -84,11 +84,7 @@ def _gallery(
 
 
 def _labels(steps: list[float]) -> list[str]:
-    ends = [*steps[1:], 1.0]
-    return [
-        f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        for low, high in zip(steps, ends, strict=True)
-    ]
+    return [range_text(low, high) for low, high in zip(steps, [*steps[1:], 1.0], strict=True)]
 
 
 def _number(share: float) -> str:
