@@ -64,15 +64,24 @@ def differences(kept: Text, other: Text, shingler: Shingler) -> Differences:
     Differences
         `in_other` is the excerpts of `other`, `in_kept` those of `kept`.
     """
-    if shingler.unit == "token":  # shown as words of their digits, which have the same shingles
-        shingler = replace(shingler, unit="word")
-    complete = max(len(kept), len(other)) <= COMPARED
-    start = 0 if complete else _before(kept, _alike(kept, other), shingler)
+    shingler = _in_words(shingler)
+    start = _first_compared(kept, other, shingler)
     in_other, in_kept = (
         _excerpt(*own_part(text, against, start, shingler), start > 0, start + COMPARED < len(text))
         for text, against in ((other, kept), (kept, other))
     )
-    return Differences(in_other, in_kept, complete)
+    return Differences(in_other, in_kept, max(len(kept), len(other)) <= COMPARED)
+
+
+def _in_words(shingler: Shingler) -> Shingler:
+    """Return what cuts a shown text: tokens are shown as words of digits, with equal shingles."""
+    return replace(shingler, unit="word") if shingler.unit == "token" else shingler
+
+
+def _first_compared(kept: Text, other: Text, shingler: Shingler) -> int:
+    """Return from where on two texts are compared: of long ones, from before they differ."""
+    is_short = max(len(kept), len(other)) <= COMPARED
+    return 0 if is_short else _before(kept, _alike(kept, other), shingler)
 
 
 def compared(kept: Text, other: Text, shingler: Shingler) -> str:
@@ -88,8 +97,7 @@ def beside(kept: Text, other: Text, shingler: Shingler) -> tuple[str, str]:
 
     Of long ones 20,000 characters are shown, from where they begin to differ.
     """
-    complete = max(len(kept), len(other)) <= COMPARED
-    start = 0 if complete else _before(kept, _alike(kept, other), shingler)
+    start = _first_compared(kept, other, shingler)
     shown = []
     for text, against in ((kept, other), (other, kept)):
         part, spans = own_part(text, against, start, shingler)
@@ -103,8 +111,7 @@ def around_shared(text: Text, other: Text, shingler: Shingler) -> str:
 
     What none of the common shingles covers is marked.
     """
-    if shingler.unit == "token":  # as in `differences`
-        shingler = replace(shingler, unit="word")
+    shingler = _in_words(shingler)
     for start in (*range(0, len(text), COMPARED), 0):
         units, shared = _common(text, other, start, shingler)
         if shared.any():

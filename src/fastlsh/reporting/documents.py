@@ -92,6 +92,14 @@ class ReportedDocuments:
     def __len__(self) -> int:
         return len(self.inputs)
 
+    def check(self, documents: int, outside: NDArray[np.int64]) -> None:
+        """Raise ValueError unless all are there that a result is about; see `check_collections`."""
+        check_collections(len(self), documents, self.others, outside)
+        counts = ("ids", len(self)), ("against_ids", self.others)
+        for ids, (name, count) in zip(self._ids, counts, strict=True):
+            if ids is not None and len(ids) < count:
+                raise ValueError(f"{name} has {len(ids):,} elements for {count:,} documents")
+
     def text(self, number: int) -> str | bytes:
         """Return a text; bytes where bytes are the units."""
         raw = self.shingler.unit == "byte" and not self.shingler.normalises

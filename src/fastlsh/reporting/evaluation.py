@@ -8,7 +8,7 @@ from fastlsh.evaluation import Evaluation, Share, range_text, similarity_steps
 from fastlsh.parallel import plural
 from fastlsh.reporting import frame, sections
 from fastlsh.reporting.documents import ReportedDocuments
-from fastlsh.reporting.pairs import examples
+from fastlsh.reporting.pairs import ShownPairs, differing_texts
 
 
 def evaluation_page(
@@ -63,13 +63,14 @@ def _gallery(
     result: Evaluation, documents: ReportedDocuments, steps: list[float], shares: list[Share]
 ) -> str:
     """Show the examples of each step, to choose a threshold by eye."""
-    shown = result.examples
-    place = np.searchsorted(steps, shown.similarity, side="right") - 1
+    examples = result.examples
+    pairs = ShownPairs(documents, examples.left, examples.right, examples.similarity)
+    place = np.searchsorted(steps, pairs.similarity, side="right") - 1
     parts = []
     for number, (label, share) in enumerate(zip(_labels(steps), shares, strict=True)):
         rows = np.flatnonzero(place == number)
         if len(rows):
-            items = examples(documents, shown.left, shown.right, shown.similarity, rows)
+            items = pairs.items(rows, differing_texts)
             found = f"{plural(share.total, 'pair')}, {_number(share.value)} of them found"
             summary = f"Similarity {label} <span>{found}</span>"
             parts.append(frame.folded(summary, f"{items}\n", unfolded=True))

@@ -14,14 +14,9 @@ MOST_NOTE, MOST_LABEL = 2000, 80
 """Characters of a note, and of what it or a stage is called."""
 
 
-def label(text: str) -> str:
-    """Return a short text of a user as HTML, cut if it is long."""
-    return f"<bdi>{escaped(shortened(text, MOST_LABEL))}</bdi>"
-
-
-def note(text: str) -> str:
-    """Return a text of a user as HTML, cut if it is very long."""
-    return f"<bdi>{escaped(shortened(text, MOST_NOTE))}</bdi>"
+def note(text: str, most: int = MOST_NOTE) -> str:
+    """Return a text of a user as HTML, cut if it is longer than `most`."""
+    return f"<bdi>{escaped(shortened(text, most))}</bdi>"
 
 
 def tiles(counted: Iterable[tuple[str, str]]) -> str:
@@ -30,9 +25,9 @@ def tiles(counted: Iterable[tuple[str, str]]) -> str:
     return f'<div class="tiles">{inner}</div>'
 
 
-def counts(rows: Iterable[tuple[str, int]]) -> str:
-    """Return a list of labels with their counts, without those of 0."""
-    return described((label, f"{count:,}") for label, count in rows if count)
+def summary(counted: Iterable[tuple[str, str]], rows: Iterable[tuple[str, int]]) -> str:
+    """Return tiles, and below them a list of labels with their counts, without those of 0."""
+    return tiles(counted) + described((label, f"{count:,}") for label, count in rows if count)
 
 
 def not_shown(more: int, sentence: str) -> str:
@@ -100,6 +95,11 @@ def bars(heading: tuple[str, str], rows: Sequence[tuple[str, float, str]]) -> st
         for label, value, text in rows
     ]
     return table_of("bars", f"<th>{heading[0]}</th><td></td><td>{heading[1]}</td>", lines)
+
+
+def count_bars(heading: tuple[str, str], rows: Iterable[tuple[str, int]]) -> str:
+    """Return `bars` of counts."""
+    return bars(heading, [(label, float(count), f"{count:,}") for label, count in rows])
 
 
 def _bar(share: float) -> str:
@@ -211,7 +211,7 @@ def page(
         if inner
     )
     title = title[:MOST_TITLE]
-    listed = described((label(name), note(text)) for name, text in notes.items())
+    listed = described((note(name, MOST_LABEL), note(text)) for name, text in notes.items())
     body = f"<h1><bdi>{escaped(title)}</bdi></h1>\n{summary}\n{listed}\n{sections}"
     return whole_page(title, PAGE, body)
 
@@ -220,5 +220,5 @@ def _times(seconds: Mapping[str, float]) -> str:
     """Show how long each stage took."""
     if not seconds:
         return ""
-    rows = [(label(stage), taken, f"{taken:,.2f} s") for stage, taken in seconds.items()]
+    rows = [(note(stage, MOST_LABEL), taken, f"{taken:,.2f} s") for stage, taken in seconds.items()]
     return f"<p>{sum(seconds.values()):,.2f} seconds in total.</p>{bars(('stage', 'time'), rows)}"

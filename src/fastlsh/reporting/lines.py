@@ -133,7 +133,7 @@ def _summary(run: LineRun) -> str:
         ("removed", f"{removed:,}"),
         ("duplicates", f"{removed / max(everything, 1):.1%}"),
     ]
-    return frame.tiles(counted) + frame.counts(rows)
+    return frame.summary(counted, rows)
 
 
 def _parameters(run: LineRun) -> str:
@@ -152,8 +152,7 @@ def _lost(run: LineRun) -> str:
     share = run.lost[filled] / run.pieces[filled]
     group = np.ceil(share * 4).astype(np.int64) + (share == 1)
     counts = np.bincount(group, minlength=len(LOST)).tolist()
-    rows = [(what, float(n), f"{n:,}") for what, n in zip(LOST, counts, strict=True)]
-    return frame.bars(("removed", "documents"), rows)
+    return frame.count_bars(("removed", "documents"), zip(LOST, counts, strict=True))
 
 
 def _sizes(run: LineRun) -> str:

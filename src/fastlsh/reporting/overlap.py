@@ -17,7 +17,7 @@ def overlap_page(
     seconds: Mapping[str, float],
 ) -> str:
     """Return the page."""
-    names = [frame.label(name) for name in overlap.names]
+    names = [frame.note(name, frame.MOST_LABEL) for name in overlap.names]
     counts = {
         "documents": (overlap.shared_documents, overlap.documents),
         "characters": (overlap.shared_characters, overlap.characters),

@@ -1,19 +1,53 @@
 """The page about pairs of similar documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.reporting import frame, sections
-from fastlsh.reporting.differences import AROUND_SHARED, around_shared, beginning, compared
+from fastlsh.reporting.differences import AROUND_SHARED, Text, around_shared, beginning, compared
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.removals import Sharing
 from fastlsh.results import Matches, Pairs
+from fastlsh.texts import Shingler
 
 AT_ONCE = 50
 """Pairs that are unfolded together."""
+
+
+class ShownPairs(NamedTuple):
+    """Pairs of documents, of which a page shows some."""
+
+    documents: ReportedDocuments
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+
+    def items(self, rows: NDArray[np.int64], shown: Callable[[Any, Any, Shingler], str]) -> str:
+        """Return a list of some of the pairs; `shown` returns the HTML of both texts."""
+        items = []
+        for row in rows.tolist():
+            left, right = int(self.left[row]), int(self.right[row])
+            names = f"{self.documents.name(left)} and {self.documents.name(right)}"
+            texts = self.documents.text(left), self.documents.text(right)
+            both = shown(*texts, self.documents.shingler)
+            items.append(frame.compared_item(names, self.similarity[row], both))
+        return frame.gallery(items)
+
+
+def differing_texts(one: Text, other: Text, shingler: Shingler) -> str:
+    """Show how the first text begins, then where the two differ."""
+    return f'<p class="kept">{beginning(one)}</p>{compared(one, other, shingler)}'
+
+
+def shared_texts(one: Text, other: Text, shingler: Shingler) -> str:
+    """Show both texts where they have most in common."""
+    first = f'<p class="kept">{around_shared(one, other, shingler)}</p>'
+    if one == other:
+        return f'{first}<p class="same">both texts are identical</p>'
+    return f"{first}<p>{around_shared(other, one, shingler)}</p>"
 
 
 class PairFiles(NamedTuple):
@@ -56,15 +90,13 @@ def pairs_page(
         left, right = pairs.document, pairs.against + len(documents)
     else:
         left, right = pairs.left, pairs.right
+    found = ShownPairs(documents, left, right, pairs.similarity)
     order = np.argsort(-pairs.similarity, kind="stable")[:most]
-    shown = "\n".join(
-        _page(documents, left, right, pairs.similarity, order, start)
-        for start in range(0, len(order), AT_ONCE)
-    )
+    shown = "\n".join(_part(found, order, start) for start in range(0, len(order), AT_ONCE))
     bars = sections.histogram(pairs.similarity, "Jaccard similarity", "pairs", threshold)
     parts = [
         ("How similar the pairs are", bars or "<p>No pair has a verified similarity.</p>"),
-        ("Pairs by file", _by_file(files, left, right, pairs.similarity) if files else ""),
+        ("Pairs by file", _by_file(files, found) if files else ""),
         ("The most similar pairs", _told(len(pairs) - most, table) + shown if shown else ""),
         ("Short documents", sections.too_short(documents)),
     ]
@@ -78,13 +110,9 @@ def pairs_page(
     return frame.page(title, frame.tiles(counted), notes, parts, seconds)
 
 
-def _by_file(
-    files: PairFiles,
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    similarity: NDArray[np.float64],
-) -> str:
+def _by_file(files: PairFiles, pairs: ShownPairs) -> str:
     """Show how many pairs there are between which files, and how much these have in common."""
+    _, left, right, similarity = pairs
     if not len(left):
         return ""
     share = np.nan_to_num(similarity / (1 + similarity))
@@ -112,47 +140,8 @@ def _told(more: int, table: str) -> str:
     )
 
 
-def _page(
-    documents: ReportedDocuments,
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    similarity: NDArray[np.float64],
-    order: NDArray[np.int64],
-    start: int,
-) -> str:
+def _part(pairs: ShownPairs, order: NDArray[np.int64], start: int) -> str:
     """Show the pairs from one on that are unfolded together."""
-    rows = order[start : start + AT_ONCE].tolist()
-    items = []
-    for row in rows:
-        a, b = int(left[row]), int(right[row])
-        one, other = documents.text(a), documents.text(b)
-        texts = f'<p class="kept">{around_shared(one, other, documents.shingler)}</p>'
-        if one == other:
-            texts += '<p class="same">both texts are identical</p>'
-        else:
-            texts += f"<p>{around_shared(other, one, documents.shingler)}</p>"
-        items.append(frame.compared_item(_names(documents, a, b), similarity[row], texts))
+    rows = order[start : start + AT_ONCE]
     which = f"Pairs {start + 1:,} to {start + len(rows):,}"
-    return frame.folded(which, f"{frame.gallery(items)}\n", unfolded=not start)
-
-
-def examples(
-    documents: ReportedDocuments,
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    similarity: NDArray[np.float64],
-    rows: NDArray[np.int64],
-) -> str:
-    """Show some of the pairs, each with its differences."""
-    items = []
-    for row in rows.tolist():
-        a, b = int(left[row]), int(right[row])
-        text: Any = documents.text(a)
-        difference = compared(text, documents.text(b), documents.shingler)
-        shown = f'<p class="kept">{beginning(text)}</p>{difference}'
-        items.append(frame.compared_item(_names(documents, a, b), similarity[row], shown))
-    return frame.gallery(items)
-
-
-def _names(documents: ReportedDocuments, left: int, right: int) -> str:
-    return f"{documents.name(left)} and {documents.name(right)}"
+    return frame.folded(which, f"{pairs.items(rows, shared_texts)}\n", unfolded=not start)

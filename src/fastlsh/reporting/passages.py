@@ -104,7 +104,7 @@ def _summary(run: PassageRun) -> str:
         ("spans between two cuts, which stay nowhere", int((rows[:, 4] < 0).sum())),
         ("passages kept because they occur in too many documents", run.common),
     ]
-    return frame.tiles(counted) + frame.counts(more)
+    return frame.summary(counted, more)
 
 
 def _removals(run: PassageRun) -> RemovedPassages:

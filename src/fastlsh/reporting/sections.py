@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def summary(run: RunCounts, measure: str) -> str:
         ("removed, not verified", int(np.isnan(similarity).sum())),
         ("removed, duplicates of the reference collection", run.outside),
     ]
-    return frame.tiles(counted) + frame.counts(rows)
+    return frame.summary(counted, rows)
 
 
 def parameters(result: Deduplication) -> str:
@@ -136,16 +137,12 @@ def histogram(similarity: NDArray[np.float64], measure: str, counted: str, least
     if not len(similarity):
         return ""
     below = similarity[similarity < 1]
-    rows: list[tuple[str, float, str]] = []
+    rows: list[tuple[str, int]] = []
     if least < 1:
         edges = _edges(least)
-        numbers = np.histogram(below, edges)[0].tolist()
-        rows = [
-            (f"{low:.12g} to {high:.12g}", float(count), f"{count:,}")
-            for low, high, count in zip(edges[:-1], edges[1:], numbers, strict=True)
-        ]
-    equal = len(similarity) - len(below)
-    return frame.bars((measure, counted), [*rows, ("1", float(equal), f"{equal:,}")])
+        labels = [f"{low:.12g} to {high:.12g}" for low, high in pairwise(edges)]
+        rows = list(zip(labels, np.histogram(below, edges)[0].tolist(), strict=True))
+    return frame.count_bars((measure, counted), [*rows, ("1", len(similarity) - len(below))])
 
 
 def _edges(threshold: float) -> list[float]:
@@ -177,8 +174,8 @@ def by_powers(sizes: NDArray[np.int64], heading: tuple[str, str], first: int = 0
         count = int((doubled == power).sum())
         low, high = 2**power // 2 + 1, 2**power
         label = f"{high:,}" if low >= high else f"{low:,} to {high:,}"
-        rows.append((label, float(count), f"{count:,}"))
-    return frame.bars(heading, rows)
+        rows.append((label, count))
+    return frame.count_bars(heading, rows)
 
 
 def limited(count: int, numbers: NDArray[np.int64], documents: ReportedDocuments) -> str:

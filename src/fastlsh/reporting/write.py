@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh.evaluation import Evaluation
 from fastlsh.io import InputError, check_target, write_text
 from fastlsh.reporting import frame, sections
 from fastlsh.reporting.clusters import clusters_of, largest
-from fastlsh.reporting.documents import ReportedDocuments, RunCounts, check_collections
+from fastlsh.reporting.documents import ReportedDocuments, RunCounts
 from fastlsh.reporting.evaluation import evaluation_page
 from fastlsh.reporting.lines import line_run, lines_page
 from fastlsh.reporting.removals import Groups
@@ -107,14 +106,14 @@ def report_page(
     if isinstance(result, Evaluation):
         ids = result.examples.ids if ids is None else ids
         documents = ReportedDocuments(texts, against, ids, against_ids, result.shingler)
-        _check(result.collection, np.empty(0, np.int64), documents, ids, against_ids)
+        documents.check(result.collection, np.empty(0, np.int64))
         seconds = result.seconds if seconds is None else seconds
         return evaluation_page(result, documents, title, notes, seconds)
     shingler = result.options.get("shingler") or Shingler()
     ids = result.ids if ids is None else ids
     against_ids = result.against_ids if against_ids is None else against_ids
     documents = ReportedDocuments(texts, against, ids, against_ids, shingler)
-    _check(result.documents, result.against_index, documents, ids, against_ids)
+    documents.check(result.documents, result.against_index)
     clusters = clusters_of(result)
     counts = RunCounts(
         result.documents, int((result.against_index >= 0).sum()), clusters.similarity,
@@ -161,20 +160,6 @@ def check_report(path: str | os.PathLike[str]) -> None:
     if os.path.splitext(name)[1].lower() not in (".html", ".htm"):
         raise InputError(name, "a report must be an .html file")
     check_target(name)
-
-
-def _check(
-    count: int,
-    outside: NDArray[np.int64],
-    documents: ReportedDocuments,
-    ids: Sequence[Any] | None,
-    against_ids: Sequence[Any] | None,
-) -> None:
-    n, others = len(documents), documents.others
-    check_collections(n, count, others, outside)
-    for name, names, count in (("ids", ids, n), ("against_ids", against_ids, others)):
-        if names is not None and len(names) < count:
-            raise ValueError(f"{name} has {len(names):,} elements for {count:,} documents")
 
 
 def _page(
