@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from fastlsh import InputError, Shingler, deduplicate, report
 from fastlsh.reporting import sections
-from fastlsh.reporting.clusters import CLUSTERS, MEMBERS
-from fastlsh.reporting.sections import LISTED
+from fastlsh.reporting.sections import CLUSTERS, LISTED, MEMBERS
 from refusals import refuses
 from report_page import NASTY, Page, family, words
 from strategies import by_text

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.html import described, escaped, shortened, whole_page
 
@@ -100,6 +101,18 @@ def bars(heading: tuple[str, str], rows: Sequence[tuple[str, float, str]]) -> st
 def count_bars(heading: tuple[str, str], rows: Iterable[tuple[str, int]]) -> str:
     """Return `bars` of counts."""
     return bars(heading, [(label, float(count), f"{count:,}") for label, count in rows])
+
+
+def by_powers(sizes: NDArray[np.int64], heading: tuple[str, str], first: int = 0) -> str:
+    """Show how many sizes there are up to each power of two, from the power `first` on."""
+    doubled = np.ceil(np.log2(sizes)).astype(np.int64)
+    rows = []
+    for power in range(first, int(doubled.max()) + 1):
+        count = int((doubled == power).sum())
+        low, high = 2**power // 2 + 1, 2**power
+        label = f"{high:,}" if low >= high else f"{low:,} to {high:,}"
+        rows.append((label, count))
+    return count_bars(heading, rows)
 
 
 def _bar(share: float) -> str:

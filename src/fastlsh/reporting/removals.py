@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from fastlsh.parallel import plural
 from fastlsh.reporting import frame
 from fastlsh.reporting.differences import beginning, differences
-from fastlsh.reporting.sections import by_powers
 from fastlsh.texts import Shingler
 
 LISTED = 50
@@ -228,7 +227,7 @@ class RemovedPassages(NamedTuple):
 
     def how_often(self, piece: str) -> str:
         """Show how many pieces were removed how often."""
-        return by_powers(self.sizes, ("times", f"{piece}s")) if len(self.sizes) else ""
+        return frame.by_powers(self.sizes, ("times", f"{piece}s")) if len(self.sizes) else ""
 
 
 def removed_passages(

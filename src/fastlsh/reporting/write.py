@@ -9,11 +9,11 @@ import numpy as np
 from fastlsh.evaluation import Evaluation
 from fastlsh.io import InputError, check_target, write_text
 from fastlsh.reporting import frame, sections
-from fastlsh.reporting.clusters import clusters_of, largest
 from fastlsh.reporting.documents import ReportedDocuments, RunCounts
 from fastlsh.reporting.evaluation import evaluation_page
 from fastlsh.reporting.lines import line_run, lines_page
 from fastlsh.reporting.removals import Groups
+from fastlsh.reporting.sections import clusters_of
 from fastlsh.results import Deduplication, LineDeduplication
 from fastlsh.texts import Shingler
 
@@ -178,7 +178,7 @@ def _page(
         ("Parameters and recall", sections.parameters(result)),
         ("How similar the removed documents are", similarities),
         ("Sizes of clusters", sections.cluster_sizes(counts.sizes)),
-        ("The largest clusters", largest(clusters, documents, len(counts.sizes))),
+        ("The largest clusters", sections.largest_clusters(clusters, documents, len(counts.sizes))),
         ("Documents not compared with every candidate", limited),
         short,
     ]
