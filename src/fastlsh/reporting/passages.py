@@ -123,7 +123,7 @@ def _removals(run: PassageRun) -> RemovedPassages:
     repeated = []
     for group, place, excerpt, name in zip(largest, places.tolist(), excerpts, names, strict=True):
         document, start, end = place
-        count, losers = groups.losers(group)
+        count, losers = groups.losers(groups.members(group))
         before, behind = (f"<small>{escaped(text)}</small>" for text in excerpt[::2])
         shown = f"{before}{beginning(excerpt.text)}{behind}"
         kept_in = f"{end - start:,} characters, kept in"

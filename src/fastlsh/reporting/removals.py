@@ -1,7 +1,6 @@
 """What was removed, by what is kept of it: counts, the largest groups, and who shares with whom."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -52,9 +51,8 @@ class Groups:
         documents: NDArray[np.int64],
         similarity: NDArray[np.float64],
     ) -> None:
-        self.kept, self._group, self.sizes = np.unique(
-            kept, return_inverse=True, return_counts=True
-        )
+        self.kept, self.sizes = np.unique(kept, return_counts=True)
+        self._kept_of_each = kept
         self.documents, self.similarity = documents, similarity
 
     def largest(self, most: int) -> list[int]:
@@ -62,22 +60,16 @@ class Groups:
         largest: list[int] = np.argsort(-self.sizes, kind="stable")[:most].tolist()
         return largest
 
-    @cached_property
-    def _order(self) -> NDArray[np.int64]:
-        return np.lexsort([self.similarity, self._group])
-
-    @cached_property
-    def _ends(self) -> NDArray[np.int64]:
-        return np.cumsum(self.sizes)
-
     def members(self, group: int) -> NDArray[np.int64]:
         """Return the removals of a group, the least similar first."""
-        end = self._ends[group]
-        return self._order[end - self.sizes[group] : end]
+        members = np.flatnonzero(self._kept_of_each == self.kept[group])
+        by_similarity: NDArray[np.int64] = members[
+            np.argsort(self.similarity[members], kind="stable")
+        ]
+        return by_similarity
 
-    def losers(self, group: int) -> tuple[int, NDArray[np.int64]]:
-        """Return how many documents lost a piece, and a removal of each of the first ones."""
-        members = self.members(group)
+    def losers(self, members: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
+        """Return how many documents the members are of, and a member of each of the first ones."""
         _, first = np.unique(self.documents[members], return_index=True)
         return len(first), members[first[:NAMED]]
 
@@ -257,18 +249,19 @@ def removed_passages(
     """
     groups = Groups(kept, documents, similarity)
     sharing = Sharing.of(kept_documents, documents, lengths)
-    largest = [(groups.members(group), *groups.losers(group)) for group in groups.largest(SHOWN)]
+    largest = [groups.members(group) for group in groups.largest(SHOWN)]
+    losers = [groups.losers(members) for members in largest]
     rows = [sharing.rows]
-    for members, _, losers in largest:
-        rows += [members[:LOOKED_AT], losers]
+    for members, (_, some) in zip(largest, losers, strict=True):
+        rows += [members[:LOOKED_AT], some]
     both = iter(list(zip(*read(np.concatenate(rows)), strict=True)))
     pairs = list(islice(both, len(sharing.rows)))
     repeated = []
-    for members, count, losers in largest:
+    for members, (count, some) in zip(largest, losers, strict=True):
         values = similarity[members[:LOOKED_AT]].tolist()
-        (first, *_), others = zip(*islice(both, len(values)), strict=True)
-        lost = [removed for _, removed in islice(both, len(losers))]
+        (passage, *_), others = zip(*islice(both, len(values)), strict=True)
+        lost = [removed for _, removed in islice(both, len(some))]
         compared = list(zip(others, values, strict=True))
-        shown = beginning(first.text)
-        repeated.append(Repeated(shown, "kept in", first, len(members), count, lost, compared))
+        shown = beginning(passage.text)
+        repeated.append(Repeated(shown, "kept in", passage, len(members), count, lost, compared))
     return RemovedPassages(groups.sizes, repeated, sharing, pairs)
