@@ -224,22 +224,6 @@ def test_samples_of_other_forms(pa):
 # ---- intervals
 
 
-@pytest.mark.parametrize(
-    ("hits", "total", "low", "high"),
-    [  # Newcombe 1998, table I
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ],
-)
-def test_published_intervals(hits, total, low, high):
-    assert Share(hits, total).interval == pytest.approx((low, high), abs=5e-5)
-    # The other way round it is the mirror image.
-    mirrored = Share(total - hits, total).interval
-    assert mirrored == pytest.approx((1 - high, 1 - low), abs=5e-5)
-
-
 @given(st.integers(1, 10_000), st.data())
 def test_intervals_solve_their_equation(total, data):
     hits = data.draw(st.integers(0, total))
@@ -375,9 +359,6 @@ WRONG = {
     "--missed a.jsonl --json ./a.jsonl": "a.jsonl: --missed names the same file as --json",
     "--json a.svg --plot a.svg": "a.svg: --plot names the same file as --json",
     "--max-pairs -1": "--max-pairs must be at least 0, got -1",
-    "--sample 0": "sample must be at least 1",
-    "--lowest 0.9": "lowest must be above 0",
-    "--threshold 0": "threshold must be above 0",
     "--bands 3": "--bands and --rows",
     "--bandings 100x2,50x3": "the same number of hash functions",
     "--bandings 100": "'100' is not a list of bands x rows, such as 100x2,50x4",
