@@ -132,6 +132,14 @@ def check_ordered(values: Any, name: str) -> Any:
     return list(values) if is_listed else values
 
 
+def values_of(column: Any) -> Sequence[Any]:
+    """Return a collection, or a column of Arrow, NumPy, pandas or polars, as values of Python."""
+    for name in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, name):
+            column = getattr(column, name)()
+    return column if isinstance(column, (list, tuple, range)) else list(column)
+
+
 def check_ids(ids: Any, n: int, name: str = "ids") -> Sequence[Any] | None:
     """Return the ids as a sequence of n, or raise."""
     if ids is None:
@@ -139,12 +147,7 @@ def check_ids(ids: Any, n: int, name: str = "ids") -> Sequence[Any] | None:
     if not isinstance(ids, Iterable):
         raise TypeError(f"{name} must be a collection of ids, got {type(ids).__name__}")
     ids = check_ordered(ids, name)
-    if hasattr(ids, "to_pylist"):
-        ids = ids.to_pylist()
-    elif hasattr(ids, "tolist"):
-        ids = ids.tolist()
-    elif not isinstance(ids, (list, tuple, range)):
-        ids = list(ids)
-    if len(ids) != n:
-        raise ValueError(f"{name} has {len(ids)} elements for {n} documents")
-    return ids  # type: ignore[no-any-return]
+    sequence = values_of(ids)
+    if len(sequence) != n:
+        raise ValueError(f"{name} has {len(sequence)} elements for {n} documents")
+    return sequence

@@ -147,7 +147,7 @@ def _sources(run: PassageRun) -> str:
         characters = int((rows[:, 2] - rows[:, 1]).sum())
         lines.append(
             (
-                f"<bdi>{escaped(name)}</bdi>", f"{documents:,}", f"{changed:,}",
+                frame.note(name), f"{documents:,}", f"{changed:,}",
                 f"{changed / documents:.1%}", f"{len(rows):,}", f"{characters:,}",
             )
         )  # fmt: skip

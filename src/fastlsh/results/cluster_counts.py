@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh.arguments import check_ordered
+from fastlsh.arguments import check_ordered, values_of
 from fastlsh.arrays import cumcount, float_sum
 
 Numbers = NDArray[np.int64]
@@ -169,12 +169,7 @@ def check_labels(values: Any, n: int, name: str = "labels") -> NDArray[np.uint64
     are_integers = isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 1
     labels: Any = values
     if not are_integers or values.dtype == np.uint64:
-        to_list = next(
-            (getattr(values, make) for make in ("to_pylist", "to_list", "tolist")
-             if hasattr(values, make)),
-            None,
-        )  # fmt: skip
-        labels = list(values) if to_list is None else to_list()
+        labels = list(values_of(values))  # a copy, in which missing values become None
         are_integers = False
     if len(labels) != n:
         raise ValueError(f"{name} must be a value for each of the {n} documents, got {len(labels)}")
