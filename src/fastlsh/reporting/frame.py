@@ -58,7 +58,7 @@ def similarity_text(similarity: float) -> str:
 
 
 def compared_item(name: str, similarity: float, shown: str) -> str:
-    """Return an item of a list: who it is, which is HTML, how similar, and what is shown of it."""
+    """Return an item of a list: a name and a text, which are HTML, and a similarity between."""
     return f"<li>{name} <span>{similarity_text(similarity)}</span>{shown}</li>"
 
 

@@ -75,7 +75,7 @@ class Groups:
 
 
 class Sharing(NamedTuple):
-    """The pairs of a document that lost something and another one that keeps it.
+    """The pairs of a document that lost pieces and another document that keeps them.
 
     The arrays have the pairs that share the most characters, the earlier first among equals.
     """
@@ -83,7 +83,7 @@ class Sharing(NamedTuple):
     rows: NDArray[np.int64]
     """A removal of each listed pair."""
     pieces: NDArray[np.int64]
-    """How many pieces were removed from the one because the other one has them."""
+    """How many pieces the first document lost because the second document keeps them."""
     characters: NDArray[np.int64]
     total: int
     """How many pairs there are, listed or not."""
@@ -104,7 +104,7 @@ class Sharing(NamedTuple):
         return cls(rows[first[order]], pieces[order], characters[order], len(first))
 
     def table(self, names: Sequence[tuple[str, str]], heading: tuple[str, str, str, str]) -> str:
-        """Show the names of both, which are HTML, and both counts, below a heading."""
+        """Show the names of both documents, which are HTML, and the counts, below a heading."""
         counted = zip(names, self.pieces.tolist(), self.characters.tolist(), strict=True)
         rows = [(*name, f"{pieces:,}", f"{characters:,}") for name, pieces, characters in counted]
         fewer = "pairs that share fewer characters are not shown."
@@ -158,7 +158,7 @@ class Repeated(NamedTuple):
     removed: int
     """How many copies were removed."""
     documents: int
-    """How many documents lost one."""
+    """How many documents lost a copy."""
     losers: Sequence[Passage]
     """A copy of each of the first of these documents."""
     others: Sequence[tuple[Passage, float]] = ()
@@ -191,12 +191,12 @@ class RemovedPassages(NamedTuple):
     """What was removed for what, and the sections of a page that show it."""
 
     sizes: NDArray[np.int64]
-    """int64 (m,): how many were removed for each kept one that others were removed for."""
+    """int64 (m,): how many pieces were removed for each kept piece."""
     largest: list[Repeated]
-    """The largest of these, the earlier first among equals."""
+    """The kept pieces for which most pieces were removed, the earlier first among equals."""
     sharing: Sharing
     pairs: list[tuple[Passage, Passage]]
-    """A kept and its removed one of each pair of documents of `sharing`."""
+    """A kept and a removed piece of each pair of documents of `sharing`."""
 
     def most_often(self, piece: str, sentence: str, shingler: Shingler) -> str:
         """Show the largest groups below a sentence; a `piece` is a line, for example."""
@@ -235,32 +235,32 @@ def removed_passages(
     Parameters
     ----------
     kept
-        int64 (n,): a number for the kept one of each removal, ascending as these do.
+        int64 (n,): a number for the kept piece of each removal, ascending as the pieces do.
     documents
         int64 (n,): the document that lost something.
     kept_documents
-        int64 (n,): the document of the kept one; below 0, ascending, if it is one of `against`.
+        int64 (n,): the document of the kept piece; a document of `against` has a negative number.
     lengths
         int64 (n,): how many characters were removed.
     similarity
         float64 (n,).
     read
-        A function that returns, for the numbers of some removals, the kept and the removed ones.
+        A function that returns the kept and the removed pieces of some removals, by their numbers.
     """
     groups = Groups(kept, documents, similarity)
     sharing = Sharing.of(kept_documents, documents, lengths)
     largest = [groups.members(group) for group in groups.largest(SHOWN)]
     losers = [groups.losers(members) for members in largest]
     rows = [sharing.rows]
-    for members, (_, some) in zip(largest, losers, strict=True):
-        rows += [members[:LOOKED_AT], some]
+    for members, (_, of_losers) in zip(largest, losers, strict=True):
+        rows += [members[:LOOKED_AT], of_losers]
     both = iter(list(zip(*read(np.concatenate(rows)), strict=True)))
     pairs = list(islice(both, len(sharing.rows)))
     repeated = []
-    for members, (count, some) in zip(largest, losers, strict=True):
+    for members, (count, of_losers) in zip(largest, losers, strict=True):
         values = similarity[members[:LOOKED_AT]].tolist()
         (passage, *_), others = zip(*islice(both, len(values)), strict=True)
-        lost = [removed for _, removed in islice(both, len(some))]
+        lost = [removed for _, removed in islice(both, len(of_losers))]
         compared = list(zip(others, values, strict=True))
         shown = beginning(passage.text)
         repeated.append(Repeated(shown, "kept in", passage, len(members), count, lost, compared))
