@@ -135,10 +135,6 @@ def nothing(path):
     report(deduplicate([]), [], path)
 
 
-def explained(path):
-    path.write_text(explain(*family("alpha", 2)).to_html(("a", "b")), encoding="utf-8")
-
-
 def explained_nasty(path):
     a, b, _ = family("alpha", 3)
     path.write_text(explain(a + NASTY, b + "W" * 3000).to_html((NASTY, "b")), encoding="utf-8")
@@ -150,11 +146,6 @@ def lines(path):
     known = ["Menu\n" + family("beta", 1)[0]]
     result = deduplicate_lines(texts, against=known, threshold=0.5)
     report(result, texts, path, against=known, ids=[NASTY, "b", "W" * 200, "d"], title=NASTY)
-
-
-def equal_lines(path):
-    texts = ["Menu\n" + text for text in family("alpha", 3)]
-    report(deduplicate_lines(texts), texts, path)
 
 
 def overlapping(path):
@@ -180,8 +171,7 @@ def audited(path, pairs=None):
 
 
 PAGES = [
-    plain, nasty, strict, low, nothing, explained, explained_nasty, lines, equal_lines, overlapping,
-    audited,
+    plain, nasty, strict, low, nothing, explained_nasty, lines, overlapping, audited,
 ]  # fmt: skip
 
 
