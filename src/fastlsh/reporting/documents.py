@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -112,8 +113,9 @@ class ReportedDocuments:
         position = number - len(self.inputs) if outside else number
         return frame.identifier(name_of(position, self._ids[outside]), outside=outside)
 
+    @cached_property
     def short(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return who has no unit, and who has some, but fewer than a shingle; int64, ascending."""
+        """The documents without a unit, and those with fewer units than a shingle; ascending."""
         size = self.shingler.size
         units = np.empty(len(self), np.int64)
         for start, stop in batches(len(self), BATCH):

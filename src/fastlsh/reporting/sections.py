@@ -62,7 +62,9 @@ def parameters(result: Deduplication) -> str:
         return equality("document", options["shingler"])
     by_word = options.get("priority") is None and "keep" in options
     kept = PRIORITY[options["keep"]] if by_word else "by the given priorities"
-    return searched(result.params, result.threshold, options, "document", kept, _rule(result))
+    share = f"at least {result.containment:.5g} of its shingles in the kept document"
+    rule = [] if result.rule == "jaccard" else [("rule", share)]
+    return searched(result.params, result.threshold, options, "document", kept, rule)
 
 
 def equality(what: str, shingler: Shingler, rows: Sequence[tuple[str, str]] = ()) -> str:
@@ -87,22 +89,21 @@ def searched(
     rule: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Show the parameters of a search, which compared each `what` and kept the one named."""
-    rows = [("threshold", f"{threshold:g}")]
+    bands = [] if params is None else [("bands", f"{params.bands:,} x {params.rows:,} rows")]
+    rows = [("threshold", f"{threshold:g}"), *bands]
     if options:
-        rows += [
+        signatures = f"{options['num_perm']:,} values ({options['scheme']}, seed {options['seed']})"
+        rows[1:] = [
             ("shingles", shingles_text(options["shingler"])),
-            (
-                "signatures",
-                f"{options['num_perm']:,} values ({options['scheme']}, seed {options['seed']})",
-            ),
+            ("signatures", signatures),
             ("verification", VERIFIED[options["verify"]]),
             *rule,
+            *bands,
             (f"kept {what}", kept),
             ("comparison limit", f"{options['max_candidates']:,} per {what}"),
         ]
     if params is None:
         return described(rows)
-    rows.insert(-2 if options else 1, ("bands", f"{params.bands:,} x {params.rows:,} rows"))
     if rule or (options and options["verify"] == "signature"):
         return described(rows)  # with which probability anything is found is not known
     step = (1 - threshold) / 4
@@ -119,12 +120,6 @@ def searched(
         f'<p>{sentence}</p>{described(rows)}<div class="pair">{curve_as_svg(params, threshold)}'
         f"{frame.bars(('similarity', 'compared with probability'), chances)}</div>"
     )
-
-
-def _rule(result: Deduplication) -> list[tuple[str, str]]:
-    if result.rule == "jaccard":
-        return []
-    return [("rule", f"at least {result.containment:.5g} of its shingles in the kept document")]
 
 
 def similarities(run: RunCounts, measure: str, least: float) -> str:
@@ -182,7 +177,7 @@ def limited(count: int, numbers: NDArray[np.int64], documents: ReportedDocuments
 
 def short_ones(documents: ReportedDocuments, *, finds_equal: bool) -> str:
     """List empty documents, and those shorter than a shingle; `finds_equal`: only equal ones."""
-    empty, short = documents.short()
+    empty, short = documents.short
     unit = UNIT[documents.shingler.unit]
     parts = []
     if len(empty):
@@ -193,18 +188,14 @@ def short_ones(documents: ReportedDocuments, *, finds_equal: bool) -> str:
             f"only to an identical one: {len(short):,}.</p>{_documents(short, documents)}"
         )
     if not finds_equal:
-        parts.append(_too_short(len(short), len(documents) - len(empty), documents.shingler))
+        parts.append(too_short(documents))
     return "".join(parts) or "<p>No document is empty or shorter than a shingle.</p>"
 
 
 def too_short(documents: ReportedDocuments) -> str:
     """Say that many documents are shorter than a shingle, if they are."""
-    empty, short = documents.short()
-    return _too_short(len(short), len(documents) - len(empty), documents.shingler)
-
-
-def _too_short(short: int, documents: int, shingler: Shingler) -> str:
-    message = long_shingles(short, documents, shingler)
+    empty, short = documents.short
+    message = long_shingles(len(short), len(documents) - len(empty), documents.shingler)
     return f"<p>{escaped(message)}.</p>" if message else ""
 
 
