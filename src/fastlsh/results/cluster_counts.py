@@ -167,15 +167,12 @@ def check_labels(values: Any, n: int, name: str = "labels") -> NDArray[np.uint64
         kind = type(values).__name__
         raise TypeError(f"{name} must be a value for each document, got one {kind}")
     are_integers = isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 1
-    labels: Any = values
-    if not are_integers or values.dtype == np.uint64:
-        labels = list(values_of(values))  # a copy, in which missing values become None
-        are_integers = False
+    fit_int64 = are_integers and values.dtype != np.uint64
+    # Otherwise a copy, in which missing values become None.
+    labels: Any = values if fit_int64 else list(values_of(values))
     if len(labels) != n:
         raise ValueError(f"{name} must be a value for each of the {n} documents, got {len(labels)}")
-    if are_integers:
-        return label_hashes(labels)
-    for number, value in enumerate(labels):
+    for number, value in enumerate(() if fit_int64 else labels):
         if isinstance(value, (list, dict, np.ndarray)):
             kind = type(value).__name__
             raise TypeError(f"{name} must be texts or numbers, got {kind} for document {number}")
