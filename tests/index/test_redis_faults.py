@@ -412,8 +412,8 @@ def test_a_change_that_fails_is_taken_back_and_its_batch_goes_on(location, monke
 
         return call
 
-    monkeypatch.setattr(changes, "record_of", failing(changes.record_of))
-    for name in ("insert", "remove"):
+    monkeypatch.setattr(changes, "encoded", failing(changes.encoded))
+    for name in ("insert", "discard"):
         monkeypatch.setattr(changes.Memory, name, failing(getattr(changes.Memory, name)))
 
     def check(index):

@@ -6,8 +6,6 @@ copy of a new document is found wherever it is. A database finds the same docume
 reading large buckets to the end: it reads more of a bucket until 65 of its documents differ.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -92,7 +90,7 @@ class _Examined:
     def _add(self, numbers: NDArray[np.int64], documents: IndexDocuments) -> None:
         is_first = np.ones(len(numbers), np.bool_)
         if self._documents.contents is not None:
-            for position, text in enumerate(_texts_of(documents)):
+            for position, text in enumerate(map(bytes, documents.content_bytes())):
                 is_first[position] = text not in self._texts
                 self._texts.add(text)
         order = np.argsort(np.concatenate([self._numbers, numbers]))
@@ -133,7 +131,7 @@ class _Examined:
         if self._documents.contents is None:
             return
         looked_for = set(self._texts)
-        for number, text in enumerate(_texts_of(self._documents)):
+        for number, text in enumerate(map(bytes, self._documents.content_bytes())):
             if not self._has_all[number] and text not in looked_for:
                 looked_for.add(text)
                 self._add_copy(self._documents.signatures[number : number + 1], text)
@@ -146,7 +144,7 @@ class _Examined:
         numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
         for start, stop in batches(len(numbers), self._fetched):
             documents = self._store.fetch(numbers[start:stop])
-            for position, other in enumerate(_texts_of(documents)):
+            for position, other in enumerate(map(bytes, documents.content_bytes())):
                 if other == text:
                     chosen = np.array([position])
                     self._add(numbers[start:stop][chosen], documents.take(chosen))
@@ -159,12 +157,3 @@ class _Examined:
         return numbers[order], joined_documents([documents for _, documents in self._parts]).take(
             order
         )
-
-
-def _texts_of(documents: IndexDocuments) -> Iterator[bytes]:
-    """Yield the packed text of each document: equal texts are packed alike."""
-    assert documents.contents is not None
-    assert documents.offsets is not None
-    code = documents.contents.view(np.uint8).data
-    ends = (8 * documents.offsets).tolist()
-    return (bytes(code[ends[i] : ends[i + 1]]) for i in range(documents.n))

@@ -1,6 +1,7 @@
 """Documents as an index takes and returns them: their signatures and texts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,31 @@ class IndexDocuments(NamedTuple):
         size = np.diff(self.offsets)[chosen]
         contents = self.contents[ranges_of(self.offsets[:-1][chosen], size)]
         return IndexDocuments(self.signatures, contents, offsets_of(size))
+
+    def signature_bytes(self) -> Iterator[memoryview]:
+        """Yield the bytes of each signature, little-endian."""
+        width = 4 * self.signatures.shape[1]
+        code = np.ascontiguousarray(self.signatures, "<u4").reshape(-1).view(np.uint8).data
+        return (code[first : first + width] for first in range(0, len(code), width))
+
+    def content_bytes(self) -> Iterator[memoryview]:
+        """Yield the bytes of the contents of each document; equal texts have equal bytes."""
+        if self.contents is None or self.offsets is None:
+            return repeat(memoryview(b""), self.n)
+        code = self.contents.view(np.uint8).data
+        return (code[first:last] for first, last in pairwise((8 * self.offsets).tolist()))
+
+
+def joined_signatures(codes: Iterable[bytes], width: int) -> NDArray[np.uint32]:
+    """Return the signatures, given the bytes of each: see `IndexDocuments.signature_bytes`."""
+    values = np.frombuffer(b"".join(codes), "<u4").astype(np.uint32, copy=False)
+    return values.reshape(-1, width)
+
+
+def joined_contents(codes: Sequence[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return contents, given the bytes of those of each document, and where each begins."""
+    offsets = offsets_of(np.array([len(code) >> 3 for code in codes], np.int64))
+    return np.frombuffer(b"".join(codes), np.uint64), offsets
 
 
 def joined_documents(parts: list[IndexDocuments]) -> IndexDocuments:

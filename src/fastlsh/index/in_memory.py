@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.index._index import BandTables
-from fastlsh.arrays import offsets_of, unique
+from fastlsh.arrays import unique
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
-from fastlsh.index.documents import IndexDocuments, check_contents
+from fastlsh.index.documents import IndexDocuments, check_contents, joined_contents
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import retry_until_consistent
 from fastlsh.index.tables import (
@@ -144,10 +144,8 @@ class Memory:
         signatures = self._rows(np.fromiter(numbers.values(), np.int64, len(numbers)))
         if not self.settings.keeps:
             return list(numbers), IndexDocuments(signatures)
-        kept_words = [contents_of(self.kernel, number) for number in numbers.values()]
-        contents = np.concatenate([np.empty(0, np.uint64), *kept_words])
-        offsets = offsets_of(np.array([len(words) for words in kept_words], np.int64))
-        return list(numbers), IndexDocuments(signatures, contents, offsets)
+        kept = [contents_of(self.kernel, number).tobytes() for number in numbers.values()]
+        return list(numbers), IndexDocuments(signatures, *joined_contents(kept))
 
     def documents(self) -> IndexDocuments:
         """Return a copy of all documents."""

@@ -6,8 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fastlsh.arrays import offsets_of
-from fastlsh.index.documents import IndexDocuments
+from fastlsh.index.documents import IndexDocuments, joined_contents, joined_signatures
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.redis.server import ADD, COUNTED, DROP, LARGE, NEW_SOURCES, TOGETHER, Server
 from fastlsh.index.settings import Settings, encoded
@@ -22,15 +21,11 @@ def decoded(code: bytes) -> Any:
     return value.decode() if kind == b"s" else value
 
 
-def record_of(name: Any, documents: IndexDocuments, row: int) -> bytes:
-    """Return the record of a document: length of the id, id, signature, content."""
-    code = encoded(name)
-    content = b""
-    if documents.contents is not None and documents.offsets is not None:
-        bounds = documents.offsets[row : row + 2]
-        content = documents.contents[bounds[0] : bounds[1]].tobytes()
-    signature = documents.signatures[row].astype("<u4", copy=False).tobytes()
-    return b"".join((len(code).to_bytes(4, "little"), code, signature, content))
+def records_of(names: Iterable[Any], documents: IndexDocuments) -> Iterator[bytes]:
+    """Yield the record of each document: length of the id, id, signature, content."""
+    parts = map(encoded, names), documents.signature_bytes(), documents.content_bytes()
+    for code, signature, content in zip(*parts, strict=True):
+        yield b"".join((len(code).to_bytes(4, "little"), code, signature, content))
 
 
 def tag_bytes(settings: Settings) -> int:
@@ -48,13 +43,10 @@ def parts_of(record: bytes, settings: Settings) -> tuple[bytes, bytes, bytes]:
 def documents_of(records: list[bytes], settings: Settings) -> IndexDocuments:
     """Return the documents of some records."""
     parts = [parts_of(record, settings) for record in records]
-    numbers = np.frombuffer(b"".join(part[1] for part in parts), "<u4")
-    signatures = numbers.astype(np.uint32, copy=False).reshape(-1, settings.width)
+    signatures = joined_signatures((part[1] for part in parts), settings.width)
     if not settings.keeps:
         return IndexDocuments(signatures)
-    words = np.frombuffer(b"".join(part[2] for part in parts), np.uint64)
-    offsets = offsets_of(np.array([len(part[2]) >> 3 for part in parts], np.int64))
-    return IndexDocuments(signatures, words, offsets)
+    return IndexDocuments(signatures, *joined_contents([part[2] for part in parts]))
 
 
 def key_of(server: Server, number: int) -> bytes:
@@ -161,9 +153,8 @@ class Changes:
     def add(self, first: int, names: Sequence[Any], documents: IndexDocuments) -> None:
         """Add documents, numbered from `first` on."""
         numbers = list(range(first, first + len(names)))
-        for row, (number, name) in enumerate(zip(numbers, names, strict=True)):
-            self.added[number] = record_of(name, documents, row)
-            self.numbers[name] = number
+        self.added.update(zip(numbers, records_of(names, documents), strict=True))
+        self.numbers.update(zip(names, numbers, strict=True))
         self.tables.insert(numbers, IndexDocuments(documents.signatures), {})
 
     def delete(self, number: int, name: Any, record: bytes) -> None:

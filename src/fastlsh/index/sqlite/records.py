@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arrays import offsets_of
 from fastlsh.index.documents import IndexDocuments, packed_texts
 from fastlsh.index.settings import TEXTS, Settings
-from fastlsh.index.sqlite.rows import bytes_of, refuse, signatures_of
+from fastlsh.index.sqlite.rows import contents_of, refuse, signatures_of
 from fastlsh.parallel import RunOptions
 from fastlsh.signatures import MinHasher
 from fastlsh.stages import hasher_for
@@ -126,35 +125,18 @@ class Records:
 
     def encoded(self, documents: IndexDocuments) -> tuple[Iterable[Any], Iterable[Any]]:
         """Return the columns `signature` and `content`."""
-        width, n = 4 * self.settings.width, documents.n
-        values = np.ascontiguousarray(documents.signatures, "<u4").reshape(-1).view(np.uint8).data
-        rows = (values[at : at + width] for at in range(0, n * width, width))
-        return rows, self.contents(documents)
-
-    def contents(self, documents: IndexDocuments) -> Iterable[Any]:
-        """Return the bytes of each text or set."""
-        if documents.contents is None or documents.offsets is None:
-            return [b""] * documents.n
-        code = documents.contents.view(np.uint8).data
-        ends = (8 * documents.offsets).tolist()
-        return (code[ends[i] : ends[i + 1]] for i in range(documents.n))
+        return documents.signature_bytes(), documents.content_bytes()
 
     def decoded(self, rows: Rows) -> IndexDocuments:
         """Return the documents of some rows."""
         signatures = self.signatures(rows)
         if not self.settings.keeps:
             return IndexDocuments(signatures)
-        return IndexDocuments(signatures, *self.unpacked(content for _, content in rows))
+        return IndexDocuments(signatures, *contents_of(content for _, content in rows))
 
     def signatures(self, rows: Rows) -> NDArray[np.uint32]:
         """Return the signatures of some rows, of which `signed_by` is the second column."""
         return signatures_of((signature for signature, _ in rows), self.settings.width)
-
-    def unpacked(self, values: Iterable[Any]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Return the contents of documents, and where each begins."""
-        contents = [bytes_of(content).view(np.uint64) for content in values]
-        offsets = offsets_of(np.array([len(content) for content in contents], np.int64))
-        return np.concatenate([np.empty(0, np.uint64), *contents]), offsets
 
     def dictionary_of(self, documents: IndexDocuments) -> bytes:
         """Return what an index stores beside its documents, made from some of them."""
@@ -193,7 +175,7 @@ class CompressedRecords(Records):
 
         dictionaries = self._dictionaries
 
-        return [b""] * documents.n, map(compressed, self.contents(documents))
+        return [b""] * documents.n, map(compressed, documents.content_bytes())
 
     def decoded(self, rows: Rows) -> IndexDocuments:
         """Return the documents of some rows, signed anew."""
@@ -210,7 +192,7 @@ class CompressedRecords(Records):
                 raise sqlite3.DatabaseError(f"malformed: a compressed text: {error}") from error
 
         dictionaries = self._dictionaries.parts
-        words, offsets = self.unpacked(expanded(content) for _, content in rows)
+        words, offsets = contents_of(expanded(content) for _, content in rows)
         texts = packed_texts(self.settings, words, offsets)
         signed = self.settings.rows(self._hasher.sign(texts), texts, self._hasher.shingler)
         return IndexDocuments(signed, words, offsets)
@@ -229,7 +211,7 @@ class CompressedRecords(Records):
     def dictionary_of(self, documents: IndexDocuments) -> bytes:
         """Return dictionaries for texts like these, and use them from now on."""
         self._dictionaries = Dictionaries.of(
-            [_compact(content)[1] for content in self.contents(documents) if content]
+            [_compact(content)[1] for content in documents.content_bytes() if content]
         )
         return self._dictionaries.code
 

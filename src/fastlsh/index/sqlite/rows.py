@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
+from fastlsh.index.documents import joined_contents, joined_signatures
 from fastlsh.index.settings import encoded
 
 TOGETHER = 512
@@ -171,10 +172,8 @@ def only_row(sql: sqlite3.Connection, table: str, name: str) -> list[Any]:
 
 def checksum_of(values: Sequence[Any]) -> int:
     """Return a checksum of the values of a row: integers, texts and bytes."""
-    checksum = len(values)
-    for value in values:
-        checksum = crc32(value if type(value) is bytes else repr(value).encode(), checksum)
-    return checksum
+    codes = [value if type(value) is bytes else repr(value).encode() for value in values]
+    return crc32(b"".join(codes), len(codes))
 
 
 def refuse(reason: str) -> NoReturn:
@@ -202,17 +201,20 @@ def signatures_of(values: Iterable[Any], width: int) -> NDArray[np.uint32]:
     signatures = list(values)
     if any(type(value) is not bytes or len(value) != 4 * width for value in signatures):
         refuse("a signature has another size")
-    numbers = np.frombuffer(b"".join(signatures), "<u4").astype(np.uint32, copy=False)
-    return numbers.reshape(-1, width)
+    return joined_signatures(signatures, width)
+
+
+def contents_of(values: Iterable[Any]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return contents and where each begins, after checking that all are words of 8 bytes."""
+    return joined_contents([_whole_words(value) for value in values])
 
 
 def words_of(value: Any) -> NDArray[np.uint64]:
     """Return the uint64 values in the bytes of a row."""
-    return bytes_of(value).view("<u8").astype(np.uint64, copy=False)
+    return np.frombuffer(_whole_words(value), "<u8").astype(np.uint64, copy=False)
 
 
-def bytes_of(value: Any) -> NDArray[np.uint8]:
-    """Return the bytes of a row, after checking that they are words of 8 bytes."""
+def _whole_words(value: Any) -> bytes:
     if type(value) is not bytes or len(value) % 8:
         refuse("an array has another size")
-    return np.frombuffer(value, np.uint8)
+    return value
