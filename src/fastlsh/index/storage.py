@@ -7,10 +7,11 @@ import os
 import struct
 import sys
 from binascii import crc32
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from io import FileIO
-from typing import Any, NamedTuple, NoReturn
+from functools import reduce
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from fastlsh.index.in_memory import Memory
 from fastlsh.index.settings import Settings
 from fastlsh.index.tables import KINDS, StoredIds, filled_tables, mapped_tables
 from fastlsh.keyed import Key, check_key
+from fastlsh.parallel import batches
 from fastlsh.texts import Shingler, with_key
 
 ALIGNED = 64
@@ -62,6 +64,8 @@ class Entry(NamedTuple):
     """Bytes from the end of the header."""
     size: int
     """Size in bytes."""
+    crc32: int = 0
+    """The checksum of its bytes."""
 
 
 class Expected(NamedTuple):
@@ -278,16 +282,26 @@ def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) ->
         id_bytes=len(ids.data),
         id_table=len(ids.table),
     )
-    entries = entries_of(tables.settings, sizes)
+    id_arrays: dict[str, NDArray[Any] | None] = {
+        "id_bytes": ids.data, "id_table": ids.table, "id_offsets": ids.offsets,
+    }  # fmt: skip
 
-    def saved(entry: Entry) -> Iterator[NDArray[np.uint8]]:
-        return _saved(tables, ids, entry.name)
+    def pieces(entry: Entry) -> Iterator[NDArray[np.uint8]]:
+        array = id_arrays.get(entry.name)
+        if array is None:
+            return tables.pieces(entry.name)
+        flat = array.reshape(-1).view(np.uint8)
+        return (flat[first:last] for first, last in batches(len(flat), PIECE))
 
+    entries = [
+        entry._replace(crc32=reduce(_checksum, pieces(entry), 0))
+        for entry in entries_of(tables.settings, sizes)
+    ]
     header = {
         "fastlsh": __version__,
         "parameters": parameters_of(tables.settings),
         "sizes": sizes._asdict(),
-        "arrays": [{**entry._asdict(), "crc32": checksum_of(saved(entry))} for entry in entries],
+        "arrays": [entry._asdict() for entry in entries],
     }
     code = json.dumps(header, allow_nan=False).encode()
     code += b" " * (-(START.size + len(code)) % ALIGNED)
@@ -295,32 +309,13 @@ def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) ->
         file.write(START.pack(MAGIC, VERSION, crc32(code), len(code)))
         file.write(code)
         for entry in entries:
-            for piece in saved(entry):
+            for piece in pieces(entry):
                 file.write(piece.data)
             file.write(bytes(-entry.size % ALIGNED))
 
 
-def _saved(tables: Memory, ids: StoredIds, name: str) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes of an array in pieces."""
-    id_arrays: dict[str, NDArray[Any] | None] = {
-        "id_bytes": ids.data, "id_table": ids.table, "id_offsets": ids.offsets,
-    }  # fmt: skip
-    array = id_arrays.get(name)
-    return tables.pieces(name) if array is None else pieces_of(array)
-
-
-def pieces_of(array: NDArray[Any]) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes of an array in pieces."""
-    flat = array.reshape(-1).view(np.uint8)
-    return (flat[i : i + PIECE] for i in range(0, len(flat), PIECE))
-
-
-def checksum_of(pieces: Iterable[NDArray[np.uint8]]) -> int:
-    """Return the CRC-32 of all pieces together."""
-    checksum = 0
-    for piece in pieces:
-        checksum = crc32(piece.data, checksum)
-    return checksum
+def _checksum(before: int, piece: NDArray[np.uint8]) -> int:
+    return crc32(piece.data, before)
 
 
 LONGEST_HEADER = 1 << 22
@@ -336,17 +331,17 @@ def map_index(path: str | os.PathLike[str], expected: Expected, *, check: bool) 
         The file is no index, truncated or damaged, has other parameters than expected, or comes
         from a machine of the other byte order.
     """
-    with FileIO(path) as file:
+    with open(path, "rb") as file:
         header = _read_header(path, file, expected)
         data = mapping.mmap(file.fileno(), 0, access=mapping.ACCESS_READ)
-    arrays = {entry.name: _array(data, header.first, entry) for entry in header.entries}
-    if check:
-        whole = np.frombuffer(data, np.uint8)
-        for entry, checksum in zip(header.entries, header.checksums, strict=True):
-            end = header.first + entry.offset + entry.size
-            padding = whole[end : end + -entry.size % ALIGNED]
-            if checksum_of(pieces_of(arrays[entry.name])) != checksum or padding.any():
-                _refuse(path, f"{entry.name} is damaged")
+    arrays: dict[str, NDArray[Any]] = {}
+    data.seek(header.first)
+    for entry in header.entries:
+        if check:
+            deque(_pieces(path, data, entry), maxlen=0)
+        start = header.first + entry.offset
+        array = np.frombuffer(data, entry.dtype, math.prod(entry.shape), start)
+        arrays[entry.name] = array.reshape(entry.shape)
     ids = _ids_of(header.sizes, arrays)
     tables = mapped_tables(header.settings, header.sizes.slots, arrays, ids)
     return Memory(header.settings, tables, os.path.abspath(path))
@@ -354,31 +349,19 @@ def map_index(path: str | os.PathLike[str], expected: Expected, *, check: bool) 
 
 def read_index(path: str | os.PathLike[str], expected: Expected) -> Memory:
     """Read and check a file that `write_index` wrote, into memory; otherwise as `map_index`."""
-    with FileIO(path) as file:
+    with open(path, "rb") as file:
         header = _read_header(path, file, expected)
         sizes = header.sizes
         id_arrays: dict[str, NDArray[Any]] = {}
 
-        def pieces(entry: Entry, checksum: int) -> Iterator[NDArray[np.uint8]]:
-            actual = 0
-            for start in range(0, entry.size, PIECE):
-                piece = np.empty(min(PIECE, entry.size - start), np.uint8)
-                _read_into(path, file, piece)
-                actual = crc32(piece.data, actual)
-                yield piece
-            padding = np.empty(-entry.size % ALIGNED, np.uint8)
-            _read_into(path, file, padding)
-            if actual != checksum or padding.any():
-                _refuse(path, f"{entry.name} is damaged")
-
         def arrays() -> Iterator[tuple[str, Iterator[NDArray[np.uint8]]]]:
-            for entry, checksum in zip(header.entries, header.checksums, strict=True):
-                blocks = pieces(entry, checksum)
+            for entry in header.entries:
+                pieces = _pieces(path, file, entry)
                 if entry.name.startswith("id_"):
-                    whole = np.concatenate([np.empty(0, np.uint8), *blocks])
+                    whole = np.concatenate([np.empty(0, np.uint8), *pieces])
                     id_arrays[entry.name] = whole.view(entry.dtype)
                 else:
-                    yield entry.name, blocks
+                    yield entry.name, pieces
 
         tables = filled_tables(
             header.settings, sizes.documents, sizes.words, sizes.slots, arrays(),
@@ -391,48 +374,14 @@ class _Header(NamedTuple):
     settings: Settings
     sizes: Sizes
     entries: list[Entry]
-    checksums: list[int]
     first: int
     """Where the arrays begin."""
 
 
-def _read_header(path: str | os.PathLike[str], file: FileIO, expected: Expected) -> _Header:
+def _read_header(path: str | os.PathLike[str], file: BinaryIO, expected: Expected) -> _Header:
     """Read the header, and check that the size of the file is the one that follows from it."""
     size = os.fstat(file.fileno()).st_size
-    length, checksum = _check_start(path, file.read(START.size), size)
-    code = np.empty(length, np.uint8)
-    _read_into(path, file, code)
-    if crc32(code.data) != checksum:
-        _refuse(path, "the header is damaged")
-    try:
-        header = json.loads(code.tobytes())
-        settings = settings_of(header["parameters"], expected)
-        sizes = sizes_of(header["sizes"], settings)
-        entries = entries_of(settings, sizes)
-        checksums = [_checked(*pair) for pair in zip(header["arrays"], entries, strict=True)]
-    except (TypeError, KeyError, RecursionError, OverflowError) as error:
-        _refuse(path, f"the header is damaged: {error}")
-    except ValueError as error:
-        _refuse(path, str(error))
-    first = START.size + length
-    end = first + entries[-1].offset + entries[-1].size
-    end += -entries[-1].size % ALIGNED
-    if size != end:
-        _refuse(path, f"it has {size:,} bytes, expected {end:,}")
-    return _Header(settings, sizes, entries, checksums, first)
-
-
-def _read_into(path: str | os.PathLike[str], file: FileIO, out: NDArray[np.uint8]) -> None:
-    view = out.data
-    while len(view):
-        count = file.readinto(view)
-        if not count:
-            _refuse(path, "it was truncated while it was read")
-        view = view[count:]
-
-
-def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple[int, int]:
-    """Return the length and the checksum of the header."""
+    start = file.read(START.size)
     if start.startswith(DATABASE[: START.size]):
         _refuse(path, "it is a database of SQLite: Index.open opens an index in one")
     if len(start) < START.size or not start.startswith(MAGIC):
@@ -440,23 +389,58 @@ def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple
     _, version, checksum, length = START.unpack(start)
     if version != VERSION:
         _refuse(path, f"format version {version} is unknown, version {VERSION} is read")
-    if length > min(size - START.size, LONGEST_HEADER) or (START.size + length) % ALIGNED:
+    first = START.size + length
+    if length > min(size - START.size, LONGEST_HEADER) or first % ALIGNED:
         _refuse(path, "it is truncated, or its start damaged")
-    return length, checksum
+    code = _read(path, file, length)
+    if _checksum(0, code) != checksum:
+        _refuse(path, "the header is damaged")
+    try:
+        header = json.loads(code.tobytes())
+        settings = settings_of(header["parameters"], expected)
+        sizes = sizes_of(header["sizes"], settings)
+        pairs = zip(header["arrays"], entries_of(settings, sizes), strict=True)
+        entries = [_checked(saved, entry) for saved, entry in pairs]
+    except (TypeError, KeyError, RecursionError, OverflowError) as error:
+        _refuse(path, f"the header is damaged: {error}")
+    except ValueError as error:
+        _refuse(path, str(error))
+    end = first + entries[-1].offset + entries[-1].size
+    end += -entries[-1].size % ALIGNED
+    if size != end:
+        _refuse(path, f"it has {size:,} bytes, expected {end:,}")
+    return _Header(settings, sizes, entries, first)
 
 
-def _checked(saved: Mapping[str, Any], entry: Entry) -> int:
-    """Return the checksum of an array; ValueError if its description does not match."""
+def _checked(saved: Mapping[str, Any], entry: Entry) -> Entry:
+    """Return an array with its checksum; ValueError if its description does not match."""
+    entry = entry._replace(crc32=_strict(saved["crc32"], int))
     described = {**entry._asdict(), "shape": list(entry.shape)}
-    checksum = saved["crc32"]
-    if {**saved} != {**described, "crc32": checksum} or type(checksum) is not int:
-        raise ValueError(f"the array {entry.name} is described as {dict(saved)}, not {described}")
-    return checksum
+    if saved != described:
+        raise ValueError(f"the array {entry.name} is described as {saved}, not {described}")
+    return entry
 
 
-def _array(data: mapping.mmap, first: int, entry: Entry) -> NDArray[Any]:
-    array = np.frombuffer(data, entry.dtype, math.prod(entry.shape), first + entry.offset)
-    return array.reshape(entry.shape)
+def _pieces(
+    path: str | os.PathLike[str], file: BinaryIO | mapping.mmap, entry: Entry
+) -> Iterator[NDArray[np.uint8]]:
+    """Yield the bytes of an array in pieces; ValueError at the end if they are damaged."""
+    checksum = 0
+    for first, last in batches(entry.size, PIECE):
+        piece = _read(path, file, last - first)
+        checksum = _checksum(checksum, piece)
+        yield piece
+    if _read(path, file, -entry.size % ALIGNED).any() or checksum != entry.crc32:
+        _refuse(path, f"{entry.name} is damaged")
+
+
+def _read(
+    path: str | os.PathLike[str], file: BinaryIO | mapping.mmap, size: int
+) -> NDArray[np.uint8]:
+    code = file.read(size)
+    if len(code) < size:
+        _refuse(path, "it was truncated while it was read")
+    return np.frombuffer(code, np.uint8)
 
 
 def _ids_of(sizes: Sizes, arrays: Mapping[str, NDArray[Any]]) -> StoredIds:
