@@ -11,7 +11,7 @@ from combinations import every
 from fastlsh import Index
 from fastlsh.index.redis import server as on_server
 from fastlsh.index.redis.changes import Changes
-from fastlsh.index.store import Batch
+from fastlsh.index.store import Batch, Count
 from index_model import CHANGES, OPERATIONS, TEXTS
 from refusals import refuses
 
@@ -117,10 +117,10 @@ def test_the_sources_of_a_document_are_sent_in_parts(location, monkeypatch):
         index.insert("a", TEXTS[0])
         store = index._backend.store
         with index.batch():
-            store.write(Batch(counts={0: "[1, 12, []]"}, sources={0: list(range(12))}))
-            assert store.new_sources({0: list(range(8, 30))}, {0: 12}) == {0: list(range(12, 30))}
-        assert store.new_sources({0: list(range(30))}, {0: 12}) == {0: list(range(12, 30))}
-        assert store.new_sources({0: []}, {0: 12}) == {0: []}
+            store.write(Batch(counts={0: Count(1, 12, [])}, sources={0: list(range(12))}))
+            assert store.sources({0: list(range(8, 30))}) == {0: list(range(8, 12))}
+        assert store.sources({0: list(range(8, 30))}) == {0: list(range(8, 12))}
+        assert store.sources({0: []}) == {0: list(range(12))}
 
 
 @pytest.mark.parametrize("lost", every(3, LOST), ids="+".join)

@@ -1,6 +1,7 @@
 """The interface of a database that can hold an index."""
 
 import errno
+import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,6 +36,15 @@ ALL = 2**63 - 1
 
 Sources = dict[int, list[int]]
 """Sources of documents, by the numbers of these."""
+
+
+class Count(NamedTuple):
+    """What has come for a document of an index: as JSON, the list of these values."""
+
+    documents: int = 1
+    sources: int = 0
+    """How many different ones."""
+    sums: Sequence[Any] = ()
 
 
 FORKED = (
@@ -108,8 +118,8 @@ class Batch(NamedTuple):
     """The new documents."""
     counted: str | None = None
     """What is counted of documents from now on, as JSON."""
-    counts: Mapping[int, str] = {}
-    """New counts of documents, as JSON."""
+    counts: Mapping[int, Count] = {}
+    """New counts of documents."""
     sources: Mapping[int, list[int]] = {}
     """Further sources of documents."""
     noted: Sequence[tuple[str, str]] = ()
@@ -204,14 +214,21 @@ class Store(Protocol):
     def counted(self) -> str:
         """Return what is counted of documents, as JSON; empty if nothing was set."""
 
-    def counts(self, numbers: list[int]) -> dict[int, str]:
-        """Return the counts of those documents that have some, as JSON."""
+    def counts(self, numbers: list[int]) -> dict[int, Count]:
+        """Return the counts of those documents that have some."""
 
-    def sources(self, numbers: list[int]) -> Sources:
-        """Return the sources of those documents that have some."""
+    def count_of(self, code: str | bytes) -> Count:
+        """Return a count from JSON."""
+        try:
+            count = Count(*json.loads(code))
+            if {type(count.documents), type(count.sources)} != {int} or len(count) > 3:
+                raise ValueError(f"{code!r}")
+        except (ValueError, TypeError) as error:
+            raise self.damaged(f"the counts of a document: {error}") from error
+        return count
 
-    def new_sources(self, sources: Sources, held: dict[int, int]) -> Sources:
-        """Return those of the given sources that documents do not have; `held`: how many they do.
+    def sources(self, asked: Sources) -> Sources:
+        """Return which of the given sources documents have; where none is given, all they have.
 
         The time depends on the sources that are given, not on those that the documents have.
         """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastlsh.arrays import rounded
 from fastlsh.index.backend import Backend
 from fastlsh.index.database import DatabaseBackend
-from fastlsh.index.store import Batch, Sources, Store, retry_until_consistent
+from fastlsh.index.store import Batch, Count, Sources, Store, retry_until_consistent
 from fastlsh.parallel import batches
 
 TOGETHER = 1 << 14
@@ -83,7 +83,6 @@ def count_arrivals(
     for first, last in batches(len(numbers), TOGETHER):
         known = numbers[first:last].tolist()
         old = store.counts(known)
-        before = {number: counts_of(store, old.get(number), what) for number in known}
         rows = order[ends[first] : ends[last]]
         edges = [end - ends[first] for end in ends[first : last + 1]]
         parts = [slice(*edge) for edge in pairwise(edges)]
@@ -91,13 +90,13 @@ def count_arrivals(
         new: Sources = {}
         if arrivals.sources is not None:
             sources = arrivals.sources[rows].view(np.int64).tolist()
-            given_sources = {
-                n: sorted({*sources[part]}) for n, part in zip(known, parts, strict=True)
-            }
-            new = store.new_sources(given_sources, {n: before[n][1] for n in known})
+            given = {n: [*{*sources[part]}] for n, part in zip(known, parts, strict=True)}
+            present = store.sources({n: some for n, some in given.items() if some})
+            new = {n: sorted({*given[n]}.difference(some)) for n, some in present.items()}
         written = {}
         for position, (number, part) in enumerate(zip(known, parts, strict=True), first):
-            documents, seen, sums = before[number]
+            documents, seen, before = checked_count(store, old.get(number), what)
+            sums = [*before]
             if number not in old and is_new[position]:
                 documents = 0
             for at, column in enumerate(columns):
@@ -105,7 +104,7 @@ def count_arrivals(
                     sums[at] += value
                 check_sum(sums[at], what.columns[at])
             seen += len(new.get(number, ()))
-            written[number] = json.dumps([documents + part.stop - part.start, seen, sums])
+            written[number] = Count(documents + part.stop - part.start, seen, sums)
         store.write(Batch(counts=written, sources=new))
 
 
@@ -122,7 +121,7 @@ def copy_counts(source: Store, copy: Store, names: list[Any]) -> None:
     """Copy the counts of some documents, in a transaction of either store."""
     old, new = source.find(names), copy.find(names)
     counts = source.counts(list(old.values()))
-    sources = source.sources(list(counts))
+    sources = source.sources({number: [] for number in counts})
     copied = Batch(
         counted=source.counted(),
         counts={new[name]: counts[n] for name, n in old.items() if n in counts},
@@ -143,17 +142,13 @@ def counted_of(store: Store) -> Counted | None:
         raise store.damaged(f"what it counts: {error}") from error
 
 
-def counts_of(store: Store, code: Any, what: Counted) -> tuple[int, int, list[Any]]:
-    """Return how many documents have come, from how many sources, and the sums."""
-    if code is None:
-        return 1, 0, [0] * len(what.columns)
-    try:
-        documents, sources, sums = json.loads(code)
-        if {type(documents), type(sources)} != {int} or len(sums) != len(what.columns):
-            raise ValueError(f"{code!r}")
-    except (ValueError, TypeError) as error:
-        raise store.damaged(f"the counts of a document: {error}") from error
-    return documents, sources, sums
+def checked_count(store: Store, count: Count | None, what: Counted) -> Count:
+    """Return how many documents have come, from how many sources, and a list of the sums."""
+    if count is None:
+        return Count(sums=[0] * len(what.columns))
+    if type(count.sums) is not list or len(count.sums) != len(what.columns):
+        raise store.damaged(f"the counts of a document: {json.dumps(count)!r}")
+    return count
 
 
 def all_counts(backend: Backend) -> dict[str, Any]:
@@ -176,7 +171,7 @@ def _read_all(store: Store) -> dict[str, Any]:
             ids += store.take(numbers)
             old = store.counts(numbers.tolist())
             for number in numbers.tolist():
-                count, seen, its_sums = counts_of(store, old.get(number), what)
+                count, seen, its_sums = checked_count(store, old.get(number), what)
                 documents.append(count)
                 sources.append(seen)
                 for column, value in zip(sums, its_sums, strict=True):

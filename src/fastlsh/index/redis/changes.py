@@ -1,16 +1,16 @@
 """Changes of an index on Redis, in transactions; and the records of its documents."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from fastlsh.index.documents import IndexDocuments, joined_contents, joined_signatures
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.redis.server import ADD, COUNTED, DROP, LARGE, NEW_SOURCES, TOGETHER, Server
+from fastlsh.index.redis.server import ADD, COUNTED, DROP, LARGE, SOURCES, TOGETHER, Server
 from fastlsh.index.settings import Settings, encoded
-from fastlsh.index.store import Batch, Sources
+from fastlsh.index.store import Batch, Count, Sources
 
 
 def decoded(code: bytes) -> Any:
@@ -54,45 +54,19 @@ def key_of(server: Server, number: int) -> bytes:
     return server.key(f"s:{number}")
 
 
-def sources_of(server: Server, numbers: list[int], added: Mapping[int, set[int]]) -> Sources:
-    """Return the sources of those documents that have some, with those that a batch adds."""
-    with server.client.pipeline(transaction=False) as pipe:
-        for number in numbers:
-            pipe.smembers(key_of(server, number))
-        held = zip(numbers, pipe.execute(), strict=True)
-    sources_by_number = {n: sorted({*map(int, members), *added.get(n, ())}) for n, members in held}
-    return {number: sources for number, sources in sources_by_number.items() if sources}
-
-
-def unknown_sources(
-    server: Server,
-    sources: Sources,
-    held: Mapping[int, int],
-    added: Mapping[int, set[int]],
-    lacks: Callable[[str], NoReturn],
-) -> Sources:
-    """Return which of the given sources documents do not have.
-
-    `held` says how many each document has, with those that a batch adds; `lacks` is called if the
-    server has another number.
-    """
+def present_sources(server: Server, asked: Sources) -> Iterator[tuple[int, list[int], list[Any]]]:
+    """Yield a document, some of the given sources, and what `SOURCES` returns for these."""
     blocks = [
-        (number, block[first : first + TOGETHER])
-        for number, block in sources.items()
-        for first in range(0, max(len(block), 1), TOGETHER)
+        (number, given[first : first + TOGETHER])
+        for number, given in asked.items()
+        for first in range(0, max(len(given), 1), TOGETHER)
     ]
     with server.client.pipeline(transaction=False) as pipe:
-        for number, block in blocks:
-            pipe.eval(NEW_SOURCES, 1, key_of(server, number), *block)
+        for number, given in blocks:
+            pipe.eval(SOURCES, 1, key_of(server, number), *given)
         answers = pipe.execute()
-    new: Sources = {number: [] for number in sources}
-    for (number, block), (count, *places) in zip(blocks, answers, strict=True):
-        mine = added.get(number, set())
-        if count + len(mine) != held[number]:
-            lacks(f"sources of document {number}")
-        unknown = (block[place - 1] for place in places)
-        new[number] += [source for source in unknown if source not in mine]
-    return new
+    for (number, given), answer in zip(blocks, answers, strict=True):
+        yield number, given, answer
 
 
 class Changes:
@@ -106,7 +80,7 @@ class Changes:
         """The ids that are added, with their numbers."""
         self.deleted: dict[int, bytes] = {}
         """The record of each document of the server that is removed."""
-        self.counts: dict[int, str] = {}
+        self.counts: dict[int, Count] = {}
         """The counts of documents that are set; `undo` does not take them back."""
         self.sources: dict[int, set[int]] = {}
         """The sources that are added to documents; `undo` does not take them back, either."""
@@ -183,7 +157,7 @@ class Changes:
         """Return the approximate size of the commands in bytes."""
         entry_bytes = self._settings.bands * (tag_bytes(self._settings) + 8)
         records = (*self.added.values(), *self.deleted.values())
-        counts = sum(len(code) + 20 for code in self.counts.values())
+        counts = sum(len(json.dumps(count)) + 20 for count in self.counts.values())
         counts += sum(30 * len(document_sources) + 60 for document_sources in self.sources.values())
         return sum(map(len, records)) + entry_bytes * len(records) + counts
 
@@ -213,7 +187,8 @@ class Changes:
             for part in _blocks(sources):
                 pipe.sadd(key_of(server, number), *part)
         for numbers in _blocks(self.counts):
-            pipe.hset(key("counts"), mapping={number: self.counts[number] for number in numbers})
+            codes_of_counts = {number: json.dumps(self.counts[number]) for number in numbers}
+            pipe.hset(key("counts"), mapping=codes_of_counts)
         if self.deleted or self.counts:
             pipe.eval(COUNTED, 2, key("state"), key("counts"))
         for numbers in _blocks(self.added):

@@ -121,12 +121,13 @@ COUNTED = """
 redis.call('HSET', KEYS[1], 'counts', redis.call('HLEN', KEYS[2]))
 """
 
-# KEYS: the sources of a document. ARGV: sources. Returns how many it has, and the positions,
-# counted from 1, of those that it does not have.
-NEW_SOURCES = """
+# KEYS: the sources of a document. ARGV: sources. Returns how many it has, and those of the given
+# ones that it has; without any, all that it has.
+SOURCES = """
 local found = {redis.call('SCARD', KEYS[1])}
-for i = 1, #ARGV do
-    if redis.call('SISMEMBER', KEYS[1], ARGV[i]) == 0 then found[#found + 1] = i end
+local given = #ARGV > 0 and ARGV or redis.call('SMEMBERS', KEYS[1])
+for i = 1, #given do
+    if redis.call('SISMEMBER', KEYS[1], given[i]) == 1 then found[#found + 1] = given[i] end
 end
 return found
 """

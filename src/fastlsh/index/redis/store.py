@@ -17,9 +17,8 @@ from fastlsh.index.redis.changes import (
     decoded,
     documents_of,
     parts_of,
-    sources_of,
+    present_sources,
     tag_bytes,
-    unknown_sources,
 )
 from fastlsh.index.redis.server import CHECK, CREATE, LARGE, NUMBERS, TOGETHER, UNLOCK, Server
 from fastlsh.index.settings import Settings, encoded, ids_in_database
@@ -29,6 +28,7 @@ from fastlsh.index.store import (
     Batch,
     BusyError,
     ChangedError,
+    Count,
     Sources,
     State,
     Store,
@@ -321,20 +321,23 @@ class RedisStore(Store):
             return self._collected.counted
         return str(self._server.client.hget(self._server.key("state"), "counted") or b"", "utf-8")
 
-    def counts(self, numbers: list[int]) -> dict[int, str]:
-        """Return the counts of those documents that have some, as JSON."""
+    def counts(self, numbers: list[int]) -> dict[int, Count]:
+        """Return the counts of those documents that have some."""
         held = zip(numbers, self._server.fields("counts", numbers), strict=True)
-        codes = {number: code.decode() for number, code in held if code is not None}
+        counts = {number: self.count_of(code) for number, code in held if code is not None}
         mine = self._collected.counts
-        return codes | {number: mine[number] for number in numbers if number in mine}
+        return counts | {number: mine[number] for number in numbers if number in mine}
 
-    def sources(self, numbers: list[int]) -> Sources:
-        """Return the sources of those documents that have some."""
-        return sources_of(self._server, numbers, self._collected.sources)
-
-    def new_sources(self, sources: Sources, held: dict[int, int]) -> Sources:
-        """Return those of the given sources that documents do not have."""
-        return unknown_sources(self._server, sources, held, self._collected.sources, self._lacks)
+    def sources(self, asked: Sources) -> Sources:
+        """Return which of the given sources documents have: see `Store`."""
+        counts = self.counts([*asked])
+        sources: Sources = {number: [] for number in asked}
+        for number, given, (held, *known) in present_sources(self._server, asked):
+            added = self._collected.sources.get(number, set())
+            if held + len(added) != counts.get(number, Count()).sources:
+                self._lacks(f"sources of document {number}")
+            sources[number] += {*map(int, known), *(added.intersection(given) if given else added)}
+        return sources
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""

@@ -5,6 +5,7 @@ content, so that a query reads no more than it needs. A checksum begins with the
 document, so that no row stands for another one.
 """
 
+import json
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from fastlsh.arrays import unique
 from fastlsh.index.documents import joined_contents, joined_signatures
 from fastlsh.index.settings import encoded
+from fastlsh.index.store import Count
 
 TOGETHER = 512
 """Rows that one statement selects."""
@@ -91,25 +93,20 @@ def rows_of(
     return chain.from_iterable(selected(sql, statement, numbers.tolist(), " ORDER BY number"))
 
 
-def checked_rows(
-    sql: sqlite3.Connection, table: str, numbers: list[int]
-) -> Iterator[tuple[Any, ...]]:
+def checked_rows(*blocks: Iterable[list[Any]]) -> Iterator[list[Any]]:
     """Yield the values of rows that end with their checksum."""
-    for *row, checksum in rows_of(sql, table, "*", np.array(numbers, np.int64)):
+    for *row, checksum in chain.from_iterable(chain.from_iterable(blocks)):
         check_row(row, checksum)
-        yield tuple(row)
+        yield row
 
 
 def write_counts(
-    sql: sqlite3.Connection, counts: Mapping[int, str], sources: Mapping[int, list[int]]
+    sql: sqlite3.Connection, counts: Mapping[int, Count], sources: Mapping[int, list[int]]
 ) -> None:
     """Write the counts and new sources of documents, each row with its checksum behind it."""
-    pairs = [
-        (number, source)
-        for number, document_sources in sources.items()
-        for source in document_sources
-    ]
-    for table, rows in (("counts", [*counts.items()]), ("sources", pairs)):
+    count_rows = [(number, json.dumps(count)) for number, count in counts.items()]
+    source_rows = [(number, source) for number, some in sources.items() for source in some]
+    for table, rows in (("counts", count_rows), ("sources", source_rows)):
         sealed = ((*row, checksum_of(row)) for row in rows)
         sql.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", sealed)
 

@@ -2,7 +2,6 @@
 
 import errno
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from fastlsh.index.sqlite.rows import (
     write_counts,
 )
 from fastlsh.index.sqlite.runs import Levels
-from fastlsh.index.store import Batch, Sources, State, Store, wanted_tags
+from fastlsh.index.store import Batch, Count, Sources, State, Store, wanted_tags
 
 RECENT = 1 << 13
 """Recent documents that are in no run yet: each process links them in memory."""
@@ -300,27 +299,25 @@ class SqliteStore(Store):
         """Return what is counted of documents, as JSON; empty if nothing was set."""
         return str(only_row(self._sql, "counted", "what it counts is")[0])
 
-    def counts(self, numbers: list[int]) -> dict[int, str]:
-        """Return the counts of those documents that have some, as JSON."""
-        return dict(checked_rows(self._sql, "counts", numbers))
+    def counts(self, numbers: list[int]) -> dict[int, Count]:
+        """Return the counts of those documents that have some."""
+        rows = checked_rows(selected(self._sql, "SELECT * FROM counts WHERE number IN", numbers))
+        return {number: self.count_of(code) for number, code in rows}
 
-    def sources(self, numbers: list[int]) -> Sources:
-        """Return the sources of those documents that have some."""
-        sources: Sources = {}
-        for number, source in checked_rows(self._sql, "sources", numbers):
-            sources.setdefault(number, []).append(source)
+    def sources(self, asked: Sources) -> Sources:
+        """Return which of the given sources documents have: see `Store`."""
+        select = "SELECT * FROM sources WHERE number"
+        sources: Sources = {number: [] for number in asked}
+        rows = checked_rows(
+            selected(self._sql, f"{select} IN", [n for n, given in asked.items() if not given]),
+            *(
+                selected(self._sql, f"{select} = ? AND source IN", given, before=(number,))
+                for number, given in asked.items()
+            ),
+        )
+        for number, source in rows:
+            sources[number].append(source)
         return sources
-
-    def new_sources(self, sources: Sources, held: dict[int, int]) -> Sources:
-        """Return those of the given sources that documents do not have."""
-        statement = "SELECT source, checksum FROM sources WHERE number = ? AND source IN"
-        known = set()
-        for number, of_document in sources.items():
-            blocks = selected(self._sql, statement, of_document, before=(number,))
-            for source, checksum in chain.from_iterable(blocks):
-                check_row([number, source], checksum)
-                known.add((number, source))
-        return {n: [s for s in given if (n, s) not in known] for n, given in sources.items()}
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs that are to appear: (folder, run)."""
