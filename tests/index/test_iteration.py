@@ -95,7 +95,7 @@ def test_replaced_documents_leave_nothing_in_memory(tmp_path):
     texts = [text_of(name) for name in range(10)]
     for _ in range(20):
         index.insert_many(range(10), texts, on_known="replace")
-        assert index._backend.store._recent.kernel.n <= 40
+        assert index._backend.store.recent.kernel.n <= 40
     assert [name for name, _ in index.query(texts[3])] == [3]
 
 

@@ -29,9 +29,9 @@ from fastlsh.index.checks import (
     names_of,
     read_documents,
 )
-from fastlsh.index.database import DatabaseBackend
+from fastlsh.index.database import DatabaseBackend, in_memory
 from fastlsh.index.documents import IndexDocuments, check_texts_kept, joined_documents, texts_of
-from fastlsh.index.in_memory import Memory, in_memory
+from fastlsh.index.in_memory import Memory
 from fastlsh.index.opening import recipe_of
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.storage import Expected, map_index, read_index, write_index
@@ -890,7 +890,7 @@ class Index:
     def _settled(self, nested: bool = False) -> Backend:
         """Return the backend, after completing what an earlier call could not complete."""
         backend = self._backend
-        backend.settle(nested)
+        backend.settle()
         while self._later and not nested:
             when_free(lambda: backend.discard(self._later[0]), backend.wait)
             self._later.popleft()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from itertools import compress
 from typing import Any, Protocol
 
@@ -21,25 +21,26 @@ class Backend(Protocol):
     """
 
     settings: Settings
-    outside: bool
+    outside: bool = False
     """Whether the documents are in a database, whose connection no call may use during a fork."""
-    wait: float
+    read_only: bool
+    """Whether nothing can be changed."""
+    wait: float = 0.0
     """How many seconds to wait while another process writes."""
 
     @property
     def ended(self) -> str:
         """Why the index cannot be used any more; empty if it can."""
-
-    @property
-    def read_only(self) -> bool:
-        """Whether nothing can be changed."""
+        return ""
 
     @property
     def changing(self) -> bool:
         """Whether a child process that is forked now would get a half-changed index."""
+        return False
 
     def forked(self, at_rest: bool) -> None:
         """Forget what belongs to the parent process; `at_rest`: no call was under way."""
+        return
 
     @property
     def nbytes(self) -> int:
@@ -101,20 +102,24 @@ class Backend(Protocol):
     def discard(self, name: Hashable) -> bool:
         """Remove a document if it exists, and return whether it did."""
 
-    def settle(self, nested: bool) -> None:
-        """Complete a change that was interrupted; `nested`: another call is still under way."""
+    def settle(self) -> None:
+        """Complete a change that was interrupted."""
+        return
 
     def tidy(self) -> None:
         """Drop the entries of removed documents if they slow down queries; never fail."""
+        return
 
     def pack(self) -> None:
         """Free unused space, and that of removed documents."""
 
     def batch(self) -> AbstractContextManager[None]:
         """Make many changes one: a database commits them together."""
+        return nullcontext()
 
     def close(self) -> None:
         """Close files and connections."""
+        return
 
 
 Find = Callable[[AbstractSet[Any]], dict[Any, int]]

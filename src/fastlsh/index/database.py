@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.common._common import Transaction
-from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
+from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.deciding import FIRST, GROWTH, deciding_documents
 from fastlsh.index.documents import IndexDocuments, joined_documents
 from fastlsh.index.in_memory import Memory
@@ -28,11 +28,10 @@ COMPARED = 1 << 14
 """Candidates that are in memory at a time. Only a single new document may need more."""
 
 
-class DatabaseBackend:
+class DatabaseBackend(Backend):
     """A `Backend` over a `Store`."""
 
     outside = True
-    changing = False
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -126,10 +125,8 @@ class DatabaseBackend:
         starts from the beginning.
         """
         with self.store.reading():
-            numbers = self.store.after(-1, COMPARED)
-            while len(numbers):
+            for numbers in self.store.number_blocks(COMPARED):
                 yield self.store.take(numbers), self.store.fetch(numbers)
-                numbers = self.store.after(int(numbers[-1]), COMPARED)
 
     def candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
         """Return the ids and documents that decide which new documents are kept: see `Backend`."""
@@ -269,12 +266,6 @@ class DatabaseBackend:
                 self._write(numbers, Batch())
         return bool(numbers)
 
-    def settle(self, nested: bool) -> None:
-        """Do nothing: a transaction that is interrupted is undone at once."""
-
-    def tidy(self) -> None:
-        """Do nothing: the database reuses free space by itself."""
-
     def pack(self) -> None:
         """Free unused space, and that of removed documents."""
         self.store.pack()
@@ -309,3 +300,17 @@ class _Iteration:
     def note(self, gone: Mapping[Any, int]) -> None:
         """Note documents that are removed before they are read."""
         self._gone.update((n, name) for name, n in gone.items() if self.number < n < self.end)
+
+
+def in_memory(backend: Backend) -> Memory:
+    """Return a copy in memory of any index."""
+    if isinstance(backend, Memory):
+        return backend.copy()
+    return retry_until_consistent(lambda: _loaded(backend))
+
+
+def _loaded(backend: Backend) -> Memory:
+    tables = Memory(backend.settings)
+    for names, documents in backend.blocks():
+        tables.add(names, documents, "raise")
+    return tables

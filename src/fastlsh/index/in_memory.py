@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Hashable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.documents import IndexDocuments, check_contents, joined_contents
 from fastlsh.index.settings import Settings
-from fastlsh.index.store import retry_until_consistent
 from fastlsh.index.tables import (
     Bytes,
     Ids,
@@ -50,7 +49,7 @@ ARRAYS = ("signatures", "links", "slots", "offsets", "contents")
 """Of the kernel; the last two only where texts or sets are kept."""
 
 
-class Memory:
+class Memory(Backend):
     """A `Backend` over the tables of a kernel, or over a memory-mapped file, which is read-only.
 
     Not for several threads at once: `Index` has the lock. Numbers ascend in the order of
@@ -68,10 +67,6 @@ class Memory:
     file
         The absolute path of the file that is mapped.
     """
-
-    outside = False
-    wait = 0.0
-    ended = ""
 
     def __init__(
         self, settings: Settings, kernel: BandTables | None = None, file: str | None = None
@@ -106,9 +101,6 @@ class Memory:
     def changing(self) -> bool:
         """Whether a thread changes the memory right now, so that a copy of it would be useless."""
         return self.kernel.changing
-
-    def forked(self, at_rest: bool) -> None:
-        """Do nothing: a child has the tables as they were, and `settle` knows if one had begun."""
 
     @property
     def limited(self) -> int:
@@ -275,29 +267,15 @@ class Memory:
 
     def discard(self, name: Hashable) -> bool:
         """Remove a document if it exists, and return whether it did."""
-        existed = self.remove(name)
-        self.tidy()
-        return existed
-
-    def remove(self, name: Hashable) -> bool:
-        """Remove the document of an id if there is one; return whether there was."""
         if self._threads.left:
             self._threads.wait()
-        kernel = self.kernel
-        ids: Ids = kernel.ids
-        number = ids.find(name, kernel.is_live)
-        if number < 0:
+        if (number := self.find(name)) < 0:
             return False
-        kernel.remove(number)  # it stays in its chains until `compact`
+        ids: Ids = self.kernel.ids
+        self.kernel.remove(number)  # it stays in its chains until `compact`
         ids.forget(name, number)
+        self.tidy()
         return True
-
-    def batch(self) -> AbstractContextManager[None]:
-        """Do nothing: changes in memory are visible at once."""
-        return nullcontext()
-
-    def close(self) -> None:
-        """Do nothing."""
 
     def _known(self, names: AbstractSet[Any]) -> dict[Any, int]:
         if not self.kernel.ids.maybe_known(names):
@@ -338,7 +316,7 @@ class Memory:
         while (band := kernel.crowded_band(band + 1, count, MOST_USED)) >= 0:
             kernel.resize_table(band, int((kernel.used(band) + count) / USED_WHEN_GROWN) + 2)
 
-    def settle(self, nested: bool) -> None:
+    def settle(self) -> None:
         """Complete a compaction that an earlier call could not complete."""
         kernel = self.kernel
         if kernel.unsettled:
@@ -380,17 +358,3 @@ class Memory:
         """End a compaction that was interrupted: its documents have other numbers already."""
         while self.kernel.go_on():
             pass
-
-
-def in_memory(backend: Backend) -> Memory:
-    """Return a copy in memory of any index."""
-    if isinstance(backend, Memory):
-        return backend.copy()
-    return retry_until_consistent(lambda: _loaded(backend))
-
-
-def _loaded(backend: Backend) -> Memory:
-    tables = Memory(backend.settings)
-    for names, documents in backend.blocks():
-        tables.add(names, documents, "raise")
-    return tables

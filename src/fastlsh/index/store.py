@@ -4,7 +4,7 @@ import errno
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
 from fastlsh.index.documents import IndexDocuments
+from fastlsh.index.in_memory import Memory
 from fastlsh.index.settings import Settings
 
 
@@ -134,6 +135,8 @@ class Store(Protocol):
     settings: Settings
     state: State
     """In a transaction, what it sees."""
+    recent: Memory
+    """The last documents, which are linked in memory, with their numbers as ids."""
     read_only: bool
     location: str
     """An absolute path, or an address with its password."""
@@ -190,6 +193,13 @@ class Store(Protocol):
     def after(self, number: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of the next documents after this one, ascending."""
 
+    def number_blocks(self, size: int) -> Iterator[NDArray[np.int64]]:
+        """Yield the numbers of all documents, ascending."""
+        numbers = self.after(-1, size)
+        while len(numbers):
+            yield numbers
+            numbers = self.after(int(numbers[-1]), size)
+
     def gather(
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], int]:
@@ -200,6 +210,15 @@ class Store(Protocol):
         each tag are returned, and the number up to which none is left out: `ALL` if there are no
         more. If `band` is given, only the buckets of this band are searched.
         """
+        recent = self.recent.sharing(signatures)
+        tags = asked_tags(self.settings.keys(signatures, asked=True), band)
+        older, complete = self.postings(tags, max_entries)
+        return np.concatenate([older, recent]), complete
+
+    def postings(
+        self, tags: NDArray[np.uint64], max_entries: int | None
+    ) -> tuple[NDArray[np.int64], int]:
+        """Return the documents with these tags that are not among the recent ones: see `gather`."""
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents that `gather` or `after` named in the same state."""
@@ -246,7 +265,7 @@ class Store(Protocol):
         """Close files and connections."""
 
 
-def wanted_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64]:
+def asked_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64]:
     """Return ``band << 32 | tag`` of the keys of all bands, or of one, ascending and distinct.
 
     The tag is the upper half of a key. Documents with key 0 are empty and have no bucket.

@@ -166,8 +166,7 @@ def _read_all(store: Store) -> dict[str, Any]:
     with store.reading():
         what = counted_of(store) or Counted()
         sums: list[list[Any]] = [[] for _ in what.columns]
-        numbers = store.after(-1, TOGETHER)
-        while len(numbers):
+        for numbers in store.number_blocks(TOGETHER):
             ids += store.take(numbers)
             old = store.counts(numbers.tolist())
             for number in numbers.tolist():
@@ -176,7 +175,6 @@ def _read_all(store: Store) -> dict[str, Any]:
                 sources.append(seen)
                 for column, value in zip(sums, its_sums, strict=True):
                     column.append(value)
-            numbers = store.after(int(numbers[-1]), TOGETHER)
     columns: dict[str, Any] = {"id": ids, "documents": np.array(documents, np.int64)}
     if what.source is not None:
         columns["sources"] = np.array(sources, np.int64)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
 from fastlsh.index.documents import IndexDocuments
+from fastlsh.index.in_memory import Memory
 from fastlsh.index.redis.changes import (
     Changes,
     decoded,
@@ -23,17 +24,7 @@ from fastlsh.index.redis.changes import (
 from fastlsh.index.redis.server import CHECK, CREATE, LARGE, NUMBERS, TOGETHER, UNLOCK, Server
 from fastlsh.index.settings import Settings, encoded, ids_in_database
 from fastlsh.index.storage import Expected, parameters_of, saved_settings
-from fastlsh.index.store import (
-    ALL,
-    Batch,
-    BusyError,
-    ChangedError,
-    Count,
-    Sources,
-    State,
-    Store,
-    wanted_tags,
-)
+from fastlsh.index.store import ALL, Batch, BusyError, ChangedError, Count, Sources, State, Store
 
 SCANNED = 20_000
 """Numbers that the server looks up at a time, which takes a few milliseconds."""
@@ -71,6 +62,11 @@ class RedisStore(Store):
 
     def _clear(self) -> None:
         self._collected = Changes(self.settings)
+
+    @property
+    def recent(self) -> Memory:  # type: ignore[override]
+        """The documents that the batch adds."""
+        return self._collected.tables
 
     # ---- transactions
 
@@ -239,13 +235,11 @@ class RedisStore(Store):
             number = stop - 1
         return np.array(numbers[:count], np.int64)
 
-    def gather(
-        self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
+    def postings(
+        self, tags: NDArray[np.uint64], max_entries: int | None
     ) -> tuple[NDArray[np.int64], int]:
-        """Return the documents that share a bucket with these: see `Store`."""
-        mine = self._collected.tables.sharing(signatures)
-        tags = wanted_tags(self.settings.keys(signatures, asked=True), band).tolist()
-        tag_codes = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
+        """Return the documents of the server with these tags: see `Store`."""
+        tag_codes = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags.tolist()]
         # Documents that this batch removes are still in the buckets.
         room = None if max_entries is None else 8 * (max_entries + len(self._collected.deleted))
         held, complete = [], ALL
@@ -259,7 +253,7 @@ class RedisStore(Store):
         numbers = numbers[numbers < self.state.upcoming]
         if self._collected.deleted:
             numbers = np.setdiff1d(numbers, np.array(list(self._collected.deleted), np.int64))
-        return np.union1d(numbers, mine), complete
+        return numbers, complete
 
     def _buckets(self, names: list[bytes], room: int | None) -> list[bytes]:
         """Return the numbers in these buckets, as far as they exist; of `room` bytes, one more."""

@@ -340,7 +340,7 @@ class Levels:
             self._gone = np.array(sorted(self.removed), np.uint64)
         return self._gone
 
-    def gather(
+    def postings(
         self, sql: sqlite3.Connection, asked_tags: NDArray[np.uint64], max_entries: int | None
     ) -> tuple[NDArray[np.int64], int]:
         """Return the documents with one of these tags, ascending, and where they are cut."""

@@ -30,7 +30,7 @@ from fastlsh.index.sqlite.rows import (
     write_counts,
 )
 from fastlsh.index.sqlite.runs import Levels
-from fastlsh.index.store import Batch, Count, Sources, State, Store, wanted_tags
+from fastlsh.index.store import Batch, Count, Sources, State, Store
 
 RECENT = 1 << 13
 """Recent documents that are in no run yet: each process links them in memory."""
@@ -64,7 +64,7 @@ class SqliteStore(Store):
         """Forget the state of the database."""
         self.state = State()
         self._flushed = 0
-        self._recent = Memory(self.settings.unverified)
+        self.recent = Memory(self.settings.unverified)
         self._linked = 0  # documents before this one are in a run or among the recent ones
         self._levels = Levels(self.settings.bands, packed=self._records.kind != FULL)
 
@@ -155,7 +155,7 @@ class SqliteStore(Store):
         check_row(state, checksum)
         levels = self._levels
         if flushed != self._flushed or removals != levels.removals:
-            self._recent = Memory(self.settings.unverified)
+            self.recent = Memory(self.settings.unverified)
             self._linked = flushed
         if runs != levels.version or removals != levels.removals:
             levels.read(self._sql, runs, removals, gone)
@@ -186,7 +186,7 @@ class SqliteStore(Store):
         )
 
     def _link(self, numbers: list[int], signatures: NDArray[np.uint32]) -> None:
-        self._recent.insert(numbers, IndexDocuments(signatures), {})
+        self.recent.insert(numbers, IndexDocuments(signatures), {})
 
     # ---- queries
 
@@ -212,14 +212,11 @@ class SqliteStore(Store):
         ).fetchall()
         return np.array(numbers_of(next_number for (next_number,) in rows), np.int64)
 
-    def gather(
-        self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
+    def postings(
+        self, tags: NDArray[np.uint64], max_entries: int | None
     ) -> tuple[NDArray[np.int64], int]:
-        """Return the documents that share a bucket with these: see `Store`."""
-        recent = self._recent.sharing(signatures)
-        asked_tags = wanted_tags(self.settings.keys(signatures, asked=True), band)
-        older, complete = self._levels.gather(self._sql, asked_tags, max_entries)
-        return np.concatenate([older, recent]), complete
+        """Return the documents with these tags that are in runs: see `Store`."""
+        return self._levels.postings(self._sql, tags, max_entries)
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents, all of which must exist."""
@@ -258,7 +255,7 @@ class SqliteStore(Store):
         self.state = State(self.state.upcoming, self.state.documents - len(numbers))
         for number in numbers:
             if number >= self._flushed:
-                self._recent.discard(number)  # which forgets those that were removed
+                self.recent.discard(number)  # which forgets those that were removed
         # This counts as a removal even if none is in a run: other processes have linked them.
         self._levels.remove(self._sql, [n for n in numbers if n < self._flushed])
 
@@ -274,19 +271,19 @@ class SqliteStore(Store):
         insert_rows(self._sql, numbers, names, rows, contents)
         self._linked = first + n
         self.state = State(first + n, self.state.documents + n)
-        if len(self._recent) + n < RECENT:
+        if len(self.recent) + n < RECENT:
             self._link(list(numbers), documents.signatures)
             return
-        recent = self._recent.documents().signatures
+        recent = self.recent.documents().signatures
         self._levels.append(
             self._sql,
             self._flushed,
             self.state.upcoming,
-            np.array([*self._recent.names(), *numbers], np.int64),
+            np.array([*self.recent.names(), *numbers], np.int64),
             np.concatenate([recent, documents.signatures]),
             self.settings,
         )
-        self._recent = Memory(self.settings.unverified)
+        self.recent = Memory(self.settings.unverified)
         self._flushed = self.state.upcoming
 
     def set_dictionary(self, documents: IndexDocuments) -> None:
