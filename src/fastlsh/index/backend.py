@@ -7,10 +7,9 @@ from itertools import compress
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh.index.documents import IndexDocuments
-from fastlsh.index.settings import Settings
+from fastlsh.index.settings import Bools, Float64s, Int64s, Settings
 
 
 class Backend(Protocol):
@@ -73,9 +72,7 @@ class Backend(Protocol):
         first copy of each given document is among them.
         """
 
-    def answer(
-        self, documents: IndexDocuments, limit: int
-    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
+    def answer(self, documents: IndexDocuments, limit: int) -> tuple[list[Any], Float64s, Int64s]:
         """Find the documents that are similar to each given one.
 
         Returns
@@ -93,7 +90,7 @@ class Backend(Protocol):
 
     def add_unique(
         self, names: list[Any], documents: IndexDocuments, max_candidates: int, with_matches: bool
-    ) -> tuple[NDArray[np.bool_], list[Any]]:
+    ) -> tuple[Bools, list[Any]]:
         """Add, in order, the documents that are similar to none; return which ones.
 
         If they are asked for, also the ids of the first documents that the others are similar to.
@@ -157,8 +154,8 @@ def chosen(
 
 
 def at_least(
-    least: float, names: list[Any], answers: NDArray[np.float64], counts: NDArray[np.int64]
-) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
+    least: float, names: list[Any], answers: Float64s, counts: Int64s
+) -> tuple[list[Any], Float64s, Int64s]:
     """Return those answers of `Backend.answer` whose similarity is high enough."""
     passes = answers[:, 0] >= least
     of = np.repeat(np.arange(len(counts)), counts)[passes]

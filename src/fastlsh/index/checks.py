@@ -11,7 +11,6 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh._kernels.common._common import Hold
 from fastlsh.arguments import check_ids, check_parameter, check_threshold
@@ -19,7 +18,7 @@ from fastlsh.arrays import offsets_of, plain_values
 from fastlsh.candidates import check_signatures
 from fastlsh.index.backend import Backend
 from fastlsh.index.documents import IndexDocuments, packed
-from fastlsh.index.settings import SETS, TEXTS, Settings
+from fastlsh.index.settings import SETS, TEXTS, Settings, UInt32s
 from fastlsh.index.store import T, when_free
 from fastlsh.parallel import RunOptions
 from fastlsh.sets import all_sets
@@ -65,7 +64,7 @@ def read_documents(
     return _from_texts(settings, prepared, ready, text)
 
 
-def _checked(hasher: MinHasher, signatures: Any, name: str, one: bool) -> NDArray[np.uint32]:
+def _checked(hasher: MinHasher, signatures: Any, name: str, one: bool) -> UInt32s:
     if one:
         if not isinstance(signatures, np.ndarray) or signatures.ndim != 1:
             raise TypeError(
@@ -88,7 +87,7 @@ def _described(value: Any) -> str:
 
 
 def _from_texts(
-    settings: Settings, texts: Texts, ready: NDArray[np.uint32] | None, name: str
+    settings: Settings, texts: Texts, ready: UInt32s | None, name: str
 ) -> IndexDocuments:
     hasher = settings.hasher
     if ready is not None and len(ready) != len(texts):

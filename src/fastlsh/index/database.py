@@ -11,14 +11,13 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.deciding import FIRST, GROWTH, deciding_documents
 from fastlsh.index.documents import IndexDocuments, joined_documents
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.settings import check_ids_for_database
+from fastlsh.index.settings import Bools, Float64s, Int64s, check_ids_for_database
 from fastlsh.index.store import ALL, FORKED, Batch, Store, T, retry_until_consistent
 from fastlsh.parallel import batches
 
@@ -144,12 +143,10 @@ class DatabaseBackend(Backend):
 
         return self._asked(decide)
 
-    def answer(
-        self, documents: IndexDocuments, limit: int
-    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
+    def answer(self, documents: IndexDocuments, limit: int) -> tuple[list[Any], Float64s, Int64s]:
         """Find the documents that are similar to each given one: see `Backend`."""
 
-        def answers(store: Store) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
+        def answers(store: Store) -> tuple[list[Any], Float64s, Int64s]:
             blocks, counts = [np.empty((0, 2))], [np.empty(0, np.int64)]
             for first, last in batches(documents.n, ASKED):
                 part = documents if last - first == documents.n else documents.part(first, last)
@@ -162,9 +159,7 @@ class DatabaseBackend(Backend):
 
         return self._asked(answers)
 
-    def _answer(
-        self, documents: IndexDocuments, limit: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _answer(self, documents: IndexDocuments, limit: int) -> tuple[Float64s, Int64s]:
         """Return the answers to some documents. With a limit, no more is read than is needed."""
         blocks, whose = [np.empty((0, 2))], [np.empty(0, np.int64)]
         asked, equal = np.arange(documents.n), np.zeros(documents.n, np.int64)
@@ -198,8 +193,8 @@ class DatabaseBackend(Backend):
         return everything, counts
 
     def _compared(
-        self, documents: IndexDocuments, numbers: NDArray[np.int64], limit: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        self, documents: IndexDocuments, numbers: Int64s, limit: int
+    ) -> tuple[Float64s, Int64s]:
         """Return the answers among some documents of the database."""
         part, counts = self._tables(self.store.fetch(numbers)).query(documents, limit)
         if len(part):
@@ -228,7 +223,7 @@ class DatabaseBackend(Backend):
 
     def add_unique(
         self, names: list[Any], documents: IndexDocuments, max_candidates: int, with_matches: bool
-    ) -> tuple[NDArray[np.bool_], list[Any]]:
+    ) -> tuple[Bools, list[Any]]:
         """Add, in order, the documents that are similar to none: see `Backend`."""
         check_ids_for_database(names)
         fresh = np.zeros(documents.n, np.uint8)

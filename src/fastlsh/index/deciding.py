@@ -7,11 +7,10 @@ reading large buckets to the end: it reads more of a bucket until 65 of its docu
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh._kernels.candidates._candidates import REMEMBERED
 from fastlsh.index.documents import IndexDocuments, joined_documents
-from fastlsh.index.settings import Settings
+from fastlsh.index.settings import Bools, Int64s, Settings, UInt32s
 from fastlsh.index.store import ALL, Store
 from fastlsh.parallel import batches
 
@@ -26,7 +25,7 @@ HALF = np.uint64(32)
 
 def deciding_documents(
     store: Store, documents: IndexDocuments, fetched: int, room: int | None = None
-) -> tuple[NDArray[np.int64], IndexDocuments] | None:
+) -> tuple[Int64s, IndexDocuments] | None:
     """Return the documents that decide which new documents are kept, and their numbers, ascending.
 
     Parameters
@@ -78,16 +77,16 @@ class _Examined:
         self._is_first = np.empty(0, np.bool_)
         """Whether a document is not a copy of an earlier document."""
         self._texts: set[bytes] = set()
-        self._parts: list[tuple[NDArray[np.int64], IndexDocuments]] = []
+        self._parts: list[tuple[Int64s, IndexDocuments]] = []
 
-    def add(self, numbers: NDArray[np.int64]) -> None:
+    def add(self, numbers: Int64s) -> None:
         """Examine documents, in ascending order: an original before its copies."""
         numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
         for start, stop in batches(len(numbers), self._fetched):
             block = numbers[start:stop]
             self._add(block, self._store.fetch(block))
 
-    def _add(self, numbers: NDArray[np.int64], documents: IndexDocuments) -> None:
+    def _add(self, numbers: Int64s, documents: IndexDocuments) -> None:
         is_first = np.ones(len(numbers), np.bool_)
         if self._documents.contents is not None:
             for position, text in enumerate(map(bytes, documents.content_bytes())):
@@ -102,7 +101,7 @@ class _Examined:
         chosen = np.flatnonzero(is_first)
         self._parts.append((numbers[chosen], documents.take(chosen)))
 
-    def undecided(self, asked: NDArray[np.int64], max_entries: int) -> NDArray[np.bool_]:
+    def undecided(self, asked: Int64s, max_entries: int) -> Bools:
         """Return the new documents for which more entries of a bucket must be read.
 
         The first `max_entries` entries with each of their tags are examined: keys may share a tag.
@@ -136,7 +135,7 @@ class _Examined:
                 looked_for.add(text)
                 self._add_copy(self._documents.signatures[number : number + 1], text)
 
-    def _add_copy(self, signature: NDArray[np.uint32], text: bytes) -> None:
+    def _add_copy(self, signature: UInt32s, text: bytes) -> None:
         numbers = self._store.gather(signature, None, 0)[0]
         for band in range(1, self._settings.own_bands):
             others = self._store.gather(signature, None, band)[0]
@@ -150,7 +149,7 @@ class _Examined:
                     self._add(numbers[start:stop][chosen], documents.take(chosen))
                     return
 
-    def result(self) -> tuple[NDArray[np.int64], IndexDocuments]:
+    def result(self) -> tuple[Int64s, IndexDocuments]:
         """Return the numbers and documents, without copies."""
         numbers = np.concatenate([numbers for numbers, _ in self._parts])
         order = np.argsort(numbers)

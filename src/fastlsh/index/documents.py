@@ -5,11 +5,10 @@ from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh._kernels.text._texts import Spans, pack_texts, packed_sizes, spans_of_packed
 from fastlsh.arrays import offsets_of, ranges_of
-from fastlsh.index.settings import TEXTS, Settings
+from fastlsh.index.settings import TEXTS, Int64s, Settings, UInt32s, UInt64s
 from fastlsh.parallel import batches, run_batches
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts
@@ -18,11 +17,11 @@ from fastlsh.texts import Shingler, Texts
 class IndexDocuments(NamedTuple):
     """Signatures and contents of some documents."""
 
-    signatures: NDArray[np.uint32]
+    signatures: UInt32s
     """uint32 (m, num_perm)."""
-    contents: NDArray[np.uint64] | None = None
+    contents: UInt64s | None = None
     """uint64: packed texts, or sets of shingle hashes, one after the other; None: neither."""
-    offsets: NDArray[np.int64] | None = None
+    offsets: Int64s | None = None
     """int64 (m + 1,): where each begins."""
 
     @property
@@ -48,12 +47,12 @@ class IndexDocuments(NamedTuple):
         contents = self.contents[offsets[0] : offsets[-1]]
         return IndexDocuments(signatures, contents, offsets - offsets[0])
 
-    def take(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
+    def take(self, chosen: Int64s) -> "IndexDocuments":
         """Return some of the documents, in the order of `chosen`."""
         subset = IndexDocuments(self.signatures[chosen], self.contents, self.offsets)
         return subset.with_contents_of(chosen)
 
-    def with_contents_of(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
+    def with_contents_of(self, chosen: Int64s) -> "IndexDocuments":
         """Return these documents with the contents of some documents of an index."""
         if self.contents is None or self.offsets is None:
             return self
@@ -75,13 +74,13 @@ class IndexDocuments(NamedTuple):
         return (code[first:last] for first, last in pairwise((8 * self.offsets).tolist()))
 
 
-def joined_signatures(codes: Iterable[bytes], width: int) -> NDArray[np.uint32]:
+def joined_signatures(codes: Iterable[bytes], width: int) -> UInt32s:
     """Return the signatures, given the bytes of each: see `IndexDocuments.signature_bytes`."""
     values = np.frombuffer(b"".join(codes), "<u4").astype(np.uint32, copy=False)
     return values.reshape(-1, width)
 
 
-def joined_contents(codes: Sequence[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def joined_contents(codes: Sequence[bytes]) -> tuple[UInt64s, Int64s]:
     """Return contents, given the bytes of those of each document, and where each begins."""
     offsets = offsets_of(np.array([len(code) >> 3 for code in codes], np.int64))
     return np.frombuffer(b"".join(codes), np.uint64), offsets
@@ -100,9 +99,7 @@ def joined_documents(parts: list[IndexDocuments]) -> IndexDocuments:
     return IndexDocuments(signatures, np.concatenate(contents), offsets)
 
 
-def check_contents(
-    contents: NDArray[np.uint64] | None, offsets: NDArray[np.int64] | None, n: int
-) -> None:
+def check_contents(contents: UInt64s | None, offsets: Int64s | None, n: int) -> None:
     """Check the offsets of n contents from a file, before memory is allocated for them."""
     if contents is not None and offsets is not None:
         inside = offsets[0] == 0 and offsets[n] <= len(contents)
@@ -114,13 +111,11 @@ FEW = 8
 """Texts that are packed together without a look at their sizes."""
 
 
-def packed(
-    texts: Texts, shingler: Shingler, threads: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def packed(texts: Texts, shingler: Shingler, threads: int) -> tuple[UInt64s, Int64s]:
     """Return the normalised texts, uint64, and where each begins, int64 (n + 1,)."""
     if len(texts) <= FEW:
         return pack(shingler.take_texts(texts, np.arange(len(texts))))
-    parts: dict[int, tuple[NDArray[np.uint64], NDArray[np.int64]]] = {}
+    parts: dict[int, tuple[UInt64s, Int64s]] = {}
 
     def work(first: int, last: int) -> Iterator[None]:
         parts[first] = pack(shingler.take_texts(texts, np.arange(first, last)))
@@ -135,7 +130,7 @@ def packed(
     return np.concatenate(words), offsets_of(np.concatenate(size))
 
 
-def pack(spans: Spans) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def pack(spans: Spans) -> tuple[UInt64s, Int64s]:
     """Pack the texts of a batch: words and offsets."""
     size = np.empty(len(spans), np.int64)
     packed_sizes(spans, size)
@@ -156,7 +151,7 @@ class PackedTexts:
         Whether the texts are ids of tokens.
     """
 
-    def __init__(self, words: NDArray[np.uint64], offsets: NDArray[np.int64], tokens: bool) -> None:
+    def __init__(self, words: UInt64s, offsets: Int64s, tokens: bool) -> None:
         self._words = words
         self._offsets = offsets
         self._tokens = tokens
@@ -168,7 +163,7 @@ class PackedTexts:
         """Gather the documents start ... stop - 1."""
         return self.take(np.arange(start, stop))
 
-    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+    def take(self, documents: Int64s, as_bytes: bool = False) -> Spans:
         """Gather the given documents."""
         return spans_of_packed(self._words, self._offsets, documents, self._tokens)
 
@@ -195,8 +190,6 @@ def texts_of(settings: Settings, documents: IndexDocuments) -> list[Any]:
     return [text.encode("latin-1") for text in texts] if unit == "byte" else texts
 
 
-def packed_texts(
-    settings: Settings, words: NDArray[np.uint64], offsets: NDArray[np.int64]
-) -> PackedTexts:
+def packed_texts(settings: Settings, words: UInt64s, offsets: Int64s) -> PackedTexts:
     """Return the contents of documents as a collection of texts."""
     return PackedTexts(words, offsets, settings.search.shingler.unit == "token")

@@ -14,9 +14,8 @@ from fastlsh.arrays import unique
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.documents import IndexDocuments, check_contents, joined_contents
-from fastlsh.index.settings import Settings
+from fastlsh.index.settings import Bools, Bytes, Float64s, Int64s, Settings, UInt32s
 from fastlsh.index.tables import (
-    Bytes,
     Ids,
     QueryThreads,
     StoredIds,
@@ -121,7 +120,7 @@ class Memory(Backend):
             return iter(self.ids)
         return iter(list(self.ids.chosen(self._live().tobytes())))
 
-    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+    def take(self, numbers: Int64s) -> list[Any]:
         """Return the ids of some numbers."""
         if len(numbers) <= TOGETHER:
             return self.ids.take(numbers.tolist())
@@ -177,7 +176,7 @@ class Memory(Backend):
     def _array(self, name: str) -> Bytes:
         return np.concatenate([np.empty(0, np.uint8), *self.pieces(name)])
 
-    def _rows(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
+    def _rows(self, numbers: Int64s) -> UInt32s:
         out = np.empty((len(numbers), self.settings.width), np.uint32)
         for first, last in batches(len(numbers), TOGETHER):
             self.kernel.copy_rows(numbers[first:last], out[first:last])
@@ -185,22 +184,18 @@ class Memory(Backend):
 
     # ---- queries
 
-    def query(
-        self, documents: IndexDocuments, limit: int
-    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def query(self, documents: IndexDocuments, limit: int) -> tuple[NDArray[Any], Int64s]:
         """Find the answers to all documents: see `QueryThreads.query`."""
         answers, counts, wasted = self._threads.query(self.kernel, documents, limit)
         self._wasted += wasted
         return answers, counts
 
-    def sharing(self, signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
+    def sharing(self, signatures: UInt32s) -> Int64s:
         """Return the ids, which are numbers, of all answers, in the order of insertion."""
         answers, _ = self.query(IndexDocuments(signatures), sys.maxsize)
         return np.array(self.take(unique(answers[:, 1].astype(np.int64))), np.int64)
 
-    def answer(
-        self, documents: IndexDocuments, limit: int
-    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
+    def answer(self, documents: IndexDocuments, limit: int) -> tuple[list[Any], Float64s, Int64s]:
         """Find the documents that are similar to each given one: see `Backend`."""
         answers, counts = self.query(documents, limit)
         return self.take(answers[:, 1].astype(np.int64)), answers, counts
@@ -228,7 +223,7 @@ class Memory(Backend):
 
     def add_unique(
         self, names: list[Any], documents: IndexDocuments, max_candidates: int, with_matches: bool
-    ) -> tuple[NDArray[np.bool_], list[Any]]:
+    ) -> tuple[Bools, list[Any]]:
         """Add, in order, the documents that are similar to none: see `Backend`."""
         check_new(self._known, names, UNIQUE_OTHERWISE)
         fresh, matches = self.insert_unique(names, documents, max_candidates, with_matches)
@@ -237,7 +232,7 @@ class Memory(Backend):
 
     def insert_unique(
         self, names: list[Any], documents: IndexDocuments, max_candidates: int, with_matches: bool
-    ) -> tuple[NDArray[np.uint8], list[Any]]:
+    ) -> tuple[Bytes, list[Any]]:
         """Add the documents that are like none, in order; return which are, uint8 (n,).
 
         2: like none of those that could be compared, which were not all candidates. Also returns,
@@ -260,7 +255,7 @@ class Memory(Backend):
         self._show(n_before, new, {}, limited=int((fresh == 2).sum()))
         return fresh, [] if matches is None else self.ids_at(matches)
 
-    def ids_at(self, numbers: NDArray[np.int64]) -> list[Any]:
+    def ids_at(self, numbers: Int64s) -> list[Any]:
         """Return the ids of some numbers; None for -1."""
         names = iter(self.ids.take(numbers[numbers >= 0].tolist()))
         return [next(names) if number >= 0 else None for number in numbers.tolist()]

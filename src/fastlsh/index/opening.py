@@ -6,9 +6,6 @@ from contextlib import closing, contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fastlsh.arguments import check_choice, check_recall
 from fastlsh.index.backend import Backend
 from fastlsh.index.checks import Guard, names_of, read_documents
@@ -17,7 +14,7 @@ from fastlsh.index.documents import IndexDocuments, joined_documents
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.redis import store as on_server
 from fastlsh.index.redis.server import address_of, is_address
-from fastlsh.index.settings import Settings, check_ids_for_database
+from fastlsh.index.settings import Bools, Int64s, Settings, UInt32s, check_ids_for_database
 from fastlsh.index.sqlite import files as on_disk
 from fastlsh.index.sqlite.records import COMPRESSED, FULL
 from fastlsh.index.sqlite.store import SqliteStore
@@ -43,9 +40,7 @@ class NewIndex:
         self._is_empty = True
         self._waiting: list[tuple[list[Any], IndexDocuments]] = []
 
-    def add(
-        self, ids: Iterable[Any], texts: Any, signatures: NDArray[np.uint32] | None = None
-    ) -> None:
+    def add(self, ids: Iterable[Any], texts: Any, signatures: UInt32s | None = None) -> None:
         """Add documents in order; their signatures save signing them.
 
         Raises
@@ -65,9 +60,7 @@ class NewIndex:
         ):
             self.flush()
 
-    def count(
-        self, what: Counted, heads: NDArray[np.int64], is_new: NDArray[np.bool_], came: Arrivals
-    ) -> None:
+    def count(self, what: Counted, heads: Int64s, is_new: Bools, came: Arrivals) -> None:
         """Count what has come, after the last document was added.
 
         Parameters

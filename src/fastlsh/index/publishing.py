@@ -6,12 +6,12 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh.index.api import Index
 from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.redis import store as on_server
 from fastlsh.index.redis.server import address_of, is_address
+from fastlsh.index.settings import Bools
 from fastlsh.index.store import Batch, Store, retry_until_consistent
 from fastlsh.index.stored_counts import Arrivals, Counted, count_arrivals, counted_of
 
@@ -160,7 +160,7 @@ def check_counted(index: Index, requested: Counted, *, is_required: bool = True)
 
 
 def count_of_names(
-    index: Index, what: Counted, names: list[Any], is_new: NDArray[np.bool_], arrivals: Arrivals
+    index: Index, what: Counted, names: list[Any], is_new: Bools, arrivals: Arrivals
 ) -> None:
     """Raise the counts of documents by their ids, within a batch of the index."""
     store = store_of(index)

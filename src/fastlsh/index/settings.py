@@ -20,6 +20,14 @@ from fastlsh.signatures import MinHasher
 from fastlsh.stages import hasher_for
 from fastlsh.texts import Shingler, Texts
 
+Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Float64s = NDArray[np.float64]
+Int64s = NDArray[np.int64]
+UInt32s = NDArray[np.uint32]
+UInt64s = NDArray[np.uint64]
+"""Arrays, by the type of their values."""
+
 EMPTY = 0xFFFFFFFF
 """The step of an empty document, as all minima of its signature."""
 
@@ -87,7 +95,7 @@ class Settings:
         return indexed(self.search.partitions)
 
     @cached_property
-    def slices(self) -> NDArray[np.int64] | None:
+    def slices(self) -> Int64s | None:
         """What `BandTables` must know of the partitions."""
         return slices_of(self.partitions) if self.partitions else None
 
@@ -101,9 +109,7 @@ class Settings:
         """The values of a row: a signature and, with partitions, the step of the size."""
         return self.hasher.num_perm + bool(self.partitions)
 
-    def rows(
-        self, signatures: NDArray[np.uint32], texts: Texts, shingler: Shingler
-    ) -> NDArray[np.uint32]:
+    def rows(self, signatures: UInt32s, texts: Texts, shingler: Shingler) -> UInt32s:
         """Return the rows of documents, uint32 (n, width): with the steps of their sizes."""
         if not self.partitions:
             return signatures
@@ -111,9 +117,7 @@ class Settings:
         steps = np.where(sizes > 0, steps_of(sizes), EMPTY)
         return np.column_stack([signatures, steps.astype(np.uint32)])
 
-    def keys(
-        self, rows: NDArray[np.uint32], *, asked: bool, threads: int = 1
-    ) -> NDArray[np.uint64]:
+    def keys(self, rows: UInt32s, *, asked: bool, threads: int = 1) -> UInt64s:
         """Return the keys of documents, uint64 (bands, n), by which they are found or find others.
 
         The key 0 marks an empty document.

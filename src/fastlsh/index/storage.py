@@ -20,7 +20,7 @@ from fastlsh._version import __version__
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.settings import Settings
+from fastlsh.index.settings import Bytes, Settings
 from fastlsh.index.tables import KINDS, StoredIds, filled_tables, mapped_tables
 from fastlsh.keyed import Key, check_key
 from fastlsh.parallel import batches
@@ -286,7 +286,7 @@ def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) ->
         "id_bytes": ids.data, "id_table": ids.table, "id_offsets": ids.offsets,
     }  # fmt: skip
 
-    def pieces(entry: Entry) -> Iterator[NDArray[np.uint8]]:
+    def pieces(entry: Entry) -> Iterator[Bytes]:
         array = id_arrays.get(entry.name)
         if array is None:
             return tables.pieces(entry.name)
@@ -314,7 +314,7 @@ def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) ->
             file.write(bytes(-entry.size % ALIGNED))
 
 
-def _checksum(before: int, piece: NDArray[np.uint8]) -> int:
+def _checksum(before: int, piece: Bytes) -> int:
     return crc32(piece.data, before)
 
 
@@ -354,7 +354,7 @@ def read_index(path: str | os.PathLike[str], expected: Expected) -> Memory:
         sizes = header.sizes
         id_arrays: dict[str, NDArray[Any]] = {}
 
-        def arrays() -> Iterator[tuple[str, Iterator[NDArray[np.uint8]]]]:
+        def arrays() -> Iterator[tuple[str, Iterator[Bytes]]]:
             for entry in header.entries:
                 pieces = _pieces(path, file, entry)
                 if entry.name.startswith("id_"):
@@ -423,7 +423,7 @@ def _checked(saved: Mapping[str, Any], entry: Entry) -> Entry:
 
 def _pieces(
     path: str | os.PathLike[str], file: BinaryIO | mapping.mmap, entry: Entry
-) -> Iterator[NDArray[np.uint8]]:
+) -> Iterator[Bytes]:
     """Yield the bytes of an array in pieces; ValueError at the end if they are damaged."""
     checksum = 0
     for first, last in batches(entry.size, PIECE):
@@ -434,9 +434,7 @@ def _pieces(
         _refuse(path, f"{entry.name} is damaged")
 
 
-def _read(
-    path: str | os.PathLike[str], file: BinaryIO | mapping.mmap, size: int
-) -> NDArray[np.uint8]:
+def _read(path: str | os.PathLike[str], file: BinaryIO | mapping.mmap, size: int) -> Bytes:
     code = file.read(size)
     if len(code) < size:
         _refuse(path, "it was truncated while it was read")

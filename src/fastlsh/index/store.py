@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
 from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.settings import Settings
+from fastlsh.index.settings import Int64s, Settings, UInt32s, UInt64s
 
 
 class ChangedError(Exception):
@@ -187,13 +186,13 @@ class Store(Protocol):
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
 
-    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+    def take(self, numbers: Int64s) -> list[Any]:
         """Return the ids of some documents."""
 
-    def after(self, number: int, count: int) -> NDArray[np.int64]:
+    def after(self, number: int, count: int) -> Int64s:
         """Return the numbers of the next documents after this one, ascending."""
 
-    def number_blocks(self, size: int) -> Iterator[NDArray[np.int64]]:
+    def number_blocks(self, size: int) -> Iterator[Int64s]:
         """Yield the numbers of all documents, ascending."""
         numbers = self.after(-1, size)
         while len(numbers):
@@ -201,8 +200,8 @@ class Store(Protocol):
             numbers = self.after(int(numbers[-1]), size)
 
     def gather(
-        self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
-    ) -> tuple[NDArray[np.int64], int]:
+        self, signatures: UInt32s, max_entries: int | None, band: int | None = None
+    ) -> tuple[Int64s, int]:
         """Return the documents that share a bucket with these, ascending.
 
         A bucket is found by a tag, the upper half of its key, so a few documents of other buckets
@@ -215,12 +214,10 @@ class Store(Protocol):
         older, complete = self.postings(tags, max_entries)
         return np.concatenate([older, recent]), complete
 
-    def postings(
-        self, tags: NDArray[np.uint64], max_entries: int | None
-    ) -> tuple[NDArray[np.int64], int]:
+    def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
         """Return the documents with these tags that are not among the recent ones: see `gather`."""
 
-    def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
+    def fetch(self, numbers: Int64s) -> IndexDocuments:
         """Return documents that `gather` or `after` named in the same state."""
 
     def write(self, batch: Batch) -> None:
@@ -265,7 +262,7 @@ class Store(Protocol):
         """Close files and connections."""
 
 
-def asked_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64]:
+def asked_tags(keys: UInt64s, band: int | None) -> UInt64s:
     """Return ``band << 32 | tag`` of the keys of all bands, or of one, ascending and distinct.
 
     The tag is the upper half of a key. Documents with key 0 are empty and have no bucket.

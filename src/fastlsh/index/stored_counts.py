@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastlsh.arrays import rounded
 from fastlsh.index.backend import Backend
 from fastlsh.index.database import DatabaseBackend
+from fastlsh.index.settings import Bools, Int64s, UInt64s
 from fastlsh.index.store import Batch, Count, Sources, Store, retry_until_consistent
 from fastlsh.parallel import batches
 
@@ -33,9 +34,9 @@ class Counted(NamedTuple):
 class Arrivals(NamedTuple):
     """Documents that have come, in order, and the document of the index that stands for each."""
 
-    head: NDArray[np.int64]
+    head: Int64s
     """int64 (m,): the position of that document."""
-    sources: NDArray[np.uint64] | None = None
+    sources: UInt64s | None = None
     """uint64 (m,): a number for the source of each."""
     columns: Sequence[NDArray[Any]] = ()
     """int64 or float64 (m,): the numbers that are summed."""
@@ -44,9 +45,9 @@ class Arrivals(NamedTuple):
     def of(
         cls,
         what: Counted,
-        documents: NDArray[np.int64],
-        head: NDArray[np.int64],
-        labels: Mapping[str, NDArray[np.uint64]],
+        documents: Int64s,
+        head: Int64s,
+        labels: Mapping[str, UInt64s],
         numbers: Mapping[str, NDArray[Any]],
     ) -> "Arrivals":
         """Return some of the documents of a run, given the columns of all."""
@@ -57,8 +58,8 @@ class Arrivals(NamedTuple):
 def count_arrivals(
     store: Store,
     what: Counted,
-    numbers: NDArray[np.int64],
-    is_new: NDArray[np.bool_],
+    numbers: Int64s,
+    is_new: Bools,
     arrivals: Arrivals,
 ) -> None:
     """Raise the counts of documents, in a transaction of the store.

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels.index._index import BandTables, TextReader, find_id, link_ids
 from fastlsh.index.documents import IndexDocuments
-from fastlsh.index.settings import TEXTS, Settings, kind_of, stored_id
+from fastlsh.index.settings import (
+    TEXTS,
+    Bytes,
+    Float64s,
+    Int64s,
+    Settings,
+    UInt64s,
+    kind_of,
+    stored_id,
+)
 from fastlsh.parallel import batches, run_batches, wait_for
 
 
@@ -103,12 +112,12 @@ class StoredIds:
     """"str", "bytes" or "int"."""
     n: int
     """The number of ids."""
-    data: NDArray[np.uint8]
+    data: Bytes
     """The ids one after the other: str as UTF-8 (surrogatepass), bytes as they are, int as 64 bits.
     """
-    offsets: NDArray[np.int64] | None
+    offsets: Int64s | None
     """int64 (n + 1,): where each id begins; None for int."""
-    table: NDArray[np.uint64]
+    table: UInt64s
     """The hash table that finds an id: see docs/index-format.md."""
 
     @classmethod
@@ -183,8 +192,6 @@ def _encoded(name: Any) -> bytes:
 PIECE = 1 << 20
 """Bytes that are copied at a time: they stay in the cache."""
 
-Bytes = NDArray[np.uint8]
-
 
 def new_tables(settings: Settings) -> BandTables:
     """Return tables without documents."""
@@ -247,7 +254,7 @@ def array_pieces(
             yield piece
 
 
-def contents_of(kernel: BandTables, number: int) -> NDArray[np.uint64]:
+def contents_of(kernel: BandTables, number: int) -> UInt64s:
     """Return a copy of what is kept of a document: its packed text, or its set."""
     bounds = np.empty(2, np.int64)
     kernel.read(2, 8 * number, bounds.view(np.uint8))
@@ -319,7 +326,7 @@ class QueryThreads:
 
     def query(
         self, kernel: BandTables, documents: IndexDocuments, limit: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
+    ) -> tuple[Float64s, Int64s, int]:
         """Find the answers to all documents.
 
         Returns
@@ -333,7 +340,7 @@ class QueryThreads:
         """
         n = documents.n
         counts = np.zeros(n, np.int64)
-        parts: dict[int, NDArray[np.float64]] = {}
+        parts: dict[int, Float64s] = {}
         dead: list[int] = []
         halt = np.zeros(1, np.uint8)
         caller = current_thread()

@@ -7,7 +7,6 @@ from socket import gethostname
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
@@ -22,7 +21,7 @@ from fastlsh.index.redis.changes import (
     tag_bytes,
 )
 from fastlsh.index.redis.server import CHECK, CREATE, LARGE, NUMBERS, TOGETHER, UNLOCK, Server
-from fastlsh.index.settings import Settings, encoded, ids_in_database
+from fastlsh.index.settings import Int64s, Settings, UInt64s, encoded, ids_in_database
 from fastlsh.index.storage import Expected, parameters_of, saved_settings
 from fastlsh.index.store import ALL, Batch, BusyError, ChangedError, Count, Sources, State, Store
 
@@ -204,7 +203,7 @@ class RedisStore(Store):
         numbers_by_name = {name: number for name, number in held.items() if number not in deleted}
         return numbers_by_name | {name: added[name] for name in asked if name in added}
 
-    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+    def take(self, numbers: Int64s) -> list[Any]:
         """Return the ids of some documents."""
         distinct = unique(numbers).tolist()
         names = {
@@ -223,7 +222,7 @@ class RedisStore(Store):
             records.append(record)
         return records
 
-    def after(self, number: int, count: int) -> NDArray[np.int64]:
+    def after(self, number: int, count: int) -> Int64s:
         """Return the numbers of the next documents after this one, ascending."""
         numbers: list[int] = []
         while number + 1 < self.state.upcoming and len(numbers) < count:
@@ -235,9 +234,7 @@ class RedisStore(Store):
             number = stop - 1
         return np.array(numbers[:count], np.int64)
 
-    def postings(
-        self, tags: NDArray[np.uint64], max_entries: int | None
-    ) -> tuple[NDArray[np.int64], int]:
+    def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
         """Return the documents of the server with these tags: see `Store`."""
         tag_codes = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags.tolist()]
         # Documents that this batch removes are still in the buckets.
@@ -279,7 +276,7 @@ class RedisStore(Store):
             raise self._server.damaged(f"it lacks {what}")
         raise ChangedError
 
-    def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
+    def fetch(self, numbers: Int64s) -> IndexDocuments:
         """Return documents, all of which must exist."""
         return documents_of(self._records(numbers.tolist()), self.settings)
 

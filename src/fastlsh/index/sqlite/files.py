@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 
 from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite import rows
 from fastlsh.index.sqlite.connection import (
     APPLICATION,
     NUMBER_BITS,
@@ -21,7 +22,6 @@ from fastlsh.index.sqlite.connection import (
     named_errors,
 )
 from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
-from fastlsh.index.sqlite.rows import checksum_of, only_row
 from fastlsh.index.sqlite.store import SqliteStore
 from fastlsh.index.storage import DATABASE, MAGIC, Expected, parameters_of, saved_settings
 
@@ -152,7 +152,9 @@ def filling(path: str, settings: Settings, texts: str = FULL) -> Iterator[Sqlite
                 ("state", [0] * 7),
             ):  # fmt: skip
                 values = ",".join("?" * len(row))
-                made.execute(f"INSERT INTO {table} VALUES ({values},?)", [*row, checksum_of(row)])
+                made.execute(
+                    f"INSERT INTO {table} VALUES ({values},?)", [*row, rows.checksum_of(row)]
+                )
         finally:
             made.close()
         connection = Connection(path, False, 0.0, durable=False)
@@ -198,8 +200,8 @@ def open_existing(path: str, expected: Expected) -> SqliteStore:
     with contextlib.ExitStack() as stack:
         stack.callback(connection.close)
         with named_errors(path, expected.wait):
-            (code,) = only_row(connection.get(), "parameters", "its parameters are")
-            kind, dictionary = only_row(connection.get(), "texts", "how it holds texts is")
+            (code,) = rows.only_row(connection.get(), "parameters", "its parameters are")
+            kind, dictionary = rows.only_row(connection.get(), "texts", "how it holds texts is")
             if not expected.read_only:
                 connection.execute_at_once("BEGIN IMMEDIATE")
                 connection.get().execute("ROLLBACK")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.index.documents import IndexDocuments, packed_texts
-from fastlsh.index.settings import TEXTS, Settings
+from fastlsh.index.settings import TEXTS, Settings, UInt32s
 from fastlsh.index.sqlite.rows import contents_of, refuse, signatures_of
 from fastlsh.parallel import RunOptions
 from fastlsh.signatures import MinHasher
@@ -134,7 +134,7 @@ class Records:
             return IndexDocuments(signatures)
         return IndexDocuments(signatures, *contents_of(content for _, content in rows))
 
-    def signatures(self, rows: Rows) -> NDArray[np.uint32]:
+    def signatures(self, rows: Rows) -> UInt32s:
         """Return the signatures of some rows, of which `signed_by` is the second column."""
         return signatures_of((signature for signature, _ in rows), self.settings.width)
 
@@ -197,7 +197,7 @@ class CompressedRecords(Records):
         signed = self.settings.rows(self._hasher.sign(texts), texts, self._hasher.shingler)
         return IndexDocuments(signed, words, offsets)
 
-    def signatures(self, rows: Rows) -> NDArray[np.uint32]:
+    def signatures(self, rows: Rows) -> UInt32s:
         """Return the signatures of some rows."""
         return self.decoded(rows).signatures
 

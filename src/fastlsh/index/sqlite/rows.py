@@ -13,11 +13,10 @@ from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
 from fastlsh.index.documents import joined_contents, joined_signatures
-from fastlsh.index.settings import encoded
+from fastlsh.index.settings import Int64s, UInt32s, UInt64s, encoded
 from fastlsh.index.store import Count
 
 TOGETHER = 512
@@ -29,14 +28,10 @@ NAME, SIGNATURE, CONTENT = 0, 21, 42
 """Where the seal has the checksum of each part of a row."""
 
 
-def insert_rows(
-    sql: sqlite3.Connection,
-    numbers: Iterable[int],
-    names: Iterable[Any],
-    signatures: Iterable[Any],
-    contents: Iterable[Any],
+def insert_documents(
+    sql: sqlite3.Connection, documents: Iterable[tuple[int, Any, Any, Any]]
 ) -> None:
-    """Insert the rows of documents; KeyError if an id is there already."""
+    """Insert rows: number, id, signature, content; KeyError if an id is there already."""
     rows = (
         (
             number,
@@ -47,9 +42,7 @@ def insert_rows(
             signature,
             content,
         )
-        for number, name, signature, content in zip(
-            numbers, names, signatures, contents, strict=False
-        )
+        for number, name, signature, content in documents
     )
     try:
         sql.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?)", rows)
@@ -72,7 +65,7 @@ def numbers_of_ids(sql: sqlite3.Connection, ids: list[Any]) -> dict[Any, int]:
     return numbers_by_id
 
 
-def ids_of_numbers(sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> list[Any]:
+def ids_of_numbers(sql: sqlite3.Connection, numbers: Int64s) -> list[Any]:
     """Return the ids of some documents."""
     distinct = unique(numbers)
     rows = list(rows_of(sql, "documents", "number, id, seal", distinct))
@@ -85,9 +78,7 @@ def ids_of_numbers(sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> list[
     return [names[number] for number in numbers.tolist()]
 
 
-def rows_of(
-    sql: sqlite3.Connection, table: str, columns: str, numbers: NDArray[np.int64]
-) -> Iterator[Any]:
+def rows_of(sql: sqlite3.Connection, table: str, columns: str, numbers: Int64s) -> Iterator[Any]:
     """Return rows of documents, ascending."""
     statement = f"SELECT {columns} FROM {table} WHERE number IN"
     return chain.from_iterable(selected(sql, statement, numbers.tolist(), " ORDER BY number"))
@@ -180,7 +171,7 @@ def refuse(reason: str) -> NoReturn:
 
 def state_of(row: Sequence[Any] | None) -> Sequence[int]:
     """Return the numbers of the state, after checking that none is missing or negative."""
-    if row is None or any(type(number) is not int or number < 0 for number in row):
+    if row is None or {*map(type, row)} != {int} or min(row) < 0:
         refuse("its state is no row of numbers")
     return row
 
@@ -188,12 +179,12 @@ def state_of(row: Sequence[Any] | None) -> Sequence[int]:
 def numbers_of(values: Iterable[Any]) -> list[int]:
     """Return the numbers of documents, after checking that none is missing or negative."""
     numbers = list(values)
-    if any(type(number) is not int or number < 0 for number in numbers):
+    if numbers and ({*map(type, numbers)} != {int} or min(numbers) < 0):
         refuse("a document has no number")
     return numbers
 
 
-def signatures_of(values: Iterable[Any], width: int) -> NDArray[np.uint32]:
+def signatures_of(values: Iterable[Any], width: int) -> UInt32s:
     """Return signatures, after checking that each has `width` values."""
     signatures = list(values)
     if any(type(value) is not bytes or len(value) != 4 * width for value in signatures):
@@ -201,12 +192,12 @@ def signatures_of(values: Iterable[Any], width: int) -> NDArray[np.uint32]:
     return joined_signatures(signatures, width)
 
 
-def contents_of(values: Iterable[Any]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def contents_of(values: Iterable[Any]) -> tuple[UInt64s, Int64s]:
     """Return contents and where each begins, after checking that all are words of 8 bytes."""
     return joined_contents([_whole_words(value) for value in values])
 
 
-def words_of(value: Any) -> NDArray[np.uint64]:
+def words_of(value: Any) -> UInt64s:
     """Return the uint64 values in the bytes of a row."""
     return np.frombuffer(_whole_words(value), "<u8").astype(np.uint64, copy=False)
 

@@ -12,19 +12,10 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh.arrays import offsets_of, ranges_of, unique
-from fastlsh.index.settings import Settings
-from fastlsh.index.sqlite.rows import (
-    check_row,
-    checksum_of,
-    numbers_of,
-    refuse,
-    selected,
-    state_of,
-    words_of,
-)
+from fastlsh.index.settings import Int64s, Settings, UInt32s, UInt64s
+from fastlsh.index.sqlite import rows
 from fastlsh.index.store import ALL
 from fastlsh.parallel import batches_by_work
 
@@ -43,44 +34,40 @@ class TagRun(NamedTuple):
     last: int
     page: int
     """The first page."""
-    pages: NDArray[np.int64]
+    pages: Int64s
     """int64 (bands + 1,): where the pages of each band begin, from 0 on."""
-    least: NDArray[np.uint64]
+    least: UInt64s
     """uint64: the first entry of each page."""
-    tags: NDArray[np.uint64]
+    tags: UInt64s
     """uint64: ``band << 32 | tag`` of the first entry of each page; ascending."""
 
     @classmethod
-    def of(
-        cls, first: int, last: int, page: int, pages: NDArray[np.int64], least: NDArray[np.uint64]
-    ) -> "TagRun":
+    def of(cls, first: int, last: int, page: int, pages: Int64s, least: UInt64s) -> "TagRun":
         """Return a run, with the tags that follow from its pages."""
         bands = np.arange(len(pages) - 1, dtype=np.uint64)
         tags = np.repeat(bands << HALF, np.diff(pages)) | least >> HALF
         return cls(first, last, page, pages, least, tags)
 
 
-def entries_of(keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> list[NDArray[np.uint64]]:
+def entries_of(keys: UInt64s, numbers: Int64s) -> list[UInt64s]:
     """Return the entries of each band, ascending. An empty document, with key 0, has no entry."""
     filled = keys[0] != 0
     low = numbers[filled].astype(np.uint64)
     return [np.sort((band[filled] & ~MASK) | low) for band in keys]
 
 
-def read_pages(
-    connection: sqlite3.Connection, pages: NDArray[np.int64]
-) -> dict[int, NDArray[np.uint64]]:
+def read_pages(connection: sqlite3.Connection, pages: Int64s) -> dict[int, UInt64s]:
     """Return the entries of some pages, given in ascending order. Others may be included."""
     page_numbers = pages.tolist()
     if page_numbers and 3 * len(pages) > page_numbers[-1] - page_numbers[0]:
         between = "SELECT * FROM pages WHERE page BETWEEN ? AND ?"
-        rows = connection.execute(between, (page_numbers[0], page_numbers[-1])).fetchall()
-        entries = dict(map(_entries_of, rows))
+        held = connection.execute(between, (page_numbers[0], page_numbers[-1])).fetchall()
+        entries = dict(map(_entries_of, held))
     else:
-        blocks = selected(connection, "SELECT * FROM pages WHERE page IN", page_numbers)
+        blocks = rows.selected(connection, "SELECT * FROM pages WHERE page IN", page_numbers)
         entries = dict(map(_entries_of, chain.from_iterable(blocks)))
     if not entries.keys() >= set(page_numbers):
-        refuse("a run lacks pages")
+        rows.refuse("a run lacks pages")
     return entries
 
 
@@ -89,7 +76,7 @@ def write_run(
     first: int,
     last: int,
     page: int,
-    bands: Iterable[NDArray[np.uint64]],
+    bands: Iterable[UInt64s],
     *,
     packed: bool,
 ) -> TagRun:
@@ -110,19 +97,19 @@ def write_run(
     pages = offsets_of(np.array(sizes, np.int64))
     run = TagRun.of(first, last, page, pages, np.concatenate(least))
     row = (first, last, page, pages.astype("<i8").tobytes(), run.least.astype("<u8").tobytes())
-    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum_of(row)))
+    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", (*row, rows.checksum_of(row)))
     return run
 
 
-def _entries_of(row: tuple[int, bytes, int]) -> tuple[int, NDArray[np.uint64]]:
+def _entries_of(row: tuple[int, bytes, int]) -> tuple[int, UInt64s]:
     """Return the number of a page and its entries, if these are unchanged."""
     page, entries, checksum = row
     if type(entries) is not bytes or crc32(entries, page & 0xFFFFFFFF) != checksum:
-        refuse(f"page {page} differs from its checksum")
-    return page, _unpacked(entries) if len(entries) % 8 else words_of(entries)
+        rows.refuse(f"page {page} differs from its checksum")
+    return page, _unpacked(entries) if len(entries) % 8 else rows.words_of(entries)
 
 
-def _packed(entries: NDArray[np.uint64]) -> bytes:
+def _packed(entries: UInt64s) -> bytes:
     """Return a page in about 4.8 bytes for an entry, whose length is no multiple of 8.
 
     Tags become the differences to the ones before; then come the lowest bytes of all of them, the
@@ -138,7 +125,7 @@ def _packed(entries: NDArray[np.uint64]) -> bytes:
     return code if len(code) % 8 else code + b"\0"
 
 
-def _unpacked(code: bytes) -> NDArray[np.uint64]:
+def _unpacked(code: bytes) -> UInt64s:
     """Return the entries of a page from what `_packed` returned."""
     import zlib
 
@@ -148,18 +135,18 @@ def _unpacked(code: bytes) -> NDArray[np.uint64]:
     except (zlib.error, ValueError) as error:
         raise sqlite3.DatabaseError(f"malformed: a packed page: {error}") from error
     values = np.ascontiguousarray(planes).view("<u4")[..., 0]
-    entries: NDArray[np.uint64] = np.cumsum(values[0], dtype=np.uint64) << HALF
+    entries: UInt64s = np.cumsum(values[0], dtype=np.uint64) << HALF
     entries |= values[1]
     return entries
 
 
 def read_run(row: tuple[int, int, int, bytes, bytes, int], bands: int) -> TagRun:
     """Return a run from its row."""
-    check_row(row[:5], row[5])
-    first, last, page = state_of(row[:3])
-    pages, least = words_of(row[3]).view(np.int64), words_of(row[4])
+    rows.check_row(row[:5], row[5])
+    first, last, page = rows.state_of(row[:3])
+    pages, least = rows.words_of(row[3]).view(np.int64), rows.words_of(row[4])
     if len(pages) != bands + 1 or pages[0] or (np.diff(pages) < 0).any() or pages[-1] != len(least):
-        refuse("the pages of a run are not those of its bands")
+        rows.refuse("the pages of a run are not those of its bands")
     return TagRun.of(first, last, page, pages, least)
 
 
@@ -171,8 +158,8 @@ def delete_pages_of(connection: sqlite3.Connection, run: TagRun) -> None:
 
 
 def merged_band(
-    connection: sqlite3.Connection, runs: list[TagRun], band: int, removed: NDArray[np.uint64]
-) -> NDArray[np.uint64]:
+    connection: sqlite3.Connection, runs: list[TagRun], band: int, removed: UInt64s
+) -> UInt64s:
     """Return the entries of a band in some runs, without those of removed documents."""
     parts = [np.empty(0, np.uint64)]
     for run in runs:
@@ -192,9 +179,9 @@ FEW = 1 << 10
 class TagQuery(NamedTuple):
     """Which documents are looked up."""
 
-    asked_tags: NDArray[np.uint64]
+    asked_tags: UInt64s
     """``band << 32 | tag`` of the buckets, ascending."""
-    removed: NDArray[np.uint64]
+    removed: UInt64s
     """The numbers of removed documents, ascending."""
     max_entries: int | None
     """How many documents of each bucket are enough, the first ones; None: all are needed."""
@@ -202,7 +189,7 @@ class TagQuery(NamedTuple):
 
 def find_in_runs(
     connection: sqlite3.Connection, runs: list[TagRun], query: TagQuery
-) -> tuple[NDArray[np.int64], int]:
+) -> tuple[Int64s, int]:
     """Return the documents in the buckets, and the number up to which none is left out."""
     asked_tags = query.asked_tags
     if len(asked_tags) * len(runs) <= FEW:
@@ -222,7 +209,7 @@ def find_in_runs(
     return unique(np.concatenate(number_blocks)).astype(np.int64), complete
 
 
-def _pages_of(run: TagRun, query: TagQuery) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pages_of(run: TagRun, query: TagQuery) -> tuple[Int64s, Int64s]:
     """Return for each tag the range of pages that may have its entries, as far as needed."""
     asked_tags, removed, max_entries = query
     # The entries of a tag may begin in the page before the first that begins with it.
@@ -235,12 +222,12 @@ def _pages_of(run: TagRun, query: TagQuery) -> tuple[NDArray[np.int64], NDArray[
 
 def _find_few(
     connection: sqlite3.Connection, runs: list[TagRun], query: TagQuery
-) -> tuple[NDArray[np.int64], int]:
+) -> tuple[Int64s, int]:
     """Find the documents in a few buckets: all pages are read at once, and searched one by one."""
     asked_tags, removed, max_entries = query
     band, low = asked_tags >> HALF, asked_tags << HALF
     ends = np.stack([low, low | MASK], axis=1)  # no number is as large as MASK
-    asked: list[tuple[int, int, NDArray[np.uint64]]] = []
+    asked: list[tuple[int, int, UInt64s]] = []
     for run in runs:
         start, stop = _pages_of(run, query)
         start = run.page + np.maximum(start, run.pages[band])
@@ -267,9 +254,7 @@ def _find_few(
     return unique(np.concatenate(number_blocks)).astype(np.int64), complete
 
 
-def _entries(
-    connection: sqlite3.Connection, run: TagRun, pages: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def _entries(connection: sqlite3.Connection, run: TagRun, pages: Int64s) -> tuple[UInt64s, UInt64s]:
     """Return ``band << 32 | tag`` of each entry of some pages, ascending, and the entries."""
     held = read_pages(connection, run.page + pages)
     parts = [held[page] for page in (run.page + pages).tolist()]
@@ -278,9 +263,7 @@ def _entries(
     return np.repeat(band << HALF, [len(part) for part in parts]) | entries >> HALF, entries
 
 
-def _chosen(
-    tags: NDArray[np.uint64], entries: NDArray[np.uint64], query: TagQuery
-) -> tuple[NDArray[np.uint64], int]:
+def _chosen(tags: UInt64s, entries: UInt64s, query: TagQuery) -> tuple[UInt64s, int]:
     """Return the numbers of the entries with tags that are wanted, and where they are cut."""
     asked_tags, removed, max_entries = query
     start = np.searchsorted(tags, asked_tags, "left")
@@ -319,30 +302,30 @@ class Levels:
         """Numbers of removed documents that are in a run."""
         self.gone_sum = 0
         """The sum of these numbers, each plus 1."""
-        self._gone: NDArray[np.uint64] | None = None
+        self._gone: UInt64s | None = None
 
     def read(self, sql: sqlite3.Connection, version: int, removals: int, gone: int) -> None:
         """Read the runs and removed documents again, because another process changed them."""
         runs = "SELECT * FROM runs ORDER BY first"
         self.runs = [read_run(row, self.bands) for row in sql.execute(runs).fetchall()]
         removed = sql.execute("SELECT number FROM removed").fetchall()
-        self.removed = set(numbers_of(number for (number,) in removed))
+        self.removed = set(rows.numbers_of(number for (number,) in removed))
         if sum(self.removed) + len(self.removed) != gone:
-            refuse("the removed documents are others")
+            rows.refuse("the removed documents are others")
         self.gone_sum = gone
         self.version, self.removals = version, removals
         self._gone = None
 
     @property
-    def gone(self) -> NDArray[np.uint64]:
+    def gone(self) -> UInt64s:
         """The removed documents, ascending."""
         if self._gone is None:
             self._gone = np.array(sorted(self.removed), np.uint64)
         return self._gone
 
     def postings(
-        self, sql: sqlite3.Connection, asked_tags: NDArray[np.uint64], max_entries: int | None
-    ) -> tuple[NDArray[np.int64], int]:
+        self, sql: sqlite3.Connection, asked_tags: UInt64s, max_entries: int | None
+    ) -> tuple[Int64s, int]:
         """Return the documents with one of these tags, ascending, and where they are cut."""
         return find_in_runs(sql, self.runs, TagQuery(asked_tags, self.gone, max_entries))
 
@@ -359,8 +342,8 @@ class Levels:
         sql: sqlite3.Connection,
         first: int,
         last: int,
-        numbers: NDArray[np.int64],
-        signatures: NDArray[np.uint32],
+        numbers: Int64s,
+        signatures: UInt32s,
         settings: Settings,
     ) -> None:
         """Write a run of the documents first ... last - 1; `numbers` are those not yet removed."""
@@ -386,7 +369,7 @@ class Levels:
             self._merge(sql, group)
 
     def _write(
-        self, sql: sqlite3.Connection, first: int, last: int, bands: Iterable[NDArray[np.uint64]]
+        self, sql: sqlite3.Connection, first: int, last: int, bands: Iterable[UInt64s]
     ) -> None:
         """Write a run, which takes the place of those of the same documents."""
         written = write_run(sql, first, last, self.page, bands, packed=self._packed)

@@ -5,30 +5,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.settings import ids_in_database
+from fastlsh.index.settings import Int64s, UInt32s, UInt64s, ids_in_database
+from fastlsh.index.sqlite import rows
 from fastlsh.index.sqlite.connection import Connection, is_of_sqlite, named_error, named_errors
 from fastlsh.index.sqlite.records import FULL, Records
-from fastlsh.index.sqlite.rows import (
-    check_documents,
-    check_row,
-    checked_rows,
-    checksum_of,
-    ids_of_numbers,
-    insert_rows,
-    numbers_of,
-    numbers_of_ids,
-    only_row,
-    refuse,
-    rows_of,
-    selected,
-    state_of,
-    write_counts,
-)
 from fastlsh.index.sqlite.runs import Levels
 from fastlsh.index.store import Batch, Count, Sources, State, Store
 
@@ -151,8 +135,8 @@ class SqliteStore(Store):
         """Read the state of the database, if it has changed."""
         row = self._sql.execute("SELECT * FROM state").fetchone()
         *state, checksum = row or (None, None)
-        after, flushed, documents, runs, removals, page, gone = state_of(state)
-        check_row(state, checksum)
+        after, flushed, documents, runs, removals, page, gone = rows.state_of(state)
+        rows.check_row(state, checksum)
         levels = self._levels
         if flushed != self._flushed or removals != levels.removals:
             self.recent = Memory(self.settings.unverified)
@@ -163,14 +147,14 @@ class SqliteStore(Store):
         self._flushed, self.state = flushed, State(after, documents)
         if after > self._linked:
             signed_by = self._records.signed_by
-            rows = self._sql.execute(
+            added = self._sql.execute(
                 f"SELECT number, seal, signature, {signed_by or 'NULL'} FROM documents"
                 " WHERE number >= ?",
                 (self._linked,),
             ).fetchall()
-            numbers = numbers_of(number for number, *_ in rows)
-            check_documents(rows, with_content=bool(signed_by))
-            self._link(numbers, self._records.signatures([row[2:] for row in rows]))
+            numbers = rows.numbers_of(number for number, *_ in added)
+            rows.check_documents(added, with_content=bool(signed_by))
+            self._link(numbers, self._records.signatures([row[2:] for row in added]))
             self._linked = after
 
     def _save(self) -> None:
@@ -182,10 +166,10 @@ class SqliteStore(Store):
         self._sql.execute(
             "UPDATE state SET next = ?, flushed = ?, documents = ?, runs = ?, removals = ?, "
             "page = ?, gone = ?, checksum = ?",
-            (*state, checksum_of(state)),
+            (*state, rows.checksum_of(state)),
         )
 
-    def _link(self, numbers: list[int], signatures: NDArray[np.uint32]) -> None:
+    def _link(self, numbers: list[int], signatures: UInt32s) -> None:
         self.recent.insert(numbers, IndexDocuments(signatures), {})
 
     # ---- queries
@@ -199,33 +183,31 @@ class SqliteStore(Store):
 
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
-        return numbers_of_ids(self._sql, ids_in_database(names))
+        return rows.numbers_of_ids(self._sql, ids_in_database(names))
 
-    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+    def take(self, numbers: Int64s) -> list[Any]:
         """Return the ids of some documents."""
-        return ids_of_numbers(self._sql, numbers)
+        return rows.ids_of_numbers(self._sql, numbers)
 
-    def after(self, number: int, count: int) -> NDArray[np.int64]:
+    def after(self, number: int, count: int) -> Int64s:
         """Return the numbers of the next documents after this one, ascending."""
-        rows = self._sql.execute(
+        following = self._sql.execute(
             "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?", (number, count)
         ).fetchall()
-        return np.array(numbers_of(next_number for (next_number,) in rows), np.int64)
+        return np.array(rows.numbers_of(next_number for (next_number,) in following), np.int64)
 
-    def postings(
-        self, tags: NDArray[np.uint64], max_entries: int | None
-    ) -> tuple[NDArray[np.int64], int]:
+    def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
         """Return the documents with these tags that are in runs: see `Store`."""
         return self._levels.postings(self._sql, tags, max_entries)
 
-    def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
+    def fetch(self, numbers: Int64s) -> IndexDocuments:
         """Return documents, all of which must exist."""
         columns = "number, seal, signature, content"
-        rows = list(rows_of(self._sql, "documents", columns, numbers))
-        if len(rows) != len(numbers):
-            refuse("it lacks documents")
-        check_documents(rows, with_content=True)
-        return self._records.decoded([row[2:] for row in rows])
+        held = list(rows.rows_of(self._sql, "documents", columns, numbers))
+        if len(held) != len(numbers):
+            rows.refuse("it lacks documents")
+        rows.check_documents(held, with_content=True)
+        return self._records.decoded([row[2:] for row in held])
 
     # ---- changes
 
@@ -237,10 +219,10 @@ class SqliteStore(Store):
             last = min(first + BLOCK, len(batch.names))
             self._insert(batch.names[first:last], batch.documents.part(first, last))
         if batch.counted is not None:
-            row = batch.counted, checksum_of([batch.counted])
+            row = batch.counted, rows.checksum_of([batch.counted])
             self._sql.execute("UPDATE counted SET json = ?, checksum = ?", row)
         if batch.counts or batch.sources:
-            write_counts(self._sql, batch.counts, batch.sources)
+            rows.write_counts(self._sql, batch.counts, batch.sources)
         for statement, journals in (
             ("INSERT INTO outputs VALUES (?, ?)", batch.noted),
             ("DELETE FROM outputs WHERE folder = ? AND run = ?", batch.appeared),
@@ -267,8 +249,8 @@ class SqliteStore(Store):
                 " those that were removed; a copy by copy_to() counts anew"
             )
         numbers = range(first, first + n)
-        rows, contents = self._records.encoded(documents)
-        insert_rows(self._sql, numbers, names, rows, contents)
+        columns = numbers, names, *self._records.encoded(documents)
+        rows.insert_documents(self._sql, zip(*columns, strict=True))
         self._linked = first + n
         self.state = State(first + n, self.state.documents + n)
         if len(self.recent) + n < RECENT:
@@ -289,30 +271,32 @@ class SqliteStore(Store):
     def set_dictionary(self, documents: IndexDocuments) -> None:
         """Choose, before the first insertion, how texts like these are compressed best."""
         dictionary = self._records.dictionary_of(documents)
-        checksum = checksum_of([self._records.kind, dictionary])
+        checksum = rows.checksum_of([self._records.kind, dictionary])
         self._sql.execute("UPDATE texts SET dictionary = ?, checksum = ?", [dictionary, checksum])
 
     def counted(self) -> str:
         """Return what is counted of documents, as JSON; empty if nothing was set."""
-        return str(only_row(self._sql, "counted", "what it counts is")[0])
+        return str(rows.only_row(self._sql, "counted", "what it counts is")[0])
 
     def counts(self, numbers: list[int]) -> dict[int, Count]:
         """Return the counts of those documents that have some."""
-        rows = checked_rows(selected(self._sql, "SELECT * FROM counts WHERE number IN", numbers))
-        return {number: self.count_of(code) for number, code in rows}
+        counts = rows.selected(self._sql, "SELECT * FROM counts WHERE number IN", numbers)
+        return {number: self.count_of(code) for number, code in rows.checked_rows(counts)}
 
     def sources(self, asked: Sources) -> Sources:
         """Return which of the given sources documents have: see `Store`."""
         select = "SELECT * FROM sources WHERE number"
         sources: Sources = {number: [] for number in asked}
-        rows = checked_rows(
-            selected(self._sql, f"{select} IN", [n for n, given in asked.items() if not given]),
+        checked = rows.checked_rows(
+            rows.selected(
+                self._sql, f"{select} IN", [n for n, given in asked.items() if not given]
+            ),
             *(
-                selected(self._sql, f"{select} = ? AND source IN", given, before=(number,))
+                rows.selected(self._sql, f"{select} = ? AND source IN", given, before=(number,))
                 for number, given in asked.items()
             ),
         )
-        for number, source in rows:
+        for number, source in checked:
             sources[number].append(source)
         return sources
 
