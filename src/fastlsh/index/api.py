@@ -32,8 +32,9 @@ from fastlsh.index.checks import (
 from fastlsh.index.database import DatabaseBackend, in_memory
 from fastlsh.index.documents import IndexDocuments, check_texts_kept, joined_documents, texts_of
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.opening import recipe_of
+from fastlsh.index.opening import copy_to, open_store, recipe_of
 from fastlsh.index.settings import TEXTS, Settings
+from fastlsh.index.sqlite.files import check_closed
 from fastlsh.index.storage import Expected, map_index, read_index, write_index
 from fastlsh.index.store import T, retry_until_consistent, when_free
 from fastlsh.index.stored_counts import all_counts
@@ -232,8 +233,6 @@ class Index:
         ...     print(index.query("the quick brown fox jumps over the lazy dog"))
         [('a', 1.0)]
         """
-        from fastlsh.index.opening import open_store  # most programs open none, and import faster
-
         expected = {"threshold": threshold, **keywords}
         check_expected(threads, expected)
         must = Expected(expected, threads, read_only, check_wait(wait))
@@ -262,8 +261,6 @@ class Index:
         >>> len(Index.load("seen.index"))
         1
         """
-        from fastlsh.index.sqlite.files import check_closed
-
         check_closed(os.fspath(path))
         with self._guard.change():
             backend = self._settled()
@@ -316,8 +313,6 @@ class Index:
         >>> Index.open("seen.db")
         <fastlsh.Index of 1 documents, threshold=0.8, num_perm=128, bands=17, rows=7>
         """
-        from fastlsh.index.opening import copy_to
-
         self._ask(lambda backend: copy_to(backend, os.fspath(location)))
 
     def close(self) -> None:

@@ -19,10 +19,10 @@ from fastlsh.index.tables import (
     Ids,
     QueryThreads,
     StoredIds,
-    array_pieces,
     contents_of,
     filled_tables,
     new_tables,
+    parts_of,
 )
 from fastlsh.parallel import batches
 
@@ -41,6 +41,9 @@ LINKS = 1 << 20
 """Made between two looks for Ctrl-C."""
 TOGETHER = 1 << 16
 """Ids or signatures that are copied between two looks for Ctrl-C."""
+
+PIECE = 1 << 20
+"""Bytes that are copied at a time: they stay in the cache."""
 
 NOBODY = np.empty(0, np.int64)
 
@@ -159,7 +162,12 @@ class Memory(Backend):
 
     def pieces(self, name: str) -> Iterator[Bytes]:
         """Yield the bytes of an array in pieces."""
-        return array_pieces(self.kernel, self.settings, name, self.slots)
+        kernel, width = self.kernel, self.settings.width
+        for part, size in parts_of(name, kernel.n, width, kernel.words, self.slots):
+            for first, last in batches(size, PIECE):
+                piece = np.empty(last - first, np.uint8)
+                kernel.read(part, first, piece)
+                yield piece
 
     def copy(self) -> "Memory":
         """Return tables of their own that may be changed."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +16,7 @@ from fastlsh.index.redis import store as on_server
 from fastlsh.index.redis.server import address_of, is_address
 from fastlsh.index.settings import Bools, Int64s, Settings, UInt32s, check_ids_for_database
 from fastlsh.index.sqlite import files as on_disk
-from fastlsh.index.sqlite.records import COMPRESSED, FULL
+from fastlsh.index.sqlite.records import COMPRESSED
 from fastlsh.index.sqlite.store import SqliteStore
 from fastlsh.index.storage import Expected, map_index, parameters_of
 from fastlsh.index.store import Batch, Store, retry_until_consistent, when_free
@@ -119,11 +119,7 @@ def check_kept_texts(search: SearchParams, texts: str) -> None:
 
 @contextmanager
 def new_index(
-    path: str,
-    search: SearchParams,
-    threads: int | None,
-    together: "Replacements",
-    texts: str = FULL,
+    path: str, search: SearchParams, threads: int | None, together: "Replacements", texts: str
 ) -> Iterator[NewIndex]:
     """Make an index in a file that appears with other outputs, or not at all."""
     settings = Settings.over(search, threads)
@@ -159,11 +155,7 @@ def open_store(location: str, expected: Expected) -> Store:
     if is_address(location):
         on_server.create(location, settings, expected.wait)
     else:
-        try:
-            on_disk.create(location, settings)
-        except FileExistsError:
-            if not os.path.exists(location):  # otherwise another process has just created it
-                raise
+        on_disk.create(location, settings)
     return open_known(location, required)
 
 
@@ -183,27 +175,18 @@ def _opened(location: str, expected: Expected) -> Store:
 
 def copy_to(backend: Backend, location: str) -> None:
     """Copy an index to a location where there is none; it appears there with its documents."""
-    settings = backend.settings
-    if is_address(location):
-        with closing(on_server.open_new(location, settings, 10.0)) as store:
-            _fill(store, backend)
-        return
-    with on_disk.appearing(location, settings) as made:
-        _fill(made, backend)
+    place = on_server if is_address(location) else on_disk
+    with place.appearing(location, backend.settings) as store:
+        copy = DatabaseBackend(store)
 
+        def fill() -> None:
+            with copy.batch():
+                for names, documents in backend.blocks():
+                    copy.add(names, documents, "raise")
+                    if isinstance(backend, DatabaseBackend):
+                        copy_counts(backend.store, store, names)
 
-def _fill(store: Store, backend: Backend) -> None:
-    """Add all documents in one transaction."""
-    copy = DatabaseBackend(store)
-
-    def fill() -> None:
-        with copy.batch():
-            for names, documents in backend.blocks():
-                copy.add(names, documents, "raise")
-                if isinstance(backend, DatabaseBackend):
-                    copy_counts(backend.store, store, names)
-
-    when_free(lambda: retry_until_consistent(fill), store.wait)
+        when_free(lambda: retry_until_consistent(fill), store.wait)
 
 
 Recipe = tuple[Callable[..., Backend], tuple[Any, ...]]

@@ -53,6 +53,10 @@ FORKED = (
 )
 
 
+Action = Callable[[], object]
+Undo = Callable[[BaseException], object]
+
+
 def _nothing(*_: object) -> None:
     """Do nothing."""
 
@@ -63,13 +67,7 @@ class _Work:
     _process_number = staticmethod(os.getpid)
     """A reference of its own, because Python clears the module `os` when it exits."""
 
-    def __init__(
-        self,
-        store: "Store",
-        begin: Callable[[], object],
-        commit: Callable[[], object],
-        undo: Callable[[BaseException], object],
-    ) -> None:
+    def __init__(self, store: "Store", begin: Action, commit: Action, undo: Undo) -> None:
         self.begin = begin
         self._store = store
         self._commit = commit
@@ -172,10 +170,7 @@ class Store(Protocol):
         return self.writing()
 
     def transaction(
-        self,
-        begin: Callable[[], object] = _nothing,
-        commit: Callable[[], object] = _nothing,
-        undo: Callable[[BaseException], object] = _nothing,
+        self, begin: Action = _nothing, commit: Action = _nothing, undo: Undo = _nothing
     ) -> Transaction:
         """Return a transaction; `undo` may be called again, and after half of `begin`."""
         return Transaction(_Work(self, begin, commit, undo))

@@ -56,11 +56,7 @@ class Arrivals(NamedTuple):
 
 
 def count_arrivals(
-    store: Store,
-    what: Counted,
-    numbers: Int64s,
-    is_new: Bools,
-    arrivals: Arrivals,
+    store: Store, what: Counted, numbers: Int64s, is_new: Bools, arrivals: Arrivals
 ) -> None:
     """Raise the counts of documents, in a transaction of the store.
 

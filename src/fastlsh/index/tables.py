@@ -189,10 +189,6 @@ def _encoded(name: Any) -> bytes:
     return name.encode("utf-8", "surrogatepass") if isinstance(name, str) else bytes(name)
 
 
-PIECE = 1 << 20
-"""Bytes that are copied at a time: they stay in the cache."""
-
-
 def new_tables(settings: Settings) -> BandTables:
     """Return tables without documents."""
     return BandTables(
@@ -214,13 +210,9 @@ def mapped_tables(
 
 
 def filled_tables(
-    settings: Settings,
-    n: int,
-    words: int,
-    slots: tuple[int, ...],
-    arrays: Iterable[tuple[str, Iterable[Bytes]]],
-    ids: Callable[[], Ids],
-) -> BandTables:
+    settings: Settings, n: int, words: int, slots: tuple[int, ...],
+    arrays: Iterable[tuple[str, Iterable[Bytes]]], ids: Callable[[], Ids],
+) -> BandTables:  # fmt: skip
     """Return tables with the contents of some arrays, which are checked.
 
     Parameters
@@ -238,20 +230,9 @@ def filled_tables(
         kernel.resize_table(band, size)
     live: tuple[str, Iterable[Bytes]] = ("live", [np.ones(n, np.uint8)])
     for name, pieces in chain([live], arrays):
-        _fill(kernel, _parts_of(name, n, settings.width, words, slots), pieces)
+        _fill(kernel, parts_of(name, n, settings.width, words, slots), pieces)
     kernel.complete(n, ids())
     return kernel
-
-
-def array_pieces(
-    kernel: BandTables, settings: Settings, name: str, slots: Iterable[int]
-) -> Iterator[Bytes]:
-    """Yield the bytes of an array in pieces."""
-    for part, size in _parts_of(name, kernel.n, settings.width, kernel.words, slots):
-        for start in range(0, size, PIECE):
-            piece = np.empty(min(PIECE, size - start), np.uint8)
-            kernel.read(part, start, piece)
-            yield piece
 
 
 def contents_of(kernel: BandTables, number: int) -> UInt64s:
@@ -266,7 +247,7 @@ def contents_of(kernel: BandTables, number: int) -> UInt64s:
     return words
 
 
-def _parts_of(
+def parts_of(
     name: str, n: int, num_perm: int, words: int, slots: Iterable[int]
 ) -> list[tuple[int, int]]:
     """Return the parts of the kernel that one array of a file consists of, and their bytes."""

@@ -13,14 +13,6 @@ from fastlsh.index.settings import Settings, encoded
 from fastlsh.index.store import Batch, Count, Sources
 
 
-def decoded(code: bytes) -> Any:
-    """Return the id from the bytes that `encoded` returned."""
-    kind, value = code[:1], code[1:]
-    if kind == b"i":
-        return int(value)
-    return value.decode() if kind == b"s" else value
-
-
 def records_of(names: Iterable[Any], documents: IndexDocuments) -> Iterator[bytes]:
     """Yield the record of each document: length of the id, id, signature, content."""
     parts = map(encoded, names), documents.signature_bytes(), documents.content_bytes()
@@ -33,20 +25,28 @@ def tag_bytes(settings: Settings) -> int:
     return 5 if settings.bands <= 256 else 6
 
 
-def parts_of(record: bytes, settings: Settings) -> tuple[bytes, bytes, bytes]:
-    """Return the encoded id, the signature and the content of a record."""
-    width = 4 * settings.width
-    start = 4 + int.from_bytes(record[:4], "little")
-    return record[4:start], record[start : start + width], record[start + width :]
+def code_of(record: bytes) -> bytes:
+    """Return the encoded id of a record."""
+    return record[4 : 4 + int.from_bytes(record[:4], "little")]
+
+
+def name_of(record: bytes) -> Any:
+    """Return the id of a record: see `encoded`."""
+    code = code_of(record)
+    kind, value = code[:1], code[1:]
+    if kind == b"i":
+        return int(value)
+    return value.decode() if kind == b"s" else value
 
 
 def documents_of(records: list[bytes], settings: Settings) -> IndexDocuments:
     """Return the documents of some records."""
-    parts = [parts_of(record, settings) for record in records]
-    signatures = joined_signatures((part[1] for part in parts), settings.width)
+    columns = [record[4 + len(code_of(record)) :] for record in records]
+    width = 4 * settings.width
+    signatures = joined_signatures((code[:width] for code in columns), settings.width)
     if not settings.keeps:
         return IndexDocuments(signatures)
-    return IndexDocuments(signatures, *joined_contents([part[2] for part in parts]))
+    return IndexDocuments(signatures, *joined_contents([code[width:] for code in columns]))
 
 
 def key_of(server: Server, number: int) -> bytes:
@@ -174,7 +174,7 @@ class Changes:
         """Add the commands that make the changes to a pipeline."""
         key, settings = server.key, self._settings
         codes = {
-            number: parts_of(record, settings)[0]
+            number: code_of(record)
             for records in (self.deleted, self.added)
             for number, record in records.items()
         }

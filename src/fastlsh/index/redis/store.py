@@ -1,8 +1,8 @@
 """An index on a Redis server: how it is made, opened, asked and changed."""
 
 import json
-from collections.abc import Iterable, Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from socket import gethostname
 from typing import Any, NoReturn
 
@@ -12,14 +12,7 @@ from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
 from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.redis.changes import (
-    Changes,
-    decoded,
-    documents_of,
-    parts_of,
-    present_sources,
-    tag_bytes,
-)
+from fastlsh.index.redis.changes import Changes, documents_of, name_of, present_sources, tag_bytes
 from fastlsh.index.redis.server import CHECK, CREATE, LARGE, NUMBERS, TOGETHER, UNLOCK, Server
 from fastlsh.index.settings import Int64s, Settings, UInt64s, encoded, ids_in_database
 from fastlsh.index.storage import Expected, parameters_of, saved_settings
@@ -207,7 +200,7 @@ class RedisStore(Store):
         """Return the ids of some documents."""
         distinct = unique(numbers).tolist()
         names = {
-            number: decoded(parts_of(record, self.settings)[0])
+            number: name_of(record)
             for number, record in zip(distinct, self._records(distinct), strict=True)
         }
         return [names[number] for number in numbers.tolist()]
@@ -299,7 +292,7 @@ class RedisStore(Store):
 
     def _delete(self, numbers: Sequence[int]) -> None:
         for number, record in zip(numbers, self._records(numbers), strict=True):
-            self._collected.delete(number, decoded(parts_of(record, self.settings)[0]), record)
+            self._collected.delete(number, name_of(record), record)
         self.state = self.state._replace(documents=self.state.documents - len(numbers))
 
     def damaged(self, reason: str) -> ValueError:
@@ -354,29 +347,29 @@ VERSION = 2
 LOST = "its key `parameters` is lost"
 
 
-def create(location: str, settings: Settings, wait: float) -> bool:
-    """Make an empty index; return whether there was none."""
+def create(location: str, settings: Settings, wait: float) -> None:
+    """Make an empty index if there is none."""
     server = Server(location, wait)
     with server.errors():
         server.check_policy()
-        made = server.client.eval(CREATE, 4, *_keys(server), _code_of(settings))
-    if made < 0:
-        raise server.damaged(LOST)
-    return bool(made)
+        if server.client.eval(CREATE, 4, *_keys(server), _code_of(settings)) < 0:
+            raise server.damaged(LOST)
 
 
 def _code_of(settings: Settings) -> str:
     return json.dumps({**parameters_of(settings), "version": VERSION})
 
 
-def open_new(location: str, settings: Settings, wait: float) -> RedisStore:
-    """Return an index that its first change will make; FileExistsError if there is one."""
-    server = Server(location, wait)
+@contextmanager
+def appearing(location: str, settings: Settings) -> Iterator[RedisStore]:
+    """Give an index that its first change will make; FileExistsError if there is one."""
+    server = Server(location, 10.0)
     with server.errors():
         server.check_policy()
         if server.client.exists(*_keys(server)):
             raise server.exists()
-    return RedisStore(server, settings, False, _code_of(settings))
+    with closing(RedisStore(server, settings, False, _code_of(settings))) as store:
+        yield store
 
 
 def _keys(server: Server) -> list[bytes]:

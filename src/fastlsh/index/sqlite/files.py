@@ -52,9 +52,13 @@ CREATE TABLE outputs (folder TEXT NOT NULL, run TEXT NOT NULL);
 
 
 def create(path: str, settings: Settings) -> None:
-    """Create an empty index, in full or not at all; FileExistsError if the path exists."""
-    with appearing(path, settings):
-        pass
+    """Create an empty index, in full or not at all, unless another process has just created it."""
+    try:
+        with appearing(path, settings):
+            pass
+    except FileExistsError:
+        if not os.path.exists(path):
+            raise
 
 
 @contextlib.contextmanager

@@ -103,11 +103,7 @@ def write_counts(
 
 
 def selected(
-    sql: sqlite3.Connection,
-    statement: str,
-    values: list[Any],
-    order: str = "",
-    before: tuple[Any, ...] = (),
+    sql: sqlite3.Connection, statement: str, values: list[Any], order: str = "", before: Any = ()
 ) -> Iterator[list[Any]]:
     """Yield the rows with these values, some at a time; `before` are other parameters.
 

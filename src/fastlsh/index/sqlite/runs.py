@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastlsh.arrays import offsets_of, ranges_of, unique
-from fastlsh.index.settings import Int64s, Settings, UInt32s, UInt64s
+from fastlsh.index.settings import Int64s, UInt64s
 from fastlsh.index.sqlite import rows
 from fastlsh.index.store import ALL
 from fastlsh.parallel import batches_by_work
@@ -71,36 +71,6 @@ def read_pages(connection: sqlite3.Connection, pages: Int64s) -> dict[int, UInt6
     return entries
 
 
-def write_run(
-    connection: sqlite3.Connection,
-    first: int,
-    last: int,
-    page: int,
-    bands: Iterable[UInt64s],
-    *,
-    packed: bool,
-) -> TagRun:
-    """Write a run, band by band; its pages have numbers from `page` on, and may be packed."""
-    size = PACKED_PAGE if packed else PAGE
-    sizes, least = [], []
-    at = page
-    for entries in bands:
-        parts = [entries[start : start + size] for start in range(0, len(entries), size)]
-        codes = [_packed(part) if packed else part.astype("<u8").tobytes() for part in parts]
-        connection.executemany(
-            "INSERT INTO pages VALUES (?, ?, ?)",
-            [(page, code, crc32(code, page & 0xFFFFFFFF)) for page, code in enumerate(codes, at)],
-        )
-        least.append(entries[::size])
-        sizes.append(len(parts))
-        at += len(parts)
-    pages = offsets_of(np.array(sizes, np.int64))
-    run = TagRun.of(first, last, page, pages, np.concatenate(least))
-    row = (first, last, page, pages.astype("<i8").tobytes(), run.least.astype("<u8").tobytes())
-    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", (*row, rows.checksum_of(row)))
-    return run
-
-
 def _entries_of(row: tuple[int, bytes, int]) -> tuple[int, UInt64s]:
     """Return the number of a page and its entries, if these are unchanged."""
     page, entries, checksum = row
@@ -148,13 +118,6 @@ def read_run(row: tuple[int, int, int, bytes, bytes, int], bands: int) -> TagRun
     if len(pages) != bands + 1 or pages[0] or (np.diff(pages) < 0).any() or pages[-1] != len(least):
         rows.refuse("the pages of a run are not those of its bands")
     return TagRun.of(first, last, page, pages, least)
-
-
-def delete_pages_of(connection: sqlite3.Connection, run: TagRun) -> None:
-    """Delete the pages of a run."""
-    connection.execute(
-        "DELETE FROM pages WHERE page >= ? AND page < ?", (run.page, run.page + int(run.pages[-1]))
-    )
 
 
 def merged_band(
@@ -337,18 +300,9 @@ class Levels:
         self.removals += 1
         self._gone = None
 
-    def append(
-        self,
-        sql: sqlite3.Connection,
-        first: int,
-        last: int,
-        numbers: Int64s,
-        signatures: UInt32s,
-        settings: Settings,
-    ) -> None:
-        """Write a run of the documents first ... last - 1; `numbers` are those not yet removed."""
-        keys = settings.keys(signatures, asked=False, threads=settings.hasher.threads)
-        self._write(sql, first, last, entries_of(keys, numbers))
+    def append(self, sql: sqlite3.Connection, first: int, last: int, bands: list[UInt64s]) -> None:
+        """Write a run of the documents first ... last - 1, with the entries of each band."""
+        self._write(sql, first, last, bands)
         while True:
             last_ones = self.runs[-RUNS_TOGETHER:]
             sizes = [run.last - run.first for run in last_ones]
@@ -371,12 +325,29 @@ class Levels:
     def _write(
         self, sql: sqlite3.Connection, first: int, last: int, bands: Iterable[UInt64s]
     ) -> None:
-        """Write a run, which takes the place of those of the same documents."""
-        written = write_run(sql, first, last, self.page, bands, packed=self._packed)
-        self.page += int(written.pages[-1])
+        """Write a run, band by band, which takes the place of those of the same documents."""
+        size = PACKED_PAGE if self._packed else PAGE
+        sizes, least = [], []
+        at = self.page
+        for entries in bands:
+            parts = [entries[start : start + size] for start in range(0, len(entries), size)]
+            codes = [_packed(p) if self._packed else p.astype("<u8").tobytes() for p in parts]
+            pages_of_band = [
+                (n, code, crc32(code, n & 0xFFFFFFFF)) for n, code in enumerate(codes, at)
+            ]
+            sql.executemany("INSERT INTO pages VALUES (?, ?, ?)", pages_of_band)
+            least.append(entries[::size])
+            sizes.append(len(parts))
+            at += len(parts)
+        pages = offsets_of(np.array(sizes, np.int64))
+        run = TagRun.of(first, last, self.page, pages, np.concatenate(least))
+        arrays = pages.astype("<i8").tobytes(), run.least.astype("<u8").tobytes()
+        row = first, last, self.page, *arrays
+        sql.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", (*row, rows.checksum_of(row)))
+        self.page = at
         self.version += 1
-        others = [run for run in self.runs if not first <= run.first < last]
-        self.runs = sorted([*others, written], key=lambda run: run.first)
+        others = [other for other in self.runs if not first <= other.first < last]
+        self.runs = sorted([*others, run], key=lambda run: run.first)
 
     def _merge(self, sql: sqlite3.Connection, runs: list[TagRun]) -> None:
         first, last = runs[0].first, runs[-1].last
@@ -387,7 +358,8 @@ class Levels:
             sql.execute("DELETE FROM runs WHERE first = ?", (run.first,))
         self._write(sql, first, last, bands)
         for run in runs:
-            delete_pages_of(sql, run)
+            pages = run.page, run.page + int(run.pages[-1])
+            sql.execute("DELETE FROM pages WHERE page >= ? AND page < ?", pages)
         sql.execute("DELETE FROM removed WHERE number >= ? AND number < ?", (first, last))
         self.removed -= gone
         self.gone_sum -= sum(gone) + len(gone)

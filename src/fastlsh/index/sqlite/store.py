@@ -13,7 +13,7 @@ from fastlsh.index.settings import Int64s, UInt32s, UInt64s, ids_in_database
 from fastlsh.index.sqlite import rows
 from fastlsh.index.sqlite.connection import Connection, is_of_sqlite, named_error, named_errors
 from fastlsh.index.sqlite.records import FULL, Records
-from fastlsh.index.sqlite.runs import Levels
+from fastlsh.index.sqlite.runs import Levels, entries_of
 from fastlsh.index.store import Batch, Count, Sources, State, Store
 
 RECENT = 1 << 13
@@ -256,15 +256,11 @@ class SqliteStore(Store):
         if len(self.recent) + n < RECENT:
             self._link(list(numbers), documents.signatures)
             return
-        recent = self.recent.documents().signatures
-        self._levels.append(
-            self._sql,
-            self._flushed,
-            self.state.upcoming,
-            np.array([*self.recent.names(), *numbers], np.int64),
-            np.concatenate([recent, documents.signatures]),
-            self.settings,
-        )
+        signatures = np.concatenate([self.recent.documents().signatures, documents.signatures])
+        threads = self.settings.hasher.threads
+        keys = self.settings.keys(signatures, asked=False, threads=threads)
+        bands = entries_of(keys, np.array([*self.recent.names(), *numbers], np.int64))
+        self._levels.append(self._sql, self._flushed, self.state.upcoming, bands)
         self.recent = Memory(self.settings.unverified)
         self._flushed = self.state.upcoming
 
