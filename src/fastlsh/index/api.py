@@ -30,7 +30,7 @@ from fastlsh.index.checks import (
     read_documents,
 )
 from fastlsh.index.database import DatabaseBackend, in_memory
-from fastlsh.index.documents import IndexDocuments, check_texts_kept, joined_documents, texts_of
+from fastlsh.index.documents import IndexDocuments, check_texts_kept, joined_blocks, texts_of
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.opening import copy_to, open_store, recipe_of
 from fastlsh.index.settings import TEXTS, Settings
@@ -806,8 +806,7 @@ class Index:
         check_mergeable(self._settings, other._settings)
         # Never both locks at once.
         blocks = other._ask(lambda its: retry_until_consistent(lambda: list(its.blocks())))
-        names = [name for block_names, _ in blocks for name in block_names]
-        documents = joined_documents([block for _, block in blocks])
+        names, documents = joined_blocks(blocks)
         if not self._settings.keeps:
             documents = IndexDocuments(documents.signatures)
         self._change(lambda backend: backend.add(names, documents, on_known))

@@ -93,10 +93,24 @@ def joined_documents(parts: list[IndexDocuments]) -> IndexDocuments:
     signatures = np.concatenate([documents.signatures for documents in parts])
     if any(documents.offsets is None for documents in parts):
         return IndexDocuments(signatures)
-    contents = [documents.contents for documents in parts if documents.contents is not None]
-    size = [np.diff(documents.offsets) for documents in parts if documents.offsets is not None]
-    offsets = offsets_of(np.concatenate(size))
-    return IndexDocuments(signatures, np.concatenate(contents), offsets)
+    return IndexDocuments(signatures, *_joined([part[1:] for part in parts]))
+
+
+def joined_blocks(
+    blocks: list[tuple[list[Any], IndexDocuments]],
+) -> tuple[list[Any], IndexDocuments]:
+    """Return the ids and documents of at least one block, one after the other."""
+    names = [name for block_names, _ in blocks for name in block_names]
+    return names, joined_documents([documents for _, documents in blocks])
+
+
+def _joined(blocks: Iterable[tuple[Any, Any]]) -> tuple[UInt64s, Int64s]:
+    """Return contents, and where each begins, given those of blocks of documents."""
+    words, size = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    for block, offsets in blocks:
+        words.append(block)
+        size.append(np.diff(offsets))
+    return np.concatenate(words), offsets_of(np.concatenate(size))
 
 
 def check_contents(contents: UInt64s | None, offsets: Int64s | None, n: int) -> None:
@@ -123,11 +137,7 @@ def packed(texts: Texts, shingler: Shingler, threads: int) -> tuple[UInt64s, Int
 
     run_batches(work, batches(len(texts), batch_size(texts)), threads)
     blocks = [parts.pop(first) for first in sorted(parts)]
-    if len(blocks) == 1:
-        return blocks[0]
-    size = [np.empty(0, np.int64), *(np.diff(offsets) for _, offsets in blocks)]
-    words = [np.empty(0, np.uint64), *(words for words, _ in blocks)]
-    return np.concatenate(words), offsets_of(np.concatenate(size))
+    return blocks[0] if len(blocks) == 1 else _joined(blocks)
 
 
 def pack(spans: Spans) -> tuple[UInt64s, Int64s]:

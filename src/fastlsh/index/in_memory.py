@@ -154,9 +154,9 @@ class Memory(Backend):
 
     def blocks(self) -> Iterator[tuple[list[Any], IndexDocuments]]:
         """Return a copy of all documents."""
-        return iter([(list(self.names()), self.documents())])
+        return iter([self.candidates()])
 
-    def candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
+    def candidates(self, documents: object = None) -> tuple[list[Any], IndexDocuments]:
         """Return all documents, and their ids."""
         return list(self.names()), self.documents()
 

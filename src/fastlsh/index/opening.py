@@ -10,7 +10,7 @@ from fastlsh.arguments import check_choice, check_recall
 from fastlsh.index.backend import Backend
 from fastlsh.index.checks import Guard, names_of, read_documents
 from fastlsh.index.database import DatabaseBackend
-from fastlsh.index.documents import IndexDocuments, joined_documents
+from fastlsh.index.documents import IndexDocuments, joined_blocks
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.redis import store as on_server
 from fastlsh.index.redis.server import address_of, is_address
@@ -79,8 +79,7 @@ class NewIndex:
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
-        names = [name for block_names, _ in waiting for name in block_names]
-        documents = joined_documents([block for _, block in waiting])
+        names, documents = joined_blocks(waiting)
         with self._store.writing():
             known: set[Any] = {*self._store.find(names)}
             for name in names:

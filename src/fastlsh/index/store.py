@@ -183,6 +183,12 @@ class Store(Protocol):
 
     def take(self, numbers: Int64s) -> list[Any]:
         """Return the ids of some documents."""
+        distinct = unique(numbers)
+        names = dict(zip(distinct.tolist(), self.names(distinct), strict=True))
+        return [names[number] for number in numbers.tolist()]
+
+    def names(self, numbers: Int64s) -> Iterable[Any]:
+        """Return the ids of different documents, whose numbers ascend."""
 
     def after(self, number: int, count: int) -> Int64s:
         """Return the numbers of the next documents after this one, ascending."""

@@ -4,7 +4,7 @@ import errno
 import secrets
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -326,12 +326,17 @@ class Server:
         """Return the error for an index that exists already."""
         return FileExistsError(errno.EEXIST, "there is an index already", self.address)
 
+    def _told(self, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return what the server says about itself; nothing if it does not."""
+        said = self.library.exceptions
+        try:
+            return ask()
+        except (said.NoPermissionError, said.ResponseError):
+            return {}
+
     def check_policy(self) -> None:
         """Raise OSError if the server may delete keys of the index when its memory is full."""
-        try:
-            memory = self.client.info("memory")
-        except (self.library.exceptions.NoPermissionError, self.library.exceptions.ResponseError):
-            return  # this server does not tell
+        memory = self._told(lambda: self.client.info("memory"))
         policy = str(memory.get("maxmemory_policy", ""))
         if policy.startswith("allkeys") and memory.get("maxmemory"):
             raise OSError(
@@ -344,10 +349,7 @@ class Server:
     def check_size(self, size: int) -> None:
         """Raise OSError if the server would not accept a change of so many bytes."""
         name = "client-query-buffer-limit"
-        try:
-            limit = int(self.client.config_get(name).get(name, 0))
-        except (self.library.exceptions.NoPermissionError, self.library.exceptions.ResponseError):
-            return  # this server does not tell
+        limit = int(self._told(lambda: self.client.config_get(name)).get(name, 0))
         if 0 < limit < size:
             raise OSError(
                 errno.EFBIG,

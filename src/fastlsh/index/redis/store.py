@@ -196,14 +196,9 @@ class RedisStore(Store):
         numbers_by_name = {name: number for name, number in held.items() if number not in deleted}
         return numbers_by_name | {name: added[name] for name in asked if name in added}
 
-    def take(self, numbers: Int64s) -> list[Any]:
-        """Return the ids of some documents."""
-        distinct = unique(numbers).tolist()
-        names = {
-            number: name_of(record)
-            for number, record in zip(distinct, self._records(distinct), strict=True)
-        }
-        return [names[number] for number in numbers.tolist()]
+    def names(self, numbers: Int64s) -> Iterable[Any]:
+        """Return the ids of different documents."""
+        return map(name_of, self._records(numbers.tolist()))
 
     def _records(self, numbers: Sequence[int]) -> list[bytes]:
         records: list[bytes] = []

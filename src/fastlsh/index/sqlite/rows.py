@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fastlsh.arrays import unique
 from fastlsh.index.documents import joined_contents, joined_signatures
 from fastlsh.index.settings import Int64s, UInt32s, UInt64s, encoded
 from fastlsh.index.store import Count
@@ -66,16 +65,16 @@ def numbers_of_ids(sql: sqlite3.Connection, ids: list[Any]) -> dict[Any, int]:
 
 
 def ids_of_numbers(sql: sqlite3.Connection, numbers: Int64s) -> list[Any]:
-    """Return the ids of some documents."""
-    distinct = unique(numbers)
-    rows = list(rows_of(sql, "documents", "number, id, seal", distinct))
-    names = {number: name for number, name, _ in rows}
-    if not {*map(type, names.values())} <= {str, bytes, int}:
+    """Return the ids of different documents, whose numbers ascend."""
+    rows = list(rows_of(sql, "documents", "number, id, seal", numbers))
+    names = [name for _, name, _ in rows]
+    if not {*map(type, names)} <= {str, bytes, int}:
         refuse("a document has no id")
-    check_part([*names], [*map(encoded, names.values())], [seal for *_, seal in rows], NAME)
-    if len(names) < len(distinct):
+    held, seals = [number for number, *_ in rows], [seal for *_, seal in rows]
+    check_part(held, [*map(encoded, names)], seals, NAME)
+    if len(names) < len(numbers):
         refuse("it lacks documents")
-    return [names[number] for number in numbers.tolist()]
+    return names
 
 
 def rows_of(sql: sqlite3.Connection, table: str, columns: str, numbers: Int64s) -> Iterator[Any]:

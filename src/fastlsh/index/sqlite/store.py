@@ -185,8 +185,8 @@ class SqliteStore(Store):
         """Return the numbers of those ids that have a document."""
         return rows.numbers_of_ids(self._sql, ids_in_database(names))
 
-    def take(self, numbers: Int64s) -> list[Any]:
-        """Return the ids of some documents."""
+    def names(self, numbers: Int64s) -> Iterable[Any]:
+        """Return the ids of different documents."""
         return rows.ids_of_numbers(self._sql, numbers)
 
     def after(self, number: int, count: int) -> Int64s:
