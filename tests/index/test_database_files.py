@@ -121,29 +121,29 @@ def test_no_index_is_saved_over_a_database_that_is_in_use(tmp_path, path):
     assert list(Index.load(path)) == ["a"]
 
 
-@pytest.mark.parametrize("replaced", [False, True])
-def test_a_file_that_is_deleted_or_replaced_is_noticed(tmp_path, path, replaced):
+@pytest.mark.parametrize("lost", ["deleted", "replaced", "log"])
+def test_a_file_that_is_deleted_or_replaced_is_noticed(tmp_path, path, lost):
     other = tmp_path / "other"
     index = Index.open(path, 0.8)
     index.insert("a", TEXTS[0])
-    os.rename(path, other)
-    if replaced:
+    os.rename(path + "-wal" if lost == "log" else path, other)
+    if lost == "replaced":
         Index(0.8).save(path)
     for call in OPERATIONS.values():
         with pytest.raises(OSError, match="deleted or replaced: open the index anew") as error:
             call(index)
         assert error.value.filename == path
 
-    def lost():
+    def in_a_batch():
         with index.batch():
             index.insert("c", TEXTS[0])
             os.unlink(path)
 
-    if not replaced:  # it is the same file again
+    if lost == "deleted":  # it is the same file again
         os.rename(other, path)
         index.insert("b", TEXTS[1])
         assert list(index) == ["a", "b"]
-        refuses(OSError, "deleted or replaced", lost)
+        refuses(OSError, "deleted or replaced", in_a_batch)
 
 
 def test_a_file_system_without_hard_links(tmp_path, path, monkeypatch):
@@ -228,14 +228,6 @@ def test_an_index_that_is_opened_again_keeps_its_locks(tmp_path, path):
     copy = tmp_path / "copy"
     again.copy_to(copy)
     assert list(Index.open(copy)) == ["a", "other", 0, 1]
-
-
-def test_a_log_that_is_deleted_is_noticed(path):
-    index = Index.open(path, 0.8)
-    index.insert("a", TEXTS[0])
-    os.unlink(path + "-wal")
-    for call in OPERATIONS.values():
-        refuses(OSError, "its log was deleted or replaced: open the index anew", call, index)
 
 
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
