@@ -1,7 +1,7 @@
 """Sets of shingle hashes: made, compared, packed as dense numbers, and joined."""
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 import numpy as np
@@ -12,6 +12,10 @@ from fastlsh._kernels.common.checks cimport (
 )
 from fastlsh._kernels.common.compiler cimport either, noinline_void, popcount
 from fastlsh._kernels.common.debug cimport check
+from fastlsh._kernels.common.hash_table cimport (
+    HASHES_AHEAD, HashTable, first_slot, forget_numbers, free_table, make_room, make_table,
+    number_at, put_number,
+)
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.common._common cimport loops
 from fastlsh._kernels.sets.checks cimport check_pairs, sets_of
@@ -133,102 +137,48 @@ cdef Py_ssize_t pack_lists(
 
 cdef enum:
     FIRST_ROOM = 1 << 12
-    HASHES_AHEAD = 32           # slots are fetched for so many hashes before their turn
-
-cdef struct HashNumbers:
-    uint64_t* hashes            # by number; the number 0 is not given
-    uint32_t* slots             # numbers, by the leading bits of their hash; 0: free
-    int bits                    # 2^bits slots, of which at most three quarters are taken
-    int most_bits               # for so many there is memory
-    Py_ssize_t used             # the next number
-    Py_ssize_t room             # for so many numbers
 
 
-cdef inline Py_ssize_t slot_of(const HashNumbers* t, uint64_t value) noexcept nogil:
-    cdef Py_ssize_t slot = value >> (64 - t.bits)
-    while t.slots[slot] and t.hashes[t.slots[slot]] != value:
-        slot = (slot + 1) & ((<Py_ssize_t> 1 << t.bits) - 1)
-    return slot
-
-
-cdef noinline_void replace(HashNumbers* t, uint64_t* values, Py_ssize_t n) noexcept nogil:
+cdef noinline_void replace(HashTable* t, uint64_t* values, Py_ssize_t n) noexcept nogil:
     # There is room for n more numbers.
     cdef Py_ssize_t i, slot
     cdef uint32_t number
     for i in range(n):
         if i + HASHES_AHEAD < n:
-            prefetch(t.slots + (values[i + HASHES_AHEAD] >> (64 - t.bits)))
-        slot = slot_of(t, values[i])
-        number = t.slots[slot]
+            prefetch(t.slots + first_slot(t, values[i + HASHES_AHEAD]))
+        slot = first_slot(t, values[i])
+        number = number_at(t, values[i], &slot)
         if number == 0:
             number = <uint32_t> t.used
-            t.hashes[number] = values[i]
-            t.slots[slot] = number
+            put_number(t, values[i], slot, t.used)
             t.used += 1
         values[i] = number
 
 
-cdef bint make_room(HashNumbers* t, Py_ssize_t more) noexcept nogil:
-    # For so many more numbers; False: there is no memory, and nothing has changed.
-    cdef Py_ssize_t wanted = t.used + more
-    cdef Py_ssize_t number, room
-    cdef int bits = t.bits
-    cdef void* memory
-    if wanted > t.room:
-        room = max(wanted, t.room + t.room // 2)
-        memory = realloc(t.hashes, room * sizeof(uint64_t))
-        if memory == NULL:
-            return False
-        t.hashes = <uint64_t*> memory
-        t.room = room
-    while 3 * (<Py_ssize_t> 1 << bits) < 4 * wanted:
-        bits += 1
-    if bits == t.bits:
-        return True
-    if bits > t.most_bits:
-        memory = realloc(t.slots, (<size_t> 1 << bits) * sizeof(uint32_t))
-        if memory == NULL:
-            return False
-        t.slots = <uint32_t*> memory
-        t.most_bits = bits
-    t.bits = bits
-    memset(t.slots, 0, (<size_t> 1 << bits) * sizeof(uint32_t))
-    for number in range(1, t.used):
-        if number + HASHES_AHEAD < t.used:
-            prefetch(t.slots + (t.hashes[number + HASHES_AHEAD] >> (64 - bits)))
-        t.slots[slot_of(t, t.hashes[number])] = <uint32_t> number
-    return True
-
-
 cdef bint replace_lists(
-    HashNumbers* t, uint64_t* lists, const int64_t* start, const int64_t* count, Py_ssize_t n
+    HashTable* t, uint64_t* lists, const int64_t* start, const int64_t* count, Py_ssize_t n
 ) noexcept nogil:
     # False: there is no memory; nothing has changed.
     cdef Py_ssize_t total = 0
     cdef Py_ssize_t i
     for i in range(n):
         total += count[i]
-    if t.used + total >= <Py_ssize_t> 1 << 32 or not make_room(t, total):
+    if not make_room(t, total):
         return False
     for i in range(n):
         replace(t, lists + start[i], count[i])
     return True
 
 
-cdef inline void forget(HashNumbers* t) noexcept nogil:
-    t.used = 1
-    t.bits = 0                  # so few slots as the next numbers need
-
-
 cdef bint replace_families(
-    HashNumbers* t, uint64_t* lists, const int64_t* start, const int64_t* count,
+    HashTable* t, uint64_t* lists, const int64_t* start, const int64_t* count,
     const int64_t* begins, Py_ssize_t families
 ) noexcept nogil:
     # The table of a small family stays in the cache. False: there is no memory.
     cdef Py_ssize_t i, first
     for i in range(families):
         first = begins[i]
-        forget(t)
+        forget_numbers(t)
         if not replace_lists(t, lists, start + first, count + first, begins[i + 1] - first):
             return False
     return True
@@ -252,18 +202,16 @@ cdef int check_lists(
 cdef class Numbers:
     """The numbers that have been given, from 1 on. Threads take turns."""
 
-    cdef HashNumbers table
+    cdef HashTable table
     cdef object lock
 
     def __cinit__(self):
         self.lock = threading.Lock()
-        self.table.used = 1
-        if not make_room(&self.table, FIRST_ROOM):
+        if not make_table(&self.table, FIRST_ROOM):
             raise MemoryError()
 
     def __dealloc__(self):
-        free(self.table.hashes)
-        free(self.table.slots)
+        free_table(&self.table)
 
     def __len__(self):
         return self.table.used - 1
@@ -271,7 +219,7 @@ cdef class Numbers:
     def clear(self):
         """Forget all numbers."""
         with self.lock:
-            forget(&self.table)
+            forget_numbers(&self.table)
 
     def replace(
         self, uint64_t[::1] lists not None, const int64_t[::1] start not None,
