@@ -4,7 +4,7 @@ import errno
 import secrets
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +12,9 @@ from urllib.parse import urlsplit
 from fastlsh.errors import InputError
 from fastlsh.index.store import BusyError
 from fastlsh.parallel import ending_ignored
+
+FEW = 100
+"""Documents that the answer to one question has at most, besides the buckets that it asks for."""
 
 LARGE = 4096
 """Bytes: a bucket that takes more is a key of its own, to which numbers can be appended."""
@@ -34,6 +37,43 @@ if found[1] and not found[5] then found[5] = '0' end
 for i = 2, 5 do found[i + 4] = redis.call('HLEN', KEYS[i]) end
 return found
 """
+LOOKED = 9
+"""Values of the state."""
+
+# KEYS: as for LOOK, and a hash. ARGV: its fields. Returns what LOOK returns, and the values.
+FIELDS = LOOK.replace(
+    "return found",
+    """
+local values = {}
+for first = 1, #ARGV, 1000 do
+    local part = redis.call('HMGET', KEYS[6], unpack(ARGV, first, math.min(first + 999, #ARGV)))
+    for i = 1, #part do values[first + i - 1] = part[i] end
+end
+found[10] = values
+return found
+""",
+)
+
+# KEYS, ARGV: as for FIELDS, with the hash of the buckets. Returns also the numbers in the buckets
+# and the documents with these numbers, if they are few.
+QUESTION = FIELDS.replace(
+    "found[10] = values",
+    f"""
+found[10] = values
+local numbers, known = {{}}, {{}}
+for i = 1, #values do
+    for j = 1, #(values[i] or ''), 8 do
+        local number = string.format('%.0f', struct.unpack('<I8', values[i], j))
+        if not known[number] and #numbers <= {FEW} then
+            numbers[#numbers + 1], known[number] = number, true
+        end
+    end
+end
+if #numbers > 0 and #numbers <= {FEW} then
+    found[11], found[12] = numbers, redis.call('HMGET', KEYS[2], unpack(numbers))
+end
+""",
+)
 
 # KEYS: as for LOOK, and the lock. ARGV: the value of the lock for this writer, and for how many
 # milliseconds it is to be valid. Returns nothing if another writer has it, else what LOOK returns.
@@ -374,6 +414,11 @@ class Server:
         """Return the state of the index, and how many fields its other keys have."""
         state: list[bytes | int | None] = self.client.eval(LOOK, 5, *self._counted())
         return state
+
+    def ask(self, script: str, name: str, fields: Sequence[Any]) -> list[Any]:
+        """Return the state as `look` does, and what `FIELDS` or `QUESTION` say of a hash."""
+        answer: list[Any] = self.client.eval(script, 6, *self._counted(), self.key(name), *fields)
+        return answer
 
     def _counted(self) -> list[bytes]:
         return [self.key(name) for name in ("state", "documents", "ids", "buckets", "counts")]

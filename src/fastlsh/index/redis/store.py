@@ -13,7 +13,18 @@ from fastlsh.arrays import unique
 from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.redis.changes import Changes, documents_of, name_of, present_sources, tag_bytes
-from fastlsh.index.redis.server import CHECK, CREATE, LARGE, NUMBERS, TOGETHER, UNLOCK, Server
+from fastlsh.index.redis.server import (
+    CHECK,
+    CREATE,
+    FIELDS,
+    LARGE,
+    LOOKED,
+    NUMBERS,
+    QUESTION,
+    TOGETHER,
+    UNLOCK,
+    Server,
+)
 from fastlsh.index.settings import Int64s, Settings, UInt64s, encoded, ids_in_database
 from fastlsh.index.storage import Expected, parameters_of, saved_settings
 from fastlsh.index.store import ALL, Batch, BusyError, ChangedError, Count, Sources, State, Store
@@ -38,7 +49,11 @@ class RedisStore(Store):
         self.wait = server.wait
         self.read_only = read_only
         self._server = server
-        self.state = State()
+        self._state: State | None = State()
+        self._known: dict[int, bytes] = {}
+        """Records of documents that the server has sent during a query."""
+        self._unchecked = False
+        """Whether a query has read something without seeing whether the index has changed."""
         self._new = new
         """The parameters of a new index, which its first transaction creates."""
         self._seen: list[bytes | None] = []
@@ -66,15 +81,53 @@ class RedisStore(Store):
         """Let the queries of a block see one state, without documents that are added meanwhile."""
         if self.depth:
             return self.transaction()
-        return self.transaction(self._read, self._check_unchanged)
+        return self.transaction(self._begin_to_read, self._check_unchanged)
 
-    def _read(self) -> None:
-        self.state = self._look()
+    def _begin_to_read(self) -> None:
+        """Let the next request say which state this is."""
+        self._state, self._known, self._unchecked = None, {}, False
 
     def _check_unchanged(self) -> None:
         """Raise ChangedError if a document was removed since the query began."""
-        if self._look().changes != self.state.changes:
+        if self._unchecked:
+            self._see(self._server.look())
+
+    def _see(self, values: list[Any]) -> None:
+        """Take the state of the query, or raise ChangedError if it is another one by now."""
+        state = self._state_of(values)
+        if self._state is None:
+            self._state = state
+        elif state.changes != self._state.changes:
             raise ChangedError
+
+    @property
+    def state(self) -> State:
+        """What the query or the batch sees."""
+        if self._state is None:
+            self._see(self._server.look())
+        assert self._state is not None
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state = state
+
+    @property
+    def _client(self) -> Any:
+        """The client, for commands whose answer does not say whether the index has changed."""
+        self._unchecked = True
+        return self._server.client
+
+    def _fields(self, name: str, fields: Iterable[Any]) -> list[bytes | None]:
+        """Return the value of each field of a hash, None where there is none."""
+        asked, values = list(fields), list[bytes | None]()
+        if self.depth:  # no other process changes the index
+            return list(self._server.fields(name, asked))
+        for first in range(0, len(asked), TOGETHER):
+            answer = self._server.ask(FIELDS, name, asked[first : first + TOGETHER])
+            self._see(answer[:LOOKED])
+            values += answer[LOOKED]
+        return values
 
     def writing(self) -> Transaction:
         """Make the changes of a block in full or, if there is an error, not at all."""
@@ -190,7 +243,7 @@ class RedisStore(Store):
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
         asked = ids_in_database(names)
-        numbers = self._server.fields("ids", map(encoded, asked))
+        numbers = self._fields("ids", map(encoded, asked))
         held = {n: int(number) for n, number in zip(asked, numbers, strict=True) if number}
         added, deleted = self._collected.numbers, self._collected.deleted
         numbers_by_name = {name: number for name, number in held.items() if number not in deleted}
@@ -201,13 +254,17 @@ class RedisStore(Store):
         return map(name_of, self._records(numbers.tolist()))
 
     def _records(self, numbers: Sequence[int]) -> list[bytes]:
+        here = self._collected.added if self.depth else self._known
+        missing = [number for number in numbers if number not in here]
+        fields = dict(zip(missing, self._fields("documents", missing), strict=True))
         records: list[bytes] = []
-        fields = self._server.fields("documents", numbers)
-        for number, held in zip(numbers, fields, strict=True):
-            record = self._collected.added.get(number, held)
+        for number in numbers:
+            record = here.get(number) or fields[number]
             if record is None:
                 self._lacks(f"document {number}")
             records.append(record)
+        if not self.depth:
+            self._known = dict(zip(numbers, records, strict=True))
         return records
 
     def after(self, number: int, count: int) -> Int64s:
@@ -216,7 +273,7 @@ class RedisStore(Store):
         while number + 1 < self.state.upcoming and len(numbers) < count:
             stop = min(number + 1 + SCANNED, self.state.upcoming)
             key = self._server.key("documents")
-            present = set(self._server.client.eval(NUMBERS, 1, key, number + 1, stop))
+            present = set(self._client.eval(NUMBERS, 1, key, number + 1, stop))
             present.update(added for added in self._collected.added if number < added < stop)
             numbers += sorted(present - set(self._collected.deleted))
             number = stop - 1
@@ -242,13 +299,13 @@ class RedisStore(Store):
 
     def _buckets(self, names: list[bytes], room: int | None) -> list[bytes]:
         """Return the numbers in these buckets, as far as they exist; of `room` bytes, one more."""
-        answers = self._server.client.hmget(self._server.key("buckets"), names)
+        answers = self._asked(names)
         held = [numbers for numbers in answers if numbers]
         large = [name for name, numbers in zip(names, answers, strict=True) if numbers == b""]
         if large:
             prefix = self._server.key("b:")
             last, least = (-1, LARGE) if room is None else (room + 7, min(room, LARGE))
-            with self._server.client.pipeline(transaction=False) as pipe:
+            with self._client.pipeline(transaction=False) as pipe:
                 for name in large:
                     pipe.getrange(prefix + name, 0, last)
                 values = pipe.execute()
@@ -257,6 +314,19 @@ class RedisStore(Store):
                     self._lacks(f"bucket {name.hex()}")
                 held.append(numbers)
         return held
+
+    def _asked(self, names: list[bytes]) -> list[bytes | None]:
+        """Return these buckets; if one document asks for them, a few documents come with them."""
+        if self.depth or len(names) > self.settings.bands:
+            return self._fields("buckets", names)
+        answer = self._server.ask(QUESTION, "buckets", names)
+        self._see(answer[:LOOKED])
+        self._known = {}
+        for number, record in zip(*answer[LOOKED + 1 :], strict=True):
+            if record is not None:  # a document that is removed just now may still be in a bucket
+                self._known[int(number)] = record
+        buckets: list[bytes | None] = answer[LOOKED]
+        return buckets
 
     def _lacks(self, what: str) -> NoReturn:
         """Raise the error for a missing document, which may have been removed just now."""
@@ -298,18 +368,18 @@ class RedisStore(Store):
         """Return what is counted of documents, as JSON; empty if nothing was set."""
         if self._collected.counted is not None:
             return self._collected.counted
-        return str(self._server.client.hget(self._server.key("state"), "counted") or b"", "utf-8")
+        return str(self._client.hget(self._server.key("state"), "counted") or b"", "utf-8")
 
     def counts(self, numbers: list[int]) -> dict[int, Count]:
         """Return the counts of those documents that have some."""
-        held = zip(numbers, self._server.fields("counts", numbers), strict=True)
+        held = zip(numbers, self._fields("counts", numbers), strict=True)
         counts = {number: self.count_of(code) for number, code in held if code is not None}
         mine = self._collected.counts
         return counts | {number: mine[number] for number in numbers if number in mine}
 
     def sources(self, asked: Sources) -> Sources:
         """Return which of the given sources documents have: see `Store`."""
-        counts = self.counts([*asked])
+        counts, self._unchecked = self.counts([*asked]), True
         sources: Sources = {number: [] for number in asked}
         for number, given, (held, *known) in present_sources(self._server, asked):
             added = self._collected.sources.get(number, set())
@@ -320,7 +390,7 @@ class RedisStore(Store):
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""
-        noted = json.loads(self._server.client.hget(self._server.key("state"), "outputs") or "[]")
+        noted = json.loads(self._client.hget(self._server.key("state"), "outputs") or "[]")
         return [(folder, run) for host, folder, run in noted if host == gethostname()]
 
     def pack(self) -> None:
