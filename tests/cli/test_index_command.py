@@ -177,6 +177,10 @@ def test_ids_that_cannot_be_saved(run):
     for command in (["index", "build", "new.ix", name], ["index", "add", "i.ix", name],
                     ["dedup", name, "--index", "i.ix", "-o", "o.jsonl"]):  # fmt: skip
         assert run(*command)[::2] == (2, [f"{line} is of type float"])
+    put_rows("b.jsonl", *({"id": name, "text": "one text"} for name in "aba"))
+    _, _, err = run("index", "build", "new.ix", "b.jsonl")
+    line = "b.jsonl: row 3: the id 'a' is that of b.jsonl: row 1, too: an index needs different ids"
+    assert err[-1] == f"fastlsh: {line}"
     assert sorted(os.listdir()) == ["a.jsonl", "b.jsonl", "i.ix"]
 
 

@@ -119,6 +119,7 @@ def _build(arguments: argparse.Namespace) -> None:
         raise ValueError("--texts is for an index in a file: a server keeps texts as they are")
     collection = _documents(arguments, arguments.unit)
     collection.ids.check(refusal_of_id)
+    collection.ids.check_different("an index needs different ids")
     if not is_address(arguments.index):
         check_rule(arguments)
         _check_place(arguments.index, new=True)
@@ -142,8 +143,7 @@ def _add(arguments: argparse.Namespace) -> None:
     with opened(arguments) as index:
         collection = _documents(arguments, index.search_params.shingler.unit)
         collection.ids.check(refusal_of_id)
-        on_known = arguments.on_known or "raise"
-        index.insert_many(collection.ids, collection.texts, on_known=on_known)
+        index.insert_many(collection.ids, collection.texts, on_known=arguments.on_known or "raise")
         _say_size(arguments, index, f"{len(collection)} documents inserted")
 
 
