@@ -15,7 +15,7 @@ MOST = 20_000
 """A larger collection is evaluated by a sample of so many, unless asked otherwise."""
 
 
-class SomeTexts:
+class SomeTexts(Texts):
     """The given documents of a collection, in their order."""
 
     def __init__(self, texts: Texts, documents: NDArray[np.int64]) -> None:
@@ -24,10 +24,6 @@ class SomeTexts:
 
     def __len__(self) -> int:
         return len(self._documents)
-
-    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
-        """Gather the documents start ... stop - 1."""
-        return self._texts.take(self._documents[start:stop], as_bytes)
 
     def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
         """Gather the given documents."""

@@ -3,7 +3,6 @@
 from fastlsh.texts.forms import (
     Gathered,
     Hashing,
-    Texts,
     as_texts,
     gather_tokens,
     ids_of_words,
@@ -19,7 +18,7 @@ from fastlsh.texts.origins import (
     splits_characters,
     texts_without_spans,
 )
-from fastlsh.texts.pieces import Pieces, pieces_of, texts_without
+from fastlsh.texts.pieces import Pieces, Texts, pieces_of, texts_without
 from fastlsh.texts.shingler import UNIT, Shingler, check_shingler, with_key
 from fastlsh.texts.steps import shingle_set_steps
 from fastlsh.texts.token_ids import TokenIds, TokenizerFile

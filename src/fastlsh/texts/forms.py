@@ -1,7 +1,7 @@
 """A list, an array, an Arrow column: each gives the spans of a batch of its texts, for a kernel."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from fastlsh._kernels.text._texts import (
 )
 from fastlsh.arguments import check_ordered
 from fastlsh.parallel import batches
-from fastlsh.texts.pieces import Pieces
+from fastlsh.texts.pieces import Pieces, Texts
 from fastlsh.texts.token_ids import (
     TokenIds,
     are_token_ids,
@@ -92,20 +92,7 @@ def tokens_batch(documents: list[Any]) -> int:
     return max(BATCH_TOKENS * len(lengths) // (sum(lengths) + 1), 1) if lengths else 1
 
 
-class Texts(Protocol):
-    """A collection of texts that can be read again, in any order."""
-
-    def __len__(self) -> int:
-        """Return the number of documents."""
-
-    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
-        """Gather the documents start ... stop - 1; `as_bytes` takes str as UTF-8."""
-
-    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
-        """Gather the given documents."""
-
-
-class ListTexts:
+class ListTexts(Texts):
     """Texts in a list of str, bytes (UTF-8) and None (empty)."""
 
     def __init__(self, documents: list[Any]) -> None:
@@ -125,7 +112,7 @@ class ListTexts:
         return spans_of_list([self._documents[i] for i in chosen], 0, as_bytes, chosen)
 
 
-class JoinedTexts:
+class JoinedTexts(Texts):
     """Two collections, one after the other."""
 
     def __init__(self, head: Texts, tail: Texts) -> None:
@@ -133,10 +120,6 @@ class JoinedTexts:
 
     def __len__(self) -> int:
         return sum(map(len, self.parts))
-
-    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
-        """Gather the documents start ... stop - 1."""
-        return self.take(np.arange(start, stop), as_bytes)
 
     def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
         """Gather the given documents."""
@@ -149,7 +132,7 @@ class JoinedTexts:
         return merged(spans, others, in_tail.view(np.uint8))
 
 
-class NormalizedTexts:
+class NormalizedTexts(Texts):
     """Texts after a function of Python, which is called once for each, when it is read first."""
 
     def __init__(self, texts: Texts, normalize: Callable[[str], str]) -> None:
@@ -159,10 +142,6 @@ class NormalizedTexts:
 
     def __len__(self) -> int:
         return len(self._results)
-
-    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
-        """Gather the documents start ... stop - 1."""
-        return self.take(np.arange(start, stop), as_bytes)
 
     def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
         """Gather the given documents."""

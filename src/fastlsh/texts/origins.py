@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels.text._texts import Spans
 from fastlsh.parallel import batches, batches_by_work
-from fastlsh.texts.forms import Texts
-from fastlsh.texts.pieces import CHARACTERS, MOST
+from fastlsh.texts.pieces import CHARACTERS, MOST, Texts
 from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.word_units import UnitTexts, unsteady
 

@@ -1,6 +1,7 @@
 """Pieces: the lines or paragraphs of texts, read in place as documents of their own."""
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,27 @@ LINE = 40
 """Characters of a piece, by which room is made at first."""
 
 
-class Pieces:
+class Texts(Protocol):
+    """A collection of texts that can be read again, in any order: all that a search asks of it.
+
+    A class needs `__len__` and `take`. One that can read a range of texts in place, without a list
+    of their numbers, has `spans` of its own.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of documents."""
+
+    @abstractmethod
+    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+        """Gather the given documents; `as_bytes` takes str as UTF-8."""
+
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the documents start ... stop - 1."""
+        return self.take(np.arange(start, stop), as_bytes)
+
+
+class Pieces(Texts):
     """Pieces of texts, behind the interface `Texts`.
 
     Parameters
@@ -65,16 +86,9 @@ class Pieces:
         """Return the texts of the pieces as a column."""
         return column_of(self.spans(0, len(self)))
 
-    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
-        """Gather the pieces start ... stop - 1."""
-        return self._windows(self.bounds[start:stop], as_bytes)
-
-    def take(self, pieces: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
         """Gather the given pieces."""
-        return self._windows(self.bounds[pieces], as_bytes)
-
-    def _windows(self, bounds: NDArray[np.int64], as_bytes: bool) -> Spans:
-        windows = windows_of(self.texts, bounds)
+        windows = windows_of(self.texts, self.bounds[documents])
         # Of bytes a piece has others than its text has code points.
         return spans_of_list(windows.strings(), 0, True) if as_bytes else windows
 

@@ -25,11 +25,11 @@ from fastlsh.texts.forms import (
     Gathered,
     Hashing,
     NormalizedTexts,
-    Texts,
     as_texts,
     gather_tokens,
     is_normalized,
 )
+from fastlsh.texts.pieces import Texts
 from fastlsh.texts.steps import (
     FLAGS,
     STEPS,

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels.text._texts import Spans, spans_of_ids
 from fastlsh.errors import InputError
+from fastlsh.texts.pieces import Texts
 
 
 class TokenizerFile:
@@ -70,7 +71,7 @@ class TokenizerFile:
 EXPECTED = "expected token ids: whole numbers from 0 to 2**64 - 1"
 
 
-class TokenIds:
+class TokenIds(Texts):
     """Documents of token ids in two arrays, for ``Shingler("token", size)``.
 
     Parameters
@@ -120,10 +121,6 @@ class TokenIds:
         """Yield the ids of each document."""
         for start, stop in pairwise(self._offsets.tolist()):
             yield self._ids[start:stop]
-
-    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
-        """Gather the documents start ... stop - 1."""
-        return self.take(np.arange(start, stop))
 
     def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
         """Gather the given documents."""

@@ -11,8 +11,8 @@ from fastlsh._kernels.passages._passages import word_hashes, word_numbers
 from fastlsh._kernels.text._texts import Spans, TextColumn, TextColumns, column_of, spans_of_list
 from fastlsh.arrays import offsets_of
 from fastlsh.parallel import batches
-from fastlsh.texts.forms import Gathered, Texts
-from fastlsh.texts.pieces import Pieces
+from fastlsh.texts.forms import Gathered
+from fastlsh.texts.pieces import Pieces, Texts
 from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.token_ids import TokenIds
 
