@@ -507,6 +507,12 @@ def words_of_each(texts):
     return places[:count].copy(), np.append(0, np.cumsum(counts))
 
 
+def spans_of_numbers(texts):
+    numbers = np.array([number for text in texts for number in text], UINT32)
+    offsets = np.cumsum([0, *map(len, texts)])
+    return _texts.spans_of_ids(numbers.view(UINT8), 4, False, offsets, np.arange(len(texts)))
+
+
 def word_hashes():
     bounds, starts = words_of_each(REPEATED)
     return _passages.word_hashes, {
@@ -517,36 +523,39 @@ def word_hashes():
 
 def word_numbers():
     _, given = word_hashes()
-    _passages.word_hashes(**given)
-    given |= {"hashes": given["out"], "out": np.zeros(len(given["out"]), UINT32)}
+    return _passages.WordNumbers, {**given, "out": np.zeros(len(given["out"]), UINT32)}
+
+
+def find_words():
+    made, given = word_numbers()
+    find = made(**given).find
     del given["bits"]
-    return _passages.word_numbers, given
+    return find, {**given, "out": np.zeros(len(given["out"]), UINT32)}
 
 
 def extend_grams():
-    others = ["three four two three", "☃ one two three"]
-    bounds, starts = words_of_each(REPEATED)
-    other_bounds, other_starts = words_of_each(others)
+    texts = [[1, 2, 3, 4], [], [2, 3, 1]]
+    others = [[3, 4, 2, 3], [0, 1, 2, 3]]
     rows = np.array([[0, 0, 2, 0, 2], [0, 1, 0, 1, 3], [2, 0, 0, 2, 2], [2, 0, 1, 1, 2]])
     return _passages.extend_grams, {
-        "texts": spans_of_list(REPEATED), "bounds": bounds, "starts": starts,
-        "others": spans_of_list(others), "other_bounds": other_bounds,
-        "other_starts": other_starts, "rows": rows, "runs": np.zeros((4, 5), INT64),
-        "run_of": np.zeros(4, INT64),
+        "texts": spans_of_numbers(texts), "others": spans_of_numbers(others), "rows": rows,
+        "runs": np.zeros((4, 5), INT64), "run_of": np.zeros(4, INT64),
     }  # fmt: skip
 
 
 def extend_grams_of_repeats():
     call, arguments = extend_grams()
     places = np.array([0, 1, 2, 3, 0, 1, 2, 3])
-    return call, {**arguments, "other_first": places, "other_ahead": np.zeros(8, INT64)}
+    return call, {
+        **arguments, "other_starts": np.array([0, 4, 8]), "other_first": places,
+        "other_ahead": np.zeros(8, INT64),
+    }  # fmt: skip
 
 
 def repeat_grams():
-    bounds, starts = words_of_each(REPEATED)
     return _passages.repeat_grams, {
-        "texts": spans_of_list(REPEATED), "bounds": bounds, "starts": starts,
-        "first": np.zeros(len(bounds), INT64), "size": 1, "ahead": np.zeros(len(bounds), INT64),
+        "texts": spans_of_numbers([[1, 2, 1], [], [3]]), "starts": np.array([0, 3, 3, 4]),
+        "first": np.zeros(4, INT64), "size": 1, "ahead": np.zeros(4, INT64),
     }  # fmt: skip
 
 
@@ -655,7 +664,7 @@ CASES = {
     "TextColumns.spans": case(text_columns().spans, start=1, stop=7, as_bytes=True),
     "TextColumns.take": case(text_columns().take, documents=np.array([7, 0, 6]), as_bytes=False),
     "winnow": winnow, "repeats": repeats, "cuts": cuts,
-    "word_hashes": word_hashes, "word_numbers": word_numbers,
+    "word_hashes": word_hashes, "WordNumbers": word_numbers, "WordNumbers.find": find_words,
     "signatures": signatures, "token_signatures": token_signatures,
     "hash_signatures": hash_signatures, "shingle_sets": shingle_sets,
     "shingle_sets/tokens": shingle_sets_of_tokens, "set_jaccard": set_jaccard,

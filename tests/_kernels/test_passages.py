@@ -11,7 +11,7 @@ from fastlsh._kernels.passages import _passages
 from fastlsh._kernels.passages._passages import GramTable, extend_grams, hash_grams, repeat_grams
 from fastlsh._kernels.text._plans import CHARACTERS, WORDS
 from fastlsh._kernels.text._texts import spans_of_list
-from kernel_cases import CASES, words_of_each
+from kernel_cases import CASES, spans_of_numbers, words_of_each
 
 texts = st.lists(st.text("abc☃😀", max_size=40), max_size=5)
 
@@ -116,12 +116,17 @@ def test_words_have_hashes_and_numbers(collection, bits):
     hashes, numbers = np.zeros(len(bounds), np.uint64), np.zeros(len(bounds), np.uint32)
     spans = spans_of_list(documents)
     _passages.word_hashes(spans, starts, bounds, bits, hashes)
-    unique = _passages.word_numbers(spans, starts, bounds, hashes, numbers)
+    words = _passages.WordNumbers(spans, starts, bounds, bits, numbers)
     every, first = [word for document in collection for word in document], {}
-    assert numbers.tolist() == [first.setdefault(word, len(first)) for word in every]
+    assert numbers.tolist() == [first.setdefault(word, len(first) + 1) for word in every]
     of_word = dict(zip(every, hashes.tolist(), strict=True))
     assert hashes.tolist() == [of_word[word] for word in every]
-    assert unique == (len(set(of_word.values())) == len(first))
+    assert words.have_unique_hashes == (len(set(of_word.values())) == len(first))
+    others = [document.replace("a", "b").replace("c", "a") for document in documents]
+    bounds, starts = words_of_each(others)
+    numbers = np.zeros(len(bounds), np.uint32)
+    words.find(spans_of_list(others), starts, bounds, numbers)
+    assert numbers.tolist() == [first.get(word, 0) for text in others for word in text.split()]
 
 
 # ---- n-grams
@@ -242,12 +247,16 @@ def test_runs_are_the_longest_common_ones(one, other, size):
     runs, run_of = np.zeros((len(rows), 5), np.int64), np.zeros(len(rows), np.int64)
     firsts = np.array([place for text in first for place in text], np.int64)
     ahead = np.zeros_like(firsts)
-    others = spans_of_list(other), *words_of_each(other)
-    repeat_grams(*others, firsts, size, ahead)
-    given = spans_of_list(one), *words_of_each(one), *others, table
-    assert extend_grams(*given, runs, run_of) <= len(rows)
+    number = {word: number for number, word in enumerate({w for text in units[1] for w in text})}
+    given = [
+        spans_of_numbers([[number.get(word, len(number)) for word in text] for text in side])
+        for side in units
+    ]
+    starts = np.cumsum([0, *map(len, units[1])])
+    repeat_grams(given[1], starts, firsts, size, ahead)
+    assert extend_grams(*given, table, runs, run_of) <= len(rows)
     equal = run_of >= 0
-    count = extend_grams(*given, runs, run_of, firsts, ahead)
+    count = extend_grams(*given, table, runs, run_of, starts, firsts, ahead)
     assert (equal == (run_of >= 0)).all()
     assert count == len({number for number in run_of.tolist() if number >= 0})
     for (t, o, a, b, n), number in zip(rows, run_of.tolist(), strict=True):

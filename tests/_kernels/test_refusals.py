@@ -235,7 +235,8 @@ REFUSED = [
     ("GramTable", ValueError, "ascend from 2 to below 3", [{"shorter": int64(3)}]),
     ("GramTable", ValueError, "as many numbers and flags", [{"numbers": np.arange(3)}]),
     ("GramTable.find", ValueError, "expected 3", [{"out": np.zeros((3, 2), np.int64)}]),
-    ("extend_grams", ValueError, "has 2 elements, not 4", [{"starts": int64(0, 4)}]),
+    ("repeat_grams", ValueError, "has 2 elements, expected 4", [{"starts": int64(0, 4)}]),
+    ("repeat_grams", ValueError, "text 1 has 0 units, not 1", [{"starts": int64(0, 3, 4, 4)}]),
     ("extend_grams", IndexError, "row 0 names a text", [{"rows": np.full((4, 5), 9)}]),
     ("extend_grams", ValueError, "as many rows", [{"runs": np.zeros((3, 5), np.int64)}]),
     ("winnow", ValueError, "a gram must have 1 to 8 units, got 0", [{"gram": 0}]),
@@ -260,7 +261,7 @@ REFUSED = [
     ]),
     ("word_hashes", ValueError, "starts", [{"starts": np.zeros(2, np.int64)}]),
     ("word_hashes", TypeError, "token ids are no texts", [{"texts": TOKEN_IDS}]),
-    ("word_numbers", ValueError, "hashes has 1 elements", [{"hashes": np.zeros(1, np.uint64)}]),
+    ("WordNumbers.find", ValueError, "as many elements", [{"out": np.zeros(1, np.uint32)}]),
     # ---- the tables of an index: three documents are in tables for six
     ("BandTables", ANY, None, [
         {"bands": 0}, {"rows": 0}, {"bands": 4}, {"rows": 2**62}, {"num_perm": 2**31},

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.passages._passages import extend_grams
+from fastlsh._kernels.text._texts import Spans
 from fastlsh.arrays import compare_share, offsets_of, ranges_of
 from fastlsh.parallel import batches_by_work
 from fastlsh.stages.gram_table import ItemGrams
@@ -148,10 +149,11 @@ def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Iterato
         documents = hits[edges[first:last], 0]
         units = UnitTexts.of(grams.shingler, grams.shingler.take_texts(texts, documents))
         block = slice(edges[first], edges[last])
+        numbers = units.numbers_by(grams.units)
         matches: list[Matches] = []
         rows = most = 0
         for begin, end in batches_by_work(occurrences[block], ROWS, count):
-            matches += _compared(grams, documents, units, hits[block][begin:end])
+            matches += _compared(grams, documents, units, numbers, hits[block][begin:end])
             rows = sum(len(part.gram) for part in matches)
             if rows > most:  # of a long document, in which n-grams repeat
                 matches = [_stretches(Matches.joined(matches))]
@@ -161,14 +163,18 @@ def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Iterato
 
 
 def _compared(
-    grams: ItemGrams, documents: NDArray[np.int64], units: UnitTexts, hits: NDArray[np.int64]
+    grams: ItemGrams,
+    documents: NDArray[np.int64],
+    units: UnitTexts,
+    numbers: Spans,
+    hits: NDArray[np.int64],
 ) -> list[Matches]:
     """Compare n-grams of documents with those of items that have the same hashes.
 
     Parameters
     ----------
-    documents, units
-        int64 (n,), ascending: some documents, and their units.
+    documents, units, numbers
+        int64 (n,), ascending: some documents; their units, also as the numbers of those of items.
     hits
         int64 (n, 3): the document, the first unit of the n-gram, and its number.
 
@@ -189,11 +195,7 @@ def _compared(
     order = np.lexsort((hits[:, 1], field, rows[:, 0]))
     rows = np.ascontiguousarray(rows[order])
     runs, run = np.empty_like(rows), np.empty(len(rows), np.int64)
-    others = grams.units
-    count = extend_grams(
-        units.texts, units.bounds, units.starts, others.texts, others.bounds, others.starts, rows,
-        runs, run, *grams.repeats,
-    )  # fmt: skip
+    count = extend_grams(numbers, grams.units.numbers(), rows, runs, run, *grams.repeats)
     equal = run >= 0
     if not equal.any():
         return []

@@ -46,9 +46,9 @@ class ItemGrams:
     reasons: NDArray[np.int64]
     """int64 (texts,): 0 for an n-gram that counts; otherwise `SHARED` or `BOILERPLATE`."""
     items: int
-    repeats: tuple[NDArray[np.int64], NDArray[np.int64]]
-    """Two int64 (units,): the first equal n-gram of the field at each unit, or -1, and how far the
-    field agrees from both on."""
+    repeats: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    """int64 (fields + 1,): where the units of each field begin; and two int64 (units,): the first
+    equal n-gram of the field at each unit, or -1, and how far the field agrees from both on."""
     mask: int = ALL_BITS
 
     @property
@@ -174,12 +174,12 @@ def item_grams(
     text = _equal_texts(units, grams, number)
     count = int(text.max()) + 1 if len(text) else 0
     first, places = _first_ones(grams, text)
-    repeats = np.full(len(units.bounds), -1), np.zeros(len(units.bounds), np.int64)
-    repeats[0][units.starts[grams[:, 0]] + grams[:, 1]] = places
-    repeat_grams(units.texts, units.bounds, units.starts, repeats[0], shingler.size, repeats[1])
+    firsts, ahead = np.full(len(units.bounds), -1), np.zeros(len(units.bounds), np.int64)
+    firsts[units.starts[grams[:, 0]] + grams[:, 1]] = places
+    repeat_grams(units.numbers(), units.starts, firsts, shingler.size, ahead)
     all_grams = ItemGrams(
         shingler, units, owner, grams[first], hashes[first], number[first], text[first],
-        np.zeros(count, np.int64), items, repeats, mask,
+        np.zeros(count, np.int64), items, (units.starts, firsts, ahead), mask,
     )  # fmt: skip
     pairs, times = np.unique(
         all_grams.text * np.int64(max(items, 1)) + all_grams.item, return_counts=True
@@ -210,7 +210,7 @@ def _equal_texts(
     units: UnitTexts, grams: NDArray[np.int64], number: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return a number for each n-gram, the same for equal ones; their hashes only suggest it."""
-    text = np.full(len(grams), -1)
+    text, numbers = np.full(len(grams), -1), units.numbers()
     left, count = np.arange(len(grams)), 0
     while len(left):
         _, first, group = np.unique(number[left], return_index=True, return_inverse=True)
@@ -225,10 +225,7 @@ def _equal_texts(
         doubtful = doubtful[order]
         run = np.empty(len(doubtful), np.int64)
         doubtful_rows = np.ascontiguousarray(rows[doubtful])
-        extend_grams(
-            units.texts, units.bounds, units.starts, units.texts, units.bounds, units.starts,
-            doubtful_rows, np.empty_like(doubtful_rows), run,
-        )  # fmt: skip
+        extend_grams(numbers, numbers, doubtful_rows, np.empty_like(doubtful_rows), run)
         equal = model == left
         equal[doubtful[run >= 0]] = True
         text[left[equal]] = count + group[equal]

@@ -62,10 +62,11 @@ def unit_anchors(plain: Spans, shingler: Shingler, length: int) -> tuple[Anchors
     if shingler.unit != "word":
         return anchors_of(plain, length), None
     words = UnitTexts.of(shingler, plain)
-    anchors = anchors_of(words.hashes(), length)
+    hashes = words.hashes()
+    anchors = anchors_of(hashes, length)
     # Windows with different words of the same hash are no echoes.
     if len(anchors.echoes) and not words.have_unique_hashes():
-        anchors = anchors_of(words.hashes(), length, echoing=False)
+        anchors = anchors_of(hashes, length, echoing=False)
     return anchors, words
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels.passages._passages import word_hashes, word_numbers
+from fastlsh._kernels.passages._passages import WordNumbers, word_hashes
 from fastlsh._kernels.text._texts import Spans, TextColumn, TextColumns, column_of, spans_of_list
 from fastlsh.arrays import offsets_of
 from fastlsh.parallel import batches
@@ -36,6 +36,8 @@ class UnitTexts:
         int64 (m, 2): where each unit begins and ends in its text.
     """
 
+    are_characters = False
+
     def __init__(self, texts: Spans, starts: NDArray[np.int64], bounds: NDArray[np.int64]) -> None:
         self.texts = texts
         self.starts = starts
@@ -55,7 +57,9 @@ class UnitTexts:
             lengths = Gathered(texts, None).lengths()
             starts = offsets_of(lengths)
             begin = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-            return cls(texts, starts, np.column_stack([begin, begin + 1]))
+            units = cls(texts, starts, np.column_stack([begin, begin + 1]))
+            units.are_characters = True
+            return units
         if shingler.tokenizer is None:
             return cls(texts, *shingler.bounds_of_words(texts))
         strings = texts.strings()
@@ -87,29 +91,31 @@ class UnitTexts:
 
     def hashes(self) -> Spans:
         """Return the words of each text as hashes, which do not depend on other texts."""
-        return self._units(self._hashes)
+        out = np.empty(len(self.bounds), np.uint64)
+        word_hashes(self.texts, self.starts, self.bounds, HASH_BITS, out)
+        return TokenIds(out, self.starts).spans(0, len(self.texts))
 
     def numbers(self) -> Spans:
-        """Return the words of each text as numbers: here, different words have different ones."""
-        return self._units(self._numbers[0])
+        """Return the units of each text as numbers: two are equal if and only if the units are."""
+        return self.texts if self.are_characters else self._numbers[1]
+
+    def numbers_by(self, others: "UnitTexts") -> Spans:
+        """Return the units as the numbers of other texts; a word that these have not is 0."""
+        if self.are_characters:
+            return self.texts
+        out = np.empty(len(self.bounds), np.uint32)
+        others._numbers[0].find(self.texts, self.starts, self.bounds, out)
+        return TokenIds(out, self.starts).spans(0, len(self.texts))
 
     def have_unique_hashes(self) -> bool:
         """Return whether different words have different hashes."""
-        return self._numbers[1]
+        return self._numbers[0].have_unique_hashes
 
     @cached_property
-    def _hashes(self) -> NDArray[np.uint64]:
-        out = np.empty(len(self.bounds), np.uint64)
-        word_hashes(self.texts, self.starts, self.bounds, HASH_BITS, out)
-        return out
-
-    @cached_property
-    def _numbers(self) -> tuple[NDArray[np.uint32], bool]:
+    def _numbers(self) -> tuple[WordNumbers, Spans]:
         out = np.empty(len(self.bounds), np.uint32)
-        return out, word_numbers(self.texts, self.starts, self.bounds, self._hashes, out)
-
-    def _units(self, values: NDArray[Any]) -> Spans:
-        return TokenIds(values, self.starts).spans(0, len(self.texts))
+        numbers = WordNumbers(self.texts, self.starts, self.bounds, HASH_BITS, out)
+        return numbers, TokenIds(out, self.starts).spans(0, len(self.texts))
 
 
 class WordPieces(Pieces):

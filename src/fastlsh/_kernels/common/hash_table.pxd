@@ -52,6 +52,17 @@ cdef inline void put_number(
     t.slots[slot] = <uint32_t> number
 
 
+cdef inline uint32_t given_number(HashTable* t, uint64_t h) noexcept nogil:
+    # The number of a thing, or a new one, for which there is room.
+    cdef Py_ssize_t slot = first_slot(t, h)
+    cdef uint32_t number = number_at(t, h, &slot)
+    if number == 0:
+        number = <uint32_t> t.used
+        put_number(t, h, slot, number)
+        t.used += 1
+    return number
+
+
 cdef inline uint32_t new_number(HashTable* t, uint64_t h) noexcept nogil:
     # For a thing that has none. 0: there is no memory.
     cdef Py_ssize_t slot

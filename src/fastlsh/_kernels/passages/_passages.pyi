@@ -18,7 +18,13 @@ def winnow(
 def repeats(texts: Spans, occurrences: I64, groups: I64, length: int, out: I64) -> int: ...
 def cuts(matches: I64, texts: int, out: I64) -> int: ...
 def word_hashes(texts: Spans, starts: I64, bounds: I64, bits: int, out: U64) -> None: ...
-def word_numbers(texts: Spans, starts: I64, bounds: I64, hashes: U64, out: U32) -> bool: ...
+
+@disjoint_base
+class WordNumbers:
+    @property
+    def have_unique_hashes(self) -> bool: ...
+    def __new__(cls, texts: Spans, starts: I64, bounds: I64, bits: int, out: U32) -> Self: ...
+    def find(self, texts: Spans, starts: I64, bounds: I64, out: U32) -> None: ...
 
 @disjoint_base
 class GramTable:
@@ -51,20 +57,16 @@ def hash_grams(
 ) -> None: ...
 def extend_grams(
     texts: Spans,
-    bounds: NDArray[np.int64],
-    starts: NDArray[np.int64],
     others: Spans,
-    other_bounds: NDArray[np.int64],
-    other_starts: NDArray[np.int64],
     rows: NDArray[np.int64],
     runs: NDArray[np.int64],
     run_of: NDArray[np.int64],
+    other_starts: NDArray[np.int64] | None = None,
     other_first: NDArray[np.int64] | None = None,
     other_ahead: NDArray[np.int64] | None = None,
 ) -> int: ...
 def repeat_grams(
     texts: Spans,
-    bounds: NDArray[np.int64],
     starts: NDArray[np.int64],
     first: NDArray[np.int64],
     size: int,

@@ -2,9 +2,9 @@
 them, the comparison, and where each cut unit stays.
 """
 
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memmove, memset
 
 import numpy as np
@@ -12,16 +12,19 @@ import numpy as np
 from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_offsets, check_starts, memory_of, memory_of_rows,
 )
+from fastlsh._kernels.common.hash_table cimport (
+    HashTable, first_slot, free_table, given_number, make_table, new_number, next_slot,
+    number_at, number_of_hash,
+)
 from fastlsh._kernels.common.mixing cimport (
     CHARACTER_BASE, UNITS, WORD_BASE, fmix64, mix_code_point, power_of,
 )
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.common._common cimport loops
 from fastlsh._kernels.text._plans cimport ShinglePlan, check_documents, longest_of, plan_of
-from fastlsh._kernels.text._texts cimport Span, Spans, code_unit
-from fastlsh._kernels.text.ids cimport id_at
+from fastlsh._kernels.text._texts cimport Span, Spans, code_unit, id_at
 from fastlsh._kernels.text.source cimport (
-    CHARACTERS, TOKEN_IDS, UNICODE_WORDS, WITH_EMPTY, Hashing, first_slot,
+    CHARACTERS, TOKEN_IDS, UNICODE_WORDS, WITH_EMPTY, Hashing,
 )
 
 
@@ -1061,23 +1064,14 @@ cdef inline bint put_cut(
     return True
 
 
-# ---- Words and tokens as the units of passages: hashes of them, by which passages are found, and
-# numbers, by which they are compared.
+# ---- Words and tokens as units: hashes of them, by which passages are found, and numbers, by which
+# passages and n-grams are compared.
 
 cdef struct Word:
     uint64_t hash
     const void* text
     Py_ssize_t length
     int kind
-
-
-cdef struct WordTable:
-    Word* words                 # the first one of each number
-    Py_ssize_t count
-    Py_ssize_t room
-    uint32_t* slots             # 1 + the number of a word, by its hash; 0: free
-    size_t mask
-    bint collided               # whether different words have the same hash
 
 
 def word_hashes(
@@ -1110,71 +1104,90 @@ def word_hashes(
         hash_all(texts.at, texts.n, &starts[0], &bounds[0, 0], bits, &out[0])
 
 
-def word_numbers(
-    Spans texts not None, const int64_t[::1] starts not None,
-    const int64_t[:, ::1] bounds not None, const uint64_t[::1] hashes not None,
-    uint32_t[::1] out not None,
-):
-    """Number the words of texts, from 0 on: equal words, and only these, have the same number.
+cdef class WordNumbers:
+    """Numbers of the words of some texts, from 1 on: equal words, and only these, have the same.
 
     Parameters
     ----------
-    texts, starts, bounds
+    texts, starts, bounds, bits
         As in `word_hashes`.
-    hashes
-        uint64 (m,): as it has written them.
     out
-        uint32 (m,), written.
+        uint32 (m,), written: the number of each word.
 
-    Returns
-    -------
-    bool
+    Attributes
+    ----------
+    have_unique_hashes
         Whether different words have different hashes.
     """
-    cdef WordTable table
-    cdef Memory parts[4]
-    cdef bint done
-    check_words(texts, starts, bounds, out.shape[0])
-    if hashes.shape[0] != out.shape[0]:
-        raise ValueError(f"hashes has {hashes.shape[0]} elements, expected {out.shape[0]}")
-    parts[0], parts[1] = memory_of(out, "out"), memory_of(starts, "starts")
-    parts[2], parts[3] = memory_of_rows(bounds, "bounds"), memory_of(hashes, "hashes")
-    check_apart(parts, 4, 1, "out, starts, bounds and hashes")
-    if out.shape[0] == 0:
-        return True
-    table.count, table.room, table.mask, table.collided = 0, 1 << 10, (1 << 11) - 1, False
-    table.words = <Word*> malloc(<size_t> table.room * sizeof(Word))
-    table.slots = <uint32_t*> calloc(table.mask + 1, sizeof(uint32_t))
-    try:
-        if table.words == NULL or table.slots == NULL:
+
+    cdef HashTable table
+    cdef uint64_t bits
+    cdef Word* words            # by number: the first one of equal words
+    cdef Py_ssize_t room        # for so many of them
+    cdef readonly bint have_unique_hashes
+    cdef Spans texts            # keeps the words alive
+
+    def __cinit__(
+        self, Spans texts not None, const int64_t[::1] starts not None,
+        const int64_t[:, ::1] bounds not None, uint64_t bits, uint32_t[::1] out not None,
+    ):
+        self.texts, self.bits, self.have_unique_hashes = texts, bits, True
+        if not make_table(&self.table, 1 << 10):
             raise MemoryError()
+        self.write(texts, starts, bounds, True, out)
+
+    def __dealloc__(self):
+        free_table(&self.table)
+        free(self.words)
+
+    def find(
+        self, Spans texts not None, const int64_t[::1] starts not None,
+        const int64_t[:, ::1] bounds not None, uint32_t[::1] out not None,
+    ):
+        """Write the numbers of the words of other texts, as above; 0: a word has no number."""
+        self.write(texts, starts, bounds, False, out)
+
+    cdef int write(
+        self, Spans texts, const int64_t[::1] starts, const int64_t[:, ::1] bounds, bint adding,
+        uint32_t[::1] out
+    ) except -1:
+        cdef Memory parts[3]
+        cdef bint done
+        check_words(texts, starts, bounds, out.shape[0])
+        parts[0], parts[1] = memory_of(out, "out"), memory_of(starts, "starts")
+        parts[2] = memory_of_rows(bounds, "bounds")
+        check_apart(parts, 3, 1, "out, starts and bounds")
+        if out.shape[0] == 0:
+            return 0
         with nogil:
             done = number_all(
-                &table, texts.at, texts.n, &starts[0], &bounds[0, 0], &hashes[0], &out[0]
+                self, texts.at, texts.n, &starts[0], &bounds[0, 0], adding, &out[0]
             )
         if not done:
             raise MemoryError()
-    finally:
-        free(table.words)
-        free(table.slots)
-    return not table.collided
+        return 0
 
 
 cdef int check_words(
     Spans texts, const int64_t[::1] starts, const int64_t[:, ::1] bounds, Py_ssize_t n
 ) except -1:
     cdef Py_ssize_t i, j
+    cdef Py_ssize_t bad = -1
+    cdef const int64_t* at
     if texts.tokens:
         raise TypeError("token ids are no texts")
     if bounds.shape[1] != 2 or bounds.shape[0] != n:
         raise ValueError("bounds need two columns, and out as many elements as there are words")
     memory_of_rows(bounds, "bounds")
     check_offsets(starts, texts.n, n, "starts")
+    if n == 0:
+        return 0
+    at = &bounds[0, 0]
     for i in range(texts.n):
         for j in range(starts[i], starts[i + 1]):
-            if not 0 <= bounds[j, 0] <= bounds[j, 1] <= texts.at[i].length:
+            if not 0 <= at[2 * j] <= at[2 * j + 1] <= texts.at[i].length:
                 raise IndexError(
-                    f"word {j} has the code points {bounds[j, 0]} to {bounds[j, 1]} of "
+                    f"word {j} has the code points {at[2 * j]} to {at[2 * j + 1]} of "
                     f"{texts.at[i].length}"
                 )
     return 0
@@ -1217,46 +1230,53 @@ cdef inline uint64_t hash_units(const code_unit* text, Py_ssize_t n) noexcept no
 
 
 cdef bint number_all(
-    WordTable* table, const Span* at, Py_ssize_t n, const int64_t* starts, const int64_t* bounds,
-    const uint64_t* hashes, uint32_t* out
+    WordNumbers self, const Span* at, Py_ssize_t n, const int64_t* starts, const int64_t* bounds,
+    bint adding, uint32_t* out
 ) noexcept nogil:
     # Returns whether there was enough memory.
     cdef Word word
-    cdef Py_ssize_t i, j, number
+    cdef Py_ssize_t i, j
     for i in range(n):
+        word.kind = at[i].kind
         for j in range(starts[i], starts[i + 1]):
-            word.hash = hashes[j]
-            word.text = <const char*> at[i].text + bounds[2 * j] * at[i].kind
-            word.length, word.kind = bounds[2 * j + 1] - bounds[2 * j], at[i].kind
-            number = number_of_word(table, &word)
-            if number < 0:
-                return False
-            out[j] = <uint32_t> number
+            word.hash = hash_of(at + i, bounds[2 * j], bounds[2 * j + 1]) & self.bits
+            word.text = <const char*> at[i].text + bounds[2 * j] * word.kind
+            word.length = bounds[2 * j + 1] - bounds[2 * j]
+            out[j] = number_of_word(self, &word)
+            if adding and out[j] == 0:
+                out[j] = new_word(self, &word)
+                if out[j] == 0:
+                    return False
     return True
 
 
-cdef inline Py_ssize_t number_of_word(WordTable* table, const Word* word) noexcept nogil:
-    # Returns -1 if there is not enough memory.
-    cdef size_t slot = fmix64(word.hash) & table.mask
-    cdef const Word* other
-    while table.slots[slot]:
-        other = &table.words[table.slots[slot] - 1]
-        if other.hash == word.hash:
-            if are_equal_words(word, other):
-                return table.slots[slot] - 1
-            table.collided = True
-        slot = (slot + 1) & table.mask
-    if table.count == table.room:
-        if not enlarge(table):
-            return -1
-        slot = free_slot(table, word.hash)
-    table.words[table.count] = word[0]
-    table.count += 1
-    table.slots[slot] = <uint32_t> table.count
-    return table.count - 1
+cdef inline uint32_t number_of_word(WordNumbers self, const Word* word) noexcept nogil:
+    # 0: it has none.
+    cdef Py_ssize_t slot = first_slot(&self.table, word.hash)
+    cdef uint32_t number = number_at(&self.table, word.hash, &slot)
+    while number and not are_equal_words(word, &self.words[number]):
+        slot = next_slot(&self.table, slot)
+        number = number_at(&self.table, word.hash, &slot)
+    return number
 
 
-cdef bint are_equal_words(const Word* a, const Word* b) noexcept nogil:
+cdef uint32_t new_word(WordNumbers self, const Word* word) noexcept nogil:
+    # 0: there is no memory.
+    cdef Word* words
+    cdef uint32_t number
+    if number_of_hash(&self.table, word.hash):
+        self.have_unique_hashes = False
+    number = new_number(&self.table, word.hash)
+    if number >= self.room:
+        words = <Word*> realloc(self.words, <size_t> self.table.room * sizeof(Word))
+        if words == NULL:
+            return 0
+        self.words, self.room = words, self.table.room
+    self.words[number] = word[0]
+    return number
+
+
+cdef inline bint are_equal_words(const Word* a, const Word* b) noexcept nogil:
     cdef Py_ssize_t i
     if a.length != b.length:
         return False
@@ -1265,35 +1285,6 @@ cdef bint are_equal_words(const Word* a, const Word* b) noexcept nogil:
     for i in range(a.length):
         if id_at(a.text, a.kind, i) != id_at(b.text, b.kind, i):
             return False
-    return True
-
-
-cdef size_t free_slot(const WordTable* table, uint64_t h) noexcept nogil:
-    cdef size_t slot = fmix64(h) & table.mask
-    while table.slots[slot]:
-        slot = (slot + 1) & table.mask
-    return slot
-
-
-cdef bint enlarge(WordTable* table) noexcept nogil:
-    # Twice the room; half of the slots stay free. Numbers have 32 bits.
-    cdef size_t room = 2 * <size_t> table.room
-    cdef Word* words
-    cdef uint32_t* slots
-    cdef Py_ssize_t i
-    if room > <size_t> 1 << 31:
-        return False
-    words = <Word*> realloc(table.words, room * sizeof(Word))
-    if words == NULL:
-        return False
-    table.words, table.room = words, <Py_ssize_t> room
-    slots = <uint32_t*> calloc(2 * room, sizeof(uint32_t))
-    if slots == NULL:
-        return False
-    free(table.slots)
-    table.slots, table.mask = slots, 2 * room - 1
-    for i in range(table.count):
-        table.slots[free_slot(table, table.words[i].hash)] = <uint32_t> (i + 1)
     return True
 
 
@@ -1318,14 +1309,12 @@ cdef struct Finder:
     Filter beginnings       # of the first `least` units of shorter grams
     const int64_t* shorter  # the sizes of these, ascending
     Py_ssize_t n_shorter
-    const uint64_t* slots   # hashes of all grams, open addressing; 0: free
-    const int64_t* numbers
-    int shift
+    HashTable table         # of all grams
+    int64_t* names          # by the number in the table: what a gram is called in the answers
 
 
 cdef inline uint64_t finished(uint64_t h, Py_ssize_t units, uint64_t mask) noexcept nogil:
-    h = fmix64(h + <uint64_t> units * UNITS) & mask
-    return h if h else 1
+    return fmix64(h + <uint64_t> units * UNITS) & mask
 
 
 cdef inline uint64_t gram_hash(
@@ -1404,7 +1393,7 @@ def hash_grams(
     mask
         Which bits of a hash are used; fewer of them make different grams collide.
     out
-        uint64 (n,), written; no hash is 0.
+        uint64 (n,), written.
     """
     cdef Hashing own
     cdef const Hashing* plan = plan_of_units(&own, texts, unit, prepared)
@@ -1467,7 +1456,7 @@ cdef class GramTable:
     size
         Units of most grams.
     hashes
-        uint64 (n,): different hashes of grams, as `hash_grams` makes them; none is 0.
+        uint64 (n,): different hashes of grams, as `hash_grams` makes them.
     numbers
         int64 (n,): what each is called in the answers.
     is_shorter
@@ -1485,8 +1474,6 @@ cdef class GramTable:
     cdef Finder finder
     cdef uint64_t* words
     cdef uint64_t* beginning_words
-    cdef uint64_t* slots
-    cdef int64_t* numbers
     cdef object owner
 
     def __cinit__(
@@ -1497,7 +1484,6 @@ cdef class GramTable:
     ):
         cdef Py_ssize_t n = hashes.shape[0]
         cdef Py_ssize_t i
-        cdef int bits = 1
         if not 1 <= least <= size:
             raise ValueError(f"least must be between 1 and {size}, got {least}")
         if numbers.shape[0] != n or is_shorter.shape[0] != n:
@@ -1512,13 +1498,10 @@ cdef class GramTable:
                 raise ValueError(f"shorter must ascend from {least} to below {size}")
         cdef const int64_t[::1] own = sizes
         self.owner = sizes
-        while (<Py_ssize_t> 1 << bits) < 2 * n:
-            bits += 1
         self.words = new_filter(&self.finder.grams, n)
         self.beginning_words = new_filter(&self.finder.beginnings, beginnings.shape[0])
-        self.slots = <uint64_t*> PyMem_Calloc(<size_t> 1 << bits, sizeof(uint64_t))
-        self.numbers = <int64_t*> PyMem_Calloc(<size_t> 1 << bits, sizeof(int64_t))
-        if self.slots == NULL or self.numbers == NULL:
+        self.finder.names = <int64_t*> PyMem_Malloc((<size_t> n + 1) * sizeof(int64_t))
+        if self.finder.names == NULL or not make_table(&self.finder.table, n):
             raise MemoryError()
         self.finder.size, self.finder.least = size, least
         self.finder.power = power_of(WORD_BASE, size - 1)
@@ -1526,21 +1509,18 @@ cdef class GramTable:
         self.finder.mask = mask
         self.finder.shorter = &own[0] if own.shape[0] else NULL
         self.finder.n_shorter = own.shape[0]
-        self.finder.slots, self.finder.numbers = self.slots, self.numbers
-        self.finder.shift = 64 - bits
-        if n:
-            put_all(
-                &hashes[0], &numbers[0], &is_shorter[0], n, self.words, &self.finder.grams,
-                self.slots, self.numbers, self.finder.shift,
-            )
+        for i in range(n):
+            self.finder.names[given_number(&self.finder.table, hashes[i])] = numbers[i]
+            if not is_shorter[i]:
+                put_key(self.words, &self.finder.grams, hashes[i])
         for i in range(beginnings.shape[0]):
             put_key(self.beginning_words, &self.finder.beginnings, beginnings[i])
 
     def __dealloc__(self):
         PyMem_Free(self.words)
         PyMem_Free(self.beginning_words)
-        PyMem_Free(self.slots)
-        PyMem_Free(self.numbers)
+        PyMem_Free(self.finder.names)
+        free_table(&self.finder.table)
 
     def find(
         self, Spans texts not None, int unit, int64_t[:, ::1] out not None,
@@ -1583,22 +1563,6 @@ cdef uint64_t* new_filter(Filter* keys, Py_ssize_t n) except NULL:
 
 cdef inline void put_key(uint64_t* words, const Filter* keys, uint64_t h) noexcept nogil:
     words[filter_word(keys, h)] |= filter_bits(h)
-
-
-cdef void put_all(
-    const uint64_t* hashes, const int64_t* numbers, const uint8_t* is_shorter, Py_ssize_t n,
-    uint64_t* words, const Filter* keys, uint64_t* slots, int64_t* slot_numbers, int shift
-) noexcept nogil:
-    cdef uint64_t last = (<uint64_t> 1 << (64 - shift)) - 1
-    cdef uint64_t slot
-    cdef Py_ssize_t i
-    for i in range(n):
-        if not is_shorter[i]:
-            put_key(words, keys, hashes[i])
-        slot = first_slot(hashes[i], shift)
-        while slots[slot] and slots[slot] != hashes[i]:
-            slot = (slot + 1) & last
-        slots[slot], slot_numbers[slot] = hashes[i], numbers[i]
 
 
 cdef void find_all(
@@ -1688,67 +1652,23 @@ cdef void find_shorter(
 cdef void look_up_gram(
     const Finder* finder, uint64_t h, Py_ssize_t text, Py_ssize_t place, GramRows* rows
 ) noexcept nogil:
-    cdef uint64_t last = (<uint64_t> 1 << (64 - finder.shift)) - 1
-    cdef uint64_t slot = first_slot(h, finder.shift)
+    cdef uint32_t number = number_of_hash(&finder.table, h)
     cdef int64_t* row
-    while finder.slots[slot] and finder.slots[slot] != h:
-        slot = (slot + 1) & last
-    if not finder.slots[slot]:
+    if number == 0:
         return
     if rows.found < rows.room:
         row = rows.rows + 3 * rows.found
-        row[0], row[1], row[2] = text, place, finder.numbers[slot]
+        row[0], row[1], row[2] = text, place, finder.names[number]
     rows.found += 1
 
 
-# ---- Pairs of equal grams of two texts, compared as text and extended as far as the texts agree.
-
-cdef struct UnitTexts:
-    const Span* texts
-    const int64_t* bounds   # where each unit begins and ends, text by text
-    const int64_t* starts   # the first unit of each text
-
-
-cdef UnitTexts unit_texts(
-    Spans texts, const int64_t[:, ::1] bounds, const int64_t[::1] starts, str name
-) except *:
-    cdef UnitTexts units
-    cdef Py_ssize_t bad
-    if texts.tokens:
-        raise TypeError("token ids have no units that are compared")
-    if bounds.shape[1] != 2:
-        raise ValueError(f"bounds of {name} have {bounds.shape[1]} columns, expected 2")
-    if starts.shape[0] != texts.n + 1:
-        raise ValueError(f"starts of {name} has {starts.shape[0]} elements, not {texts.n + 1}")
-    check_starts(starts, bounds.shape[0], f"starts of {name}")
-    units.texts = texts.at
-    units.bounds = &bounds[0, 0] if bounds.shape[0] else NULL
-    units.starts = &starts[0]
-    with nogil:
-        bad = misplaced(&units, texts.n)
-    if bad >= 0:
-        raise IndexError(f"unit {bad} of {name} is not within its text")
-    return units
-
-
-cdef Py_ssize_t misplaced(const UnitTexts* units, Py_ssize_t n) noexcept nogil:
-    # The first unit that is not within its text, or -1.
-    cdef Py_ssize_t i, unit
-    cdef const int64_t* bounds
-    for i in range(n):
-        for unit in range(units.starts[i], units.starts[i + 1]):
-            bounds = units.bounds + 2 * unit
-            if bounds[0] < 0 or bounds[1] < bounds[0] or bounds[1] > units.texts[i].length:
-                return unit
-    return -1
-
+# ---- Pairs of equal grams of two texts, compared unit by unit and extended as far as the texts
+# agree. Characters are their own numbers; those of words are of `WordNumbers`.
 
 def extend_grams(
-    Spans texts not None, const int64_t[:, ::1] bounds not None,
-    const int64_t[::1] starts not None, Spans others not None,
-    const int64_t[:, ::1] other_bounds not None, const int64_t[::1] other_starts not None,
-    const int64_t[:, ::1] rows not None, int64_t[:, ::1] runs not None,
-    int64_t[::1] run_of not None, const int64_t[::1] other_first = None,
+    Spans texts not None, Spans others not None, const int64_t[:, ::1] rows not None,
+    int64_t[:, ::1] runs not None, int64_t[::1] run_of not None,
+    const int64_t[::1] other_starts = None, const int64_t[::1] other_first = None,
     const int64_t[::1] other_ahead = None,
 ):
     """Compare grams of texts with grams of other texts, and extend the equal ones to both sides.
@@ -1759,10 +1679,7 @@ def extend_grams(
     Parameters
     ----------
     texts, others
-        The texts.
-    bounds, starts, other_bounds, other_starts
-        int64 (units, 2): where each unit begins and ends; int64 (texts + 1,): which units a text
-        has.
+        Texts as numbers of their units: characters, or what `WordNumbers` gives.
     rows
         int64 (n, 5): text, other text, the first unit in each, and how many units; sorted by the
         texts, and by the first unit in the text.
@@ -1771,9 +1688,9 @@ def extend_grams(
         same columns; without `other_first` no more than what shows that grams are equal.
     run_of
         int64 (n,), written: the run of each row, or -1 if its grams are not equal.
-    other_first, other_ahead
-        int64 (other units,): what `repeat_grams` takes and writes. Rows name no gram of the other
-        texts that is not the first one of its text.
+    other_starts, other_first, other_ahead
+        What `repeat_grams` takes and writes for the other texts. Rows name no gram of these that is
+        not the first one of its text.
 
     Returns
     -------
@@ -1784,46 +1701,46 @@ def extend_grams(
     cdef Py_ssize_t count
     if rows.shape[1] != 5 or runs.shape[1] != 5 or runs.shape[0] != n or run_of.shape[0] != n:
         raise ValueError("rows and runs need five columns, and runs and run_of as many rows")
-    cdef Memory parts[9]
-    cdef int read = 7
+    cdef Memory parts[6]
+    cdef int read = 3
     parts[0], parts[1] = memory_of_rows(runs, "runs"), memory_of(run_of, "run_of")
-    parts[2], parts[3] = memory_of_rows(rows, "rows"), memory_of_rows(bounds, "bounds")
-    parts[4] = memory_of_rows(other_bounds, "other_bounds")
-    parts[5], parts[6] = memory_of(starts, "starts"), memory_of(other_starts, "other_starts")
+    parts[2] = memory_of_rows(rows, "rows")
     if other_first is not None:
-        check_repeats(other_first, other_ahead, other_bounds.shape[0])
-        parts[7] = memory_of(other_first, "other_first")
-        parts[8] = memory_of(other_ahead, "other_ahead")
-        read = 9
+        check_repeats(others, other_starts, other_first, other_ahead)
+        parts[3], parts[4] = memory_of(other_starts, "starts"), memory_of(other_first, "first")
+        parts[5] = memory_of(other_ahead, "ahead")
+        read = 6
     check_apart(parts, read, 2, "runs, run_of and what is read")
-    cdef UnitTexts one = unit_texts(texts, bounds, starts, "texts")
-    cdef UnitTexts other = unit_texts(others, other_bounds, other_starts, "others")
-    cdef const int64_t* first = NULL
-    cdef const int64_t* reach = NULL
+    cdef Extension state
     if n == 0:
         return 0
+    state.texts, state.others = texts.at, others.at
+    state.starts = state.first = state.ahead = NULL
     if other_first is not None:
-        first, reach = &other_first[0], &other_ahead[0]
+        state.starts = &other_starts[0]
+        if other_first.shape[0]:
+            state.first, state.ahead = &other_first[0], &other_ahead[0]
     with nogil:
-        count = missing_row(&one, texts.n, &other, others.n, &rows[0, 0], n)
+        count = missing_row(&state, texts.n, others.n, &rows[0, 0], n)
     if count >= 0:
         raise IndexError(f"row {count} names a text or units that are not there")
     with nogil:
-        count = extend_all(&one, &other, first, reach, &rows[0, 0], n, &runs[0, 0], &run_of[0])
+        count = extend_all(&state, &rows[0, 0], n, &runs[0, 0], &run_of[0])
     return count
 
 
 def repeat_grams(
-    Spans texts not None, const int64_t[:, ::1] bounds not None,
-    const int64_t[::1] starts not None, const int64_t[::1] first not None, Py_ssize_t size,
-    int64_t[::1] ahead not None,
+    Spans texts not None, const int64_t[::1] starts not None, const int64_t[::1] first not None,
+    Py_ssize_t size, int64_t[::1] ahead not None,
 ):
     """Write how far texts agree from each gram and from the first equal one on, in linear time.
 
     Parameters
     ----------
-    texts, bounds, starts
+    texts
         As in `extend_grams`.
+    starts
+        int64 (texts + 1,): where the units of each text begin in `first` and `ahead`.
     first
         int64 (units,): for each unit, the first unit of the text's first gram that equals the one
         here, or -1.
@@ -1832,85 +1749,88 @@ def repeat_grams(
     ahead
         int64 (units,), written: how many units agree; 0 at the first gram itself.
     """
-    cdef UnitTexts units = unit_texts(texts, bounds, starts, "texts")
-    check_repeats(first, ahead, bounds.shape[0])
-    cdef Memory parts[4]
+    check_repeats(texts, starts, first, ahead)
+    cdef Memory parts[3]
     parts[0], parts[1] = memory_of(ahead, "ahead"), memory_of(first, "first")
-    parts[2], parts[3] = memory_of_rows(bounds, "bounds"), memory_of(starts, "starts")
-    check_apart(parts, 4, 1, "ahead and what is read")
+    parts[2] = memory_of(starts, "starts")
+    check_apart(parts, 3, 1, "ahead and what is read")
     if size < 1:
         raise ValueError(f"size must be at least 1, not {size}")
-    size = min(size, bounds.shape[0] + 1)
-    if bounds.shape[0]:
+    size = min(size, first.shape[0] + 1)
+    if first.shape[0]:
         with nogil:
-            repeat_all(&units, texts.n, &first[0], size, &ahead[0])
+            repeat_all(texts.at, texts.n, &starts[0], &first[0], size, &ahead[0])
 
 
 cdef int check_repeats(
-    const int64_t[::1] first, const int64_t[::1] ahead, Py_ssize_t units
+    Spans texts, const int64_t[::1] starts, const int64_t[::1] first, const int64_t[::1] ahead
 ) except -1:
-    if ahead is None or first.shape[0] != units or ahead.shape[0] != units:
-        raise ValueError(f"the repeats need {units} elements, one for each unit")
+    cdef Py_ssize_t i
+    if starts is None or ahead is None or ahead.shape[0] != first.shape[0]:
+        raise ValueError(f"the repeats need starts, and {first.shape[0]} elements for the units")
+    check_offsets(starts, texts.n, first.shape[0], "starts")
+    for i in range(texts.n):
+        if starts[i + 1] - starts[i] != texts.at[i].length:
+            raise ValueError(
+                f"text {i} has {texts.at[i].length} units, not {starts[i + 1] - starts[i]}"
+            )
     return 0
 
 
+cdef struct Extension:
+    const Span* texts
+    const Span* others
+    # Of the others, as `repeat_grams` has them; or NULL: only grams are compared.
+    const int64_t* starts
+    const int64_t* first
+    const int64_t* ahead
+
+
 cdef void repeat_all(
-    const UnitTexts* units, Py_ssize_t texts, const int64_t* first, int64_t size, int64_t* ahead
+    const Span* at, Py_ssize_t n, const int64_t* starts, const int64_t* first, int64_t size,
+    int64_t* ahead
 ) noexcept nogil:
     cdef Py_ssize_t i
-    for i in range(texts):
-        repeat_in(units, i, first, size, ahead)
+    for i in range(n):
+        repeat_in(at + i, first + starts[i], size, ahead + starts[i])
 
 
 cdef void repeat_in(
-    const UnitTexts* units, Py_ssize_t text, const int64_t* first, int64_t size, int64_t* ahead
+    const Span* text, const int64_t* first, int64_t size, int64_t* ahead
 ) noexcept nogil:
     # The Z algorithm: the agreement that reaches furthest, with a gram `lag` units before, tells
     # how far those within it go, but for what lies behind its end.
-    cdef int64_t start = units.starts[text]
-    cdef int64_t n = units.starts[text + 1] - start
     cdef int64_t end = 0
     cdef int64_t lag = 0
     cdef int64_t i, back, found
-    for i in range(n):
-        back = first[start + i]
-        ahead[start + i] = 0
+    for i in range(text.length):
+        back = first[i]
+        ahead[i] = 0
         if not 0 <= back < i:
             continue
         found = 0
         if i + size <= end:
             if i - lag == back:
                 found = end - i
-            elif first[start + i - lag] == back:
-                found = min(ahead[start + i - lag], end - i)
+            elif first[i - lag] == back:
+                found = min(ahead[i - lag], end - i)
         if i + found >= end or found == 0:
-            found = agreeing(units, text, i, units, text, back, found)
-        ahead[start + i] = found
+            found = agreeing(text, i, text, back, found)
+        ahead[i] = found
         if i + found >= end:
             end, lag = i + found, i - back
 
 
 cdef int64_t agreeing(
-    const UnitTexts* one, int64_t text, int64_t i, const UnitTexts* other, int64_t other_text,
-    int64_t j, int64_t found
+    const Span* text, int64_t i, const Span* other, int64_t j, int64_t found
 ) noexcept nogil:
     # How many units agree from two units on, of which `found` are known to.
-    cdef int64_t start = one.starts[text] + i
-    cdef int64_t other_start = other.starts[other_text] + j
-    cdef int64_t most = min(
-        one.starts[text + 1] - start, other.starts[other_text + 1] - other_start
-    )
-    while found < most and are_equal(
-        one.texts + text, one.bounds + 2 * (start + found),
-        other.texts + other_text, other.bounds + 2 * (other_start + found),
-    ):
-        found += 1
-    return found
+    cdef int64_t most = min(text.length - i, other.length - j)
+    return found + equal_units(text, i + found, other, j + found, most - found)
 
 
 cdef Py_ssize_t missing_row(
-    const UnitTexts* one, Py_ssize_t texts, const UnitTexts* other, Py_ssize_t others,
-    const int64_t* rows, Py_ssize_t n
+    const Extension* state, Py_ssize_t texts, Py_ssize_t others, const int64_t* rows, Py_ssize_t n
 ) noexcept nogil:
     cdef Py_ssize_t i
     cdef const int64_t* row
@@ -1918,36 +1838,35 @@ cdef Py_ssize_t missing_row(
         row = rows + 5 * i
         if not 0 <= row[0] < texts or not 0 <= row[1] < others or row[4] < 1:
             return i
-        if not has_units(one, row[0], row[2], row[4]):
+        if not has_units(state.texts + row[0], row[2], row[4]):
             return i
-        if not has_units(other, row[1], row[3], row[4]):
+        if not has_units(state.others + row[1], row[3], row[4]):
             return i
     return -1
 
 
-cdef inline bint has_units(
-    const UnitTexts* units, int64_t text, int64_t first, int64_t size
-) noexcept nogil:
-    cdef int64_t there = units.starts[text + 1] - units.starts[text]
-    return 0 <= first <= there and size <= there - first
+cdef inline bint has_units(const Span* text, int64_t first, int64_t size) noexcept nogil:
+    return 0 <= first <= text.length and size <= text.length - first
 
 
 cdef Py_ssize_t extend_all(
-    const UnitTexts* one, const UnitTexts* other, const int64_t* first, const int64_t* reach,
-    const int64_t* rows, Py_ssize_t n, int64_t* runs, int64_t* run_of
+    const Extension* state, const int64_t* rows, Py_ssize_t n, int64_t* runs, int64_t* run_of
 ) noexcept nogil:
     # A gram is in the run before, or within the run that reaches furthest, which tells how far it
-    # goes, as in `repeat_all`. Backward, a run of the first gram of its kind ends before the
+    # goes, as in `repeat_in`. Backward, a run of the first gram of its kind ends before the
     # gram's last place in the text, as otherwise this would not be the first.
+    cdef bint extending = state.first != NULL
     cdef Py_ssize_t count = 0
     cdef Py_ssize_t i
     cdef const int64_t* row
     cdef int64_t* run = NULL   # the latest
     cdef int64_t* far = NULL   # of the same texts, the one that reaches furthest
-    cdef const int64_t* start
-    cdef int64_t there, found, back
+    cdef const Span* text
+    cdef const Span* other
+    cdef int64_t there, first, found, back
     for i in range(n):
         row = rows + 5 * i
+        text, other = state.texts + row[0], state.others + row[1]
         run_of[i] = -1
         if run != NULL and (run[0] != row[0] or run[1] != row[1]):
             run = far = NULL
@@ -1957,34 +1876,39 @@ cdef Py_ssize_t extend_all(
             and run[2] <= row[2] < run[2] + run[4]
         ):
             found = run[2] + run[4] - row[2]
-            if first != NULL:
+            if extending:
                 if row[4] <= found:
                     run_of[i] = (run - runs) // 5
                 continue
         elif (
-            first != NULL and far != NULL and far[2] <= row[2]
+            extending and far != NULL and far[2] <= row[2]
             and row[2] + row[4] <= far[2] + far[4]
         ):
             there = row[2] - far[2] + far[3]
-            start = first + other.starts[row[1]]
             if there == row[3]:
                 run_of[i] = (far - runs) // 5
                 run = far
                 continue
-            if start[there] >= 0:
-                if start[there] != row[3]:
+            there += state.starts[row[1]]
+            first = state.first[there]
+            if first >= 0:
+                if first != row[3]:
                     continue
-                there = other.starts[row[1]] + there
-                found = min(reach[there], far[2] + far[4] - row[2])
-                found = min(found, other.starts[row[1] + 1] - other.starts[row[1]] - row[3])
-                found = max(found, 0)   # the caller may have written other numbers
-        if found == 0 or first == NULL or row[2] + found == far[2] + far[4]:
-            found = agreeing_to(one, row, other, found, first == NULL)
+                found = min(state.ahead[there], far[2] + far[4] - row[2])
+                # The caller may have written other numbers.
+                found = max(min(found, other.length - row[3]), <int64_t> 0)
+        if not extending:
+            if found < row[4]:
+                found += equal_units(
+                    text, row[2] + found, other, row[3] + found, row[4] - found
+                )
+        elif found == 0 or row[2] + found == far[2] + far[4]:
+            found = agreeing(text, row[2], other, row[3], found)
         if found < row[4]:
             continue
         back = 0
-        if first != NULL:
-            back = agreeing_before(one, row, other)
+        if extending:
+            back = equal_before(text, row[2], other, row[3], min(row[2], row[3]))
         run = runs + 5 * count
         run[0], run[1], run[2], run[3] = row[0], row[1], row[2] - back, row[3] - back
         run[4] = back + found
@@ -1993,60 +1917,3 @@ cdef Py_ssize_t extend_all(
         if far == NULL or run[2] + run[4] >= far[2] + far[4]:
             far = run
     return count
-
-
-cdef int64_t agreeing_to(
-    const UnitTexts* one, const int64_t* row, const UnitTexts* other, int64_t found, bint only_gram
-) noexcept nogil:
-    # How many units agree from a gram on, or only whether its own do.
-    cdef int64_t start = one.starts[row[0]] + row[2]
-    cdef int64_t other_start = other.starts[row[1]] + row[3]
-    if not only_gram:
-        return agreeing(one, row[0], row[2], other, row[1], row[3], found)
-    while found < row[4] and are_equal(
-        one.texts + row[0], one.bounds + 2 * (start + found),
-        other.texts + row[1], other.bounds + 2 * (other_start + found),
-    ):
-        found += 1
-    return found
-
-
-cdef int64_t agreeing_before(
-    const UnitTexts* one, const int64_t* row, const UnitTexts* other
-) noexcept nogil:
-    # How many units agree before a gram.
-    cdef const int64_t* unit = one.bounds + 2 * (one.starts[row[0]] + row[2])
-    cdef const int64_t* other_unit = other.bounds + 2 * (other.starts[row[1]] + row[3])
-    cdef int64_t most = min(row[2], row[3])
-    cdef int64_t back = 0
-    while back < most and are_equal(
-        one.texts + row[0], unit - 2 * (back + 1), other.texts + row[1], other_unit - 2 * (back + 1)
-    ):
-        back += 1
-    return back
-
-
-cdef bint are_equal(
-    const Span* a, const int64_t* of_a, const Span* b, const int64_t* of_b
-) noexcept nogil:
-    cdef int64_t n = of_a[1] - of_a[0]
-    cdef int64_t i
-    if n != of_b[1] - of_b[0]:
-        return False
-    if a.kind == b.kind:
-        return n == 0 or memcmp(
-            <const char*> a.text + of_a[0] * a.kind, <const char*> b.text + of_b[0] * b.kind,
-            <size_t> (n * a.kind),
-        ) == 0
-    for i in range(n):
-        if point_at(a, of_a[0] + i) != point_at(b, of_b[0] + i):
-            return False
-    return True
-
-
-cdef inline uint32_t point_at(const Span* text, int64_t i) noexcept nogil:
-    if text.kind == 1:
-        return (<const uint8_t*> text.text)[i]
-    if text.kind == 2:
-        return (<const uint16_t*> text.text)[i]
-    return (<const uint32_t*> text.text)[i]

@@ -13,8 +13,8 @@ from fastlsh._kernels.common.checks cimport (
 from fastlsh._kernels.common.compiler cimport either, noinline_void, popcount
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.hash_table cimport (
-    HASHES_AHEAD, HashTable, first_slot, forget_numbers, free_table, make_room, make_table,
-    number_at, put_number,
+    HASHES_AHEAD, HashTable, first_slot, forget_numbers, free_table, given_number, make_room,
+    make_table,
 )
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.common._common cimport loops
@@ -141,18 +141,11 @@ cdef enum:
 
 cdef noinline_void replace(HashTable* t, uint64_t* values, Py_ssize_t n) noexcept nogil:
     # There is room for n more numbers.
-    cdef Py_ssize_t i, slot
-    cdef uint32_t number
+    cdef Py_ssize_t i
     for i in range(n):
         if i + HASHES_AHEAD < n:
             prefetch(t.slots + first_slot(t, values[i + HASHES_AHEAD]))
-        slot = first_slot(t, values[i])
-        number = number_at(t, values[i], &slot)
-        if number == 0:
-            number = <uint32_t> t.used
-            put_number(t, values[i], slot, t.used)
-            t.used += 1
-        values[i] = number
+        values[i] = given_number(t, values[i])
 
 
 cdef bint replace_lists(

@@ -1219,8 +1219,10 @@ cdef const uint32_t nothing = 0
 cdef object own_places(Py_ssize_t points):
     # Of code points that stay what and where they are.
     places = np.empty((points, 2), np.int64)
-    places[:, 0] = np.arange(points)
-    places[:, 1] = places[:, 0] + 1
+    cdef int64_t[:, ::1] view = places
+    cdef Py_ssize_t i
+    for i in range(points):
+        view[i, 0], view[i, 1] = i, i + 1
     return places
 
 

@@ -12,8 +12,7 @@ from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of, memo
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, Mixer, fmix64, mix_code_point
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.common._common cimport loops
-from fastlsh._kernels.text._texts cimport Span, Spans, number_of
-from fastlsh._kernels.text.ids cimport id_at
+from fastlsh._kernels.text._texts cimport Span, Spans, id_at, number_of
 from fastlsh._kernels.text.keyed cimport (
     BASIC_POINTS, BASIC_TABLE, KNOWN_IDS, KNOWN_POINTS, SECRET, SHORT, Keyed, keyed_id,
     keyed_points, times_x,

@@ -1,4 +1,4 @@
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 ctypedef fused code_unit:
     uint8_t
@@ -15,6 +15,17 @@ cdef struct Span:
     Py_ssize_t length       # code points (or bytes)
     int kind                # bytes of a code unit: 1 (Latin-1), 2, 4
     int before              # bytes in front of the text that may be read, whatever they hold
+
+
+cdef inline uint64_t id_at(const void* ids, int width, Py_ssize_t i) noexcept nogil:
+    # A token id, or a code point, however wide.
+    if width == 1:
+        return (<const uint8_t*> ids)[i]
+    if width == 2:
+        return (<const uint16_t*> ids)[i]
+    if width == 4:
+        return (<const uint32_t*> ids)[i]
+    return (<const uint64_t*> ids)[i]
 
 
 cdef class Spans:

@@ -14,7 +14,6 @@ from bisect import bisect_right
 from fastlsh._kernels.common.checks cimport check_aligned, check_offsets, memory_of, memory_of_rows
 from fastlsh._kernels.text.decoding cimport decode_span, width_of
 from fastlsh._kernels.text.encoding cimport put_utf8_point
-from fastlsh._kernels.text.ids cimport id_at
 from fastlsh._kernels.text.packed cimport read_head, words_for
 from fastlsh._kernels.text.squeeze cimport fill_squeezing
 from fastlsh._kernels.text.unicode cimport (
