@@ -19,6 +19,7 @@ from fastlsh._kernels.rows import _rows
 from fastlsh._kernels.sets import _sets
 from fastlsh._kernels.text import _normal, _plans, _texts
 from fastlsh._kernels.text._texts import spans_of_list
+from fastlsh.texts import TokenIds
 
 TEXTS = ["the quick brown fox jumps", "", "jumps over the lazy dog", "naïve ☃ \U0001f600 text"]
 INT32, INT64 = np.int32, np.int64
@@ -508,9 +509,8 @@ def words_of_each(texts):
 
 
 def spans_of_numbers(texts):
-    numbers = np.array([number for text in texts for number in text], UINT32)
-    offsets = np.cumsum([0, *map(len, texts)])
-    return _texts.spans_of_ids(numbers.view(UINT8), 4, False, offsets, np.arange(len(texts)))
+    numbers = TokenIds(np.concatenate(texts).astype(UINT32), np.cumsum([0, *map(len, texts)]))
+    return numbers.spans(0, len(texts))
 
 
 def word_hashes():
@@ -528,17 +528,14 @@ def word_numbers():
 
 def find_words():
     made, given = word_numbers()
-    find = made(**given).find
-    del given["bits"]
-    return find, {**given, "out": np.zeros(len(given["out"]), UINT32)}
+    return made(**given).find, {name: value for name, value in given.items() if name != "bits"}
 
 
 def extend_grams():
-    texts = [[1, 2, 3, 4], [], [2, 3, 1]]
-    others = [[3, 4, 2, 3], [0, 1, 2, 3]]
     rows = np.array([[0, 0, 2, 0, 2], [0, 1, 0, 1, 3], [2, 0, 0, 2, 2], [2, 0, 1, 1, 2]])
     return _passages.extend_grams, {
-        "texts": spans_of_numbers(texts), "others": spans_of_numbers(others), "rows": rows,
+        "texts": spans_of_numbers([[1, 2, 3, 4], [], [2, 3, 1]]),
+        "others": spans_of_numbers([[3, 4, 2, 3], [0, 1, 2, 3]]), "rows": rows,
         "runs": np.zeros((4, 5), INT64), "run_of": np.zeros(4, INT64),
     }  # fmt: skip
 
@@ -546,10 +543,8 @@ def extend_grams():
 def extend_grams_of_repeats():
     call, arguments = extend_grams()
     places = np.array([0, 1, 2, 3, 0, 1, 2, 3])
-    return call, {
-        **arguments, "other_starts": np.array([0, 4, 8]), "other_first": places,
-        "other_ahead": np.zeros(8, INT64),
-    }  # fmt: skip
+    arguments |= {"other_starts": np.array([0, 4, 8]), "other_ahead": np.zeros(8, INT64)}
+    return call, {**arguments, "other_first": places}
 
 
 def repeat_grams():

@@ -1,6 +1,8 @@
 """Winnowing, repeated windows, n-grams and common runs, kernel by kernel, against plain Python."""
 
+import itertools
 import time
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -76,16 +78,6 @@ def test_what_does_not_fit_is_counted():
     assert _passages.cuts(**{**given, "out": np.zeros((2, 5), np.int64)}) == -1
 
 
-@pytest.mark.parametrize(("name", "read"), [("repeats", "occurrences"), ("cuts", "matches")])
-def test_what_is_read_is_not_written(name, read):
-    call, given = CASES[name]()
-    rows = given[read].copy()
-    shared = given[read].reshape(-1)[: len(rows) * 5].reshape(-1, 5)
-    with pytest.raises(ValueError, match=f"out(,| and) .*{read}.* must not share memory"):
-        call(**{**given, "out": shared})
-    assert (given[read] == rows).all()
-
-
 @pytest.mark.parametrize("length", [2**50, 2**61, 2**63 - 1])
 def test_windows_longer_than_every_text_take_no_memory(length):
     call, given = CASES["winnow"]()
@@ -93,16 +85,6 @@ def test_windows_longer_than_every_text_take_no_memory(length):
     call, given = CASES["repeats"]()
     nothing = {"occurrences": np.zeros((0, 6), np.int64), "groups": np.zeros(1, np.int64)}
     assert call(**{**given, **nothing, "length": length}) == 0
-
-
-def test_occurrences_out_of_order():
-    call, given = CASES["repeats"]()
-    groups = np.diff(given["groups"])
-    start = given["groups"][np.argmax(groups)]
-    rows = given["occurrences"].copy()
-    rows[[start, start + 1]] = rows[[start + 1, start]]
-    with pytest.raises(ValueError, match=f"occurrence {start + 1} is not behind"):
-        call(**{**given, "occurrences": rows})
 
 
 words = st.lists(st.lists(st.text("abcd☃😀", min_size=1, max_size=9), max_size=9), max_size=5)
@@ -247,11 +229,8 @@ def test_runs_are_the_longest_common_ones(one, other, size):
     runs, run_of = np.zeros((len(rows), 5), np.int64), np.zeros(len(rows), np.int64)
     firsts = np.array([place for text in first for place in text], np.int64)
     ahead = np.zeros_like(firsts)
-    number = {word: number for number, word in enumerate({w for text in units[1] for w in text})}
-    given = [
-        spans_of_numbers([[number.get(word, len(number)) for word in text] for text in side])
-        for side in units
-    ]
+    number = defaultdict(itertools.count().__next__)
+    given = [spans_of_numbers([[number[word] for word in text] for text in side]) for side in units]
     starts = np.cumsum([0, *map(len, units[1])])
     repeat_grams(given[1], starts, firsts, size, ahead)
     assert extend_grams(*given, table, runs, run_of) <= len(rows)

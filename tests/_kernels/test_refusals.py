@@ -247,6 +247,9 @@ REFUSED = [
         {"length": 19}, {"length": 2**61},
     ]),
     ("repeats", ValueError, "groups must go from 0", [{"groups": int64(0, 1)}]),
+    ("repeats", ValueError, "occurrence 4 is not behind the one before it", [
+        {"occurrences": changed("repeats", "occurrences", (3, 4), 9)},
+    ]),
     ("cuts", IndexError, "match 1 lies outside of 2 texts", [{"texts": 2}]),
     ("cuts", ValueError, f"{2**61} texts", [{"texts": 2**61}]),
     ("cuts", ValueError, "match 0 is not behind its source", [

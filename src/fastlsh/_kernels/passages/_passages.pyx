@@ -13,8 +13,8 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_offsets, check_starts, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.common.hash_table cimport (
-    HashTable, first_slot, free_table, given_number, make_table, new_number, next_slot,
-    number_at, number_of_hash,
+    HashTable, first_slot, forget_numbers, free_table, given_number, make_room, make_table,
+    new_number, next_slot, number_at, number_of_hash, put_number,
 )
 from fastlsh._kernels.common.mixing cimport (
     CHARACTER_BASE, UNITS, WORD_BASE, fmix64, mix_code_point, power_of,
@@ -420,8 +420,7 @@ cdef void compare_rest(Repeats* state, const Occurrence* occurrences) noexcept n
             if state.starts[offset + state.length + 1] == n:
                 return
             continue
-        state.mask = table_size(active) - 1
-        memset(state.table, 0, (state.mask + 1) * sizeof(int32_t))
+        clear_table(&state.table, active)
         for j in range(active):
             i = state.active[j]
             own = &state.rest[i]
@@ -510,6 +509,7 @@ cdef inline void hash_window(
         own.hash = fmix64(own.front + <uint64_t> edge[0].equal * UNITS)
     if begin + length > behind:
         own.hash += own.behind + <uint64_t> edge[1].equal * UNITS
+    own.hash = fmix64(own.hash)
 
 
 cdef inline void look_up(
@@ -517,19 +517,18 @@ cdef inline void look_up(
 ) noexcept nogil:
     # Find the first stretch with the same window, or be it.
     cdef Stretch* own = &state.rest[i]
-    cdef size_t slot = fmix64(own.hash) & state.mask
-    cdef Py_ssize_t j, offset, other
-    while state.table[slot]:
-        j = state.table[slot] - 1
-        if state.rest[j].hash == own.hash:
-            offset = begin - occurrences[own.occurrence].position
-            other = occurrences[state.rest[j].occurrence].position + offset
-            if (own.source == j and begin <= own.until) or extend(
-                state, occurrences, i, begin, j, other
-            ):
-                return
-        slot = (slot + 1) & state.mask
-    state.table[slot] = <int32_t> (i + 1)
+    cdef Py_ssize_t slot = first_slot(&state.table, own.hash)
+    cdef Py_ssize_t offset = begin - occurrences[own.occurrence].position
+    cdef Py_ssize_t j = number_at(&state.table, own.hash, &slot)
+    while j:
+        if (own.source == j - 1 and begin <= own.until) or extend(
+            state, occurrences, i, begin, j - 1,
+            occurrences[state.rest[j - 1].occurrence].position + offset,
+        ):
+            return
+        slot = next_slot(&state.table, slot)
+        j = number_at(&state.table, own.hash, &slot)
+    put_number(&state.table, own.hash, slot, i + 1)
 
 
 cdef bint extend(
@@ -603,8 +602,7 @@ cdef struct Repeats:
     int32_t* order          # of the stretches, by how far before the gram they begin; or edges
     int32_t* active         # the stretches with a window at the offset, ascending
     Py_ssize_t* starts      # by offset: where those that begin there stand in `order`
-    int32_t* table          # 1 + a stretch, by the hash of its window; or 1 + an edge
-    size_t mask
+    HashTable table         # 1 + a stretch, by the hash of its window; or 1 + an edge
     int64_t* out
     Py_ssize_t room
     Py_ssize_t count
@@ -659,7 +657,6 @@ def repeats(
     if largest > 1 << 29:
         raise ValueError(f"{largest} occurrences of one key are too many")
     largest *= 2                        # an occurrence has two stretches at most
-    cdef size_t size = table_size(largest)
     state.texts, state.length, state.inverse = texts.at, length, CHARACTER_BASE
     for _i in range(5):                 # each time, twice as many bits are right
         state.inverse *= 2 - CHARACTER_BASE * state.inverse
@@ -670,11 +667,10 @@ def repeats(
     state.order = <int32_t*> malloc(<size_t> largest * sizeof(int32_t))
     state.active = <int32_t*> malloc(<size_t> largest * sizeof(int32_t))
     state.starts = <Py_ssize_t*> malloc((<size_t> length + 3) * sizeof(Py_ssize_t))
-    state.table = <int32_t*> malloc(size * sizeof(int32_t))
     try:
         if (
             state.edges == NULL or state.rest == NULL or state.order == NULL or state.active == NULL
-            or state.starts == NULL or state.table == NULL
+            or state.starts == NULL or not make_table(&state.table, largest)
         ):
             raise MemoryError()
         with nogil:
@@ -687,15 +683,14 @@ def repeats(
         free(state.order)
         free(state.active)
         free(state.starts)
-        free(state.table)
+        free_table(&state.table)
     return state.count
 
 
-cdef inline size_t table_size(Py_ssize_t entries) noexcept nogil:
-    cdef size_t size = 4
-    while size < 2 * <size_t> entries:
-        size *= 2
-    return size
+cdef inline void clear_table(HashTable* table, Py_ssize_t entries) noexcept nogil:
+    # There is memory for so many.
+    forget_numbers(table)
+    make_room(table, entries)
 
 
 cdef int check_occurrences(
@@ -800,8 +795,7 @@ cdef void bound_edges(Repeats* state, const Occurrence* occurrences, Py_ssize_t 
             state.order[count] = <int32_t> i
             count += 1
     while count > 1:
-        state.mask = table_size(count) - 1
-        memset(state.table, 0, (state.mask + 1) * sizeof(int32_t))
+        clear_table(&state.table, count)
         for j in range(count):
             edge = &state.edges[state.order[j]]
             if edge.room >= units:
@@ -838,20 +832,14 @@ cdef inline void hash_edge(
 
 cdef inline void look_up_edge(Repeats* state, Py_ssize_t i) noexcept nogil:
     cdef Edge* own = &state.edges[i]
-    cdef size_t slot = fmix64(
-        own.hash + <uint64_t> (2 * own.equal + own.behind) * UNITS
-    ) & state.mask
-    cdef Edge* other
-    own.alone = True
-    while state.table[slot]:
-        other = &state.edges[state.table[slot] - 1]
-        if (
-            other.hash == own.hash and other.equal == own.equal and other.behind == own.behind
-        ):
-            own.alone, other.alone = False, False
-            return
-        slot = (slot + 1) & state.mask
-    state.table[slot] = <int32_t> (i + 1)
+    cdef uint64_t h = fmix64(own.hash + <uint64_t> (2 * own.equal + own.behind) * UNITS)
+    cdef Py_ssize_t slot = first_slot(&state.table, h)
+    cdef Py_ssize_t j = number_at(&state.table, h, &slot)
+    own.alone = j == 0
+    if j:
+        state.edges[j - 1].alone = False
+    else:
+        put_number(&state.table, h, slot, i + 1)
 
 
 cdef inline void put_rests(
@@ -1152,8 +1140,9 @@ cdef class WordNumbers:
         uint32_t[::1] out
     ) except -1:
         cdef Memory parts[3]
+        cdef uint64_t[::1] hashes = np.empty(out.shape[0], np.uint64)
         cdef bint done
-        check_words(texts, starts, bounds, out.shape[0])
+        word_hashes(texts, starts, bounds, self.bits, hashes)     # which checks them
         parts[0], parts[1] = memory_of(out, "out"), memory_of(starts, "starts")
         parts[2] = memory_of_rows(bounds, "bounds")
         check_apart(parts, 3, 1, "out, starts and bounds")
@@ -1161,7 +1150,7 @@ cdef class WordNumbers:
             return 0
         with nogil:
             done = number_all(
-                self, texts.at, texts.n, &starts[0], &bounds[0, 0], adding, &out[0]
+                self, texts.at, texts.n, &starts[0], &bounds[0, 0], &hashes[0], adding, &out[0]
             )
         if not done:
             raise MemoryError()
@@ -1231,7 +1220,7 @@ cdef inline uint64_t hash_units(const code_unit* text, Py_ssize_t n) noexcept no
 
 cdef bint number_all(
     WordNumbers self, const Span* at, Py_ssize_t n, const int64_t* starts, const int64_t* bounds,
-    bint adding, uint32_t* out
+    const uint64_t* hashes, bint adding, uint32_t* out
 ) noexcept nogil:
     # Returns whether there was enough memory.
     cdef Word word
@@ -1239,7 +1228,7 @@ cdef bint number_all(
     for i in range(n):
         word.kind = at[i].kind
         for j in range(starts[i], starts[i + 1]):
-            word.hash = hash_of(at + i, bounds[2 * j], bounds[2 * j + 1]) & self.bits
+            word.hash = hashes[j]
             word.text = <const char*> at[i].text + bounds[2 * j] * word.kind
             word.length = bounds[2 * j + 1] - bounds[2 * j]
             out[j] = number_of_word(self, &word)

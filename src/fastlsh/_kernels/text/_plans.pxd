@@ -9,7 +9,6 @@ from fastlsh._kernels.text.source cimport Hashing, WordList
 cdef class ShinglePlan:
     cdef Hashing plan
     cdef WordList words
-    cdef uint64_t* slots        # of `words`, or NULL
     cdef Keyed keyed
     cdef uint64_t* points       # KNOWN_POINTS of them, entering; and leaving, of CHARACTERS
     cdef uint64_t* basic        # SHORT tables of them, of words; or NULL

@@ -1,7 +1,7 @@
 """Plans for hashing shingles; hashes of tokens and of texts; where words stand."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -9,6 +9,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of, memory_of_rows
+from fastlsh._kernels.common.hash_table cimport free_table, given_number, make_table
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, Mixer, fmix64, mix_code_point
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.common._common cimport loops
@@ -22,7 +23,7 @@ from fastlsh._kernels.text.points cimport MIXED_POINTS, Keep
 from fastlsh._kernels.text.polynomials cimport of_points, polynomial
 from fastlsh._kernels.text.source cimport (
     ALPHANUMERIC, ASCII_ALPHANUMERIC, CHARACTERS, KIND_OF_WORDS, TOKEN_IDS, UNICODE_WORDS,
-    WITH_EMPTY, WORDS, Hashing, first_slot, make_plan, room_for_window, slot_value,
+    WITH_EMPTY, WORDS, Hashing, make_plan, room_for_window, spread,
 )
 from fastlsh._kernels.text.unicode cimport (
     PyUnicode_Check, PyUnicode_DATA, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH,
@@ -146,20 +147,14 @@ cdef class ShinglePlan:
 
     cdef int take_words(self, const uint64_t[::1] words, bint keeps) except -1:
         cdef Py_ssize_t n = words.shape[0]
-        cdef int bits = 1
         cdef Py_ssize_t i
         if not self.plan.unit & KIND_OF_WORDS:
             raise ValueError(f"a list of words needs a unit of words, got {self.plan.unit}")
         memory_of(words, "words")
-        while (<Py_ssize_t> 1 << bits) < 2 * n:
-            bits += 1
-        self.slots = <uint64_t*> PyMem_Calloc(<size_t> 1 << bits, sizeof(uint64_t))
-        if self.slots == NULL:
+        if not make_table(&self.words.table, 2 * n):      # most slots are free, as looked up often
             raise MemoryError()
         for i in range(n):
-            put_word(self.slots, 64 - bits, slot_value(words[i]))
-        self.words.slot = self.slots
-        self.words.shift = 64 - bits
+            given_number(&self.words.table, spread(words[i]))
         self.words.keeps = keeps
         self.plan.words = &self.words
         return 0
@@ -210,15 +205,7 @@ cdef class ShinglePlan:
         PyMem_Free(self.points)
         PyMem_Free(self.basic)
         PyMem_Free(self.ids)
-        PyMem_Free(self.slots)
-
-
-cdef void put_word(uint64_t* slots, int shift, uint64_t h) noexcept nogil:
-    cdef uint64_t last = (<uint64_t> 1 << (64 - shift)) - 1
-    cdef uint64_t i = first_slot(h, shift)
-    while slots[i] and slots[i] != h:
-        i = (i + 1) & last
-    slots[i] = h
+        free_table(&self.words.table)
 
 
 cdef uint64_t times(uint64_t a, uint64_t b, uint64_t modulus) noexcept nogil:

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
+from fastlsh._kernels.common.hash_table cimport HashTable, number_of_hash
 from fastlsh._kernels.common.mixing cimport (
     CHARACTER_BASE, WORD_BASE, Mixer, mix_code_point, public_mixer,
 )
@@ -25,8 +26,7 @@ ctypedef fused element:         # a ready hash
     uint64_t
 
 cdef struct WordList:
-    const uint64_t* slot        # hashes of words before they are finished, never 0; 0: free
-    int shift                   # 64 - the binary logarithm of the number of slots
+    HashTable table             # of hashes of words before they are finished, which are spread
     bint keeps                  # its words are the ones that stay; or the ones that go
 
 cdef struct Hashing:
@@ -65,22 +65,13 @@ cdef struct Source:
     Py_ssize_t filled           # and a block, of which so many are taken
 
 
-cdef inline uint64_t first_slot(uint64_t h, int shift) noexcept nogil:
-    return h * <uint64_t> 0x9E3779B97F4A7C15 >> shift
-
-
-cdef inline uint64_t slot_value(uint64_t h) noexcept nogil:
-    return h if h else 1        # 0 and 1 count as one word: as likely as any collision
+cdef inline uint64_t spread(uint64_t h) noexcept nogil:
+    # Another number for each hash, whose leading bits depend on all of its bits.
+    return h * <uint64_t> 0x9E3779B97F4A7C15
 
 
 cdef inline bint has_word(const WordList* words, uint64_t h) noexcept nogil:
-    cdef uint64_t last = (<uint64_t> 1 << (64 - words.shift)) - 1
-    cdef uint64_t i
-    h = slot_value(h)
-    i = first_slot(h, words.shift)
-    while words.slot[i] and words.slot[i] != h:
-        i = (i + 1) & last
-    return words.slot[i] != 0
+    return number_of_hash(&words.table, spread(h)) != 0
 
 
 cdef inline Py_ssize_t room_for_window(Py_ssize_t size, Py_ssize_t longest) noexcept nogil:
