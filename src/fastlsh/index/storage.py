@@ -8,10 +8,11 @@ import struct
 import sys
 from binascii import crc32
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import reduce
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from io import BufferedReader
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -335,10 +336,10 @@ def map_index(path: str | os.PathLike[str], expected: Expected, *, check: bool) 
         header = _read_header(path, file, expected)
         data = mapping.mmap(file.fileno(), 0, access=mapping.ACCESS_READ)
     arrays: dict[str, NDArray[Any]] = {}
-    data.seek(header.first)
+    whole = np.frombuffer(data, np.uint8)[header.first :]
     for entry in header.entries:
         if check:
-            deque(_pieces(path, data, entry), maxlen=0)
+            deque(_pieces(path, lambda first, last: whole[first:last], entry), maxlen=0)
         start = header.first + entry.offset
         array = np.frombuffer(data, entry.dtype, math.prod(entry.shape), start)
         arrays[entry.name] = array.reshape(entry.shape)
@@ -354,9 +355,12 @@ def read_index(path: str | os.PathLike[str], expected: Expected) -> Memory:
         sizes = header.sizes
         id_arrays: dict[str, NDArray[Any]] = {}
 
+        def read(first: int, last: int) -> Bytes:
+            return _read(path, file, last - first)  # in order, as they are in the file
+
         def arrays() -> Iterator[tuple[str, Iterator[Bytes]]]:
             for entry in header.entries:
-                pieces = _pieces(path, file, entry)
+                pieces = _pieces(path, read, entry)
                 if entry.name.startswith("id_"):
                     whole = np.concatenate([np.empty(0, np.uint8), *pieces])
                     id_arrays[entry.name] = whole.view(entry.dtype)
@@ -378,7 +382,7 @@ class _Header(NamedTuple):
     """Where the arrays begin."""
 
 
-def _read_header(path: str | os.PathLike[str], file: BinaryIO, expected: Expected) -> _Header:
+def _read_header(path: str | os.PathLike[str], file: BufferedReader, expected: Expected) -> _Header:
     """Read the header, and check that the size of the file is the one that follows from it."""
     size = os.fstat(file.fileno()).st_size
     start = file.read(START.size)
@@ -422,23 +426,26 @@ def _checked(saved: Mapping[str, Any], entry: Entry) -> Entry:
 
 
 def _pieces(
-    path: str | os.PathLike[str], file: BinaryIO | mapping.mmap, entry: Entry
+    path: str | os.PathLike[str], read: Callable[[int, int], Bytes], entry: Entry
 ) -> Iterator[Bytes]:
-    """Yield the bytes of an array in pieces; ValueError at the end if they are damaged."""
-    checksum = 0
-    for first, last in batches(entry.size, PIECE):
-        piece = _read(path, file, last - first)
+    """Yield the bytes of an array in pieces; ValueError at the end if they are damaged.
+
+    `read` returns the bytes from one offset to another one.
+    """
+    checksum, end = 0, entry.offset + entry.size
+    for first in range(entry.offset, end, PIECE):
+        piece = read(first, min(first + PIECE, end))
         checksum = _checksum(checksum, piece)
         yield piece
-    if _read(path, file, -entry.size % ALIGNED).any() or checksum != entry.crc32:
+    if read(end, end + -entry.size % ALIGNED).any() or checksum != entry.crc32:
         _refuse(path, f"{entry.name} is damaged")
 
 
-def _read(path: str | os.PathLike[str], file: BinaryIO | mapping.mmap, size: int) -> Bytes:
-    code = file.read(size)
-    if len(code) < size:
+def _read(path: str | os.PathLike[str], file: BufferedReader, size: int) -> Bytes:
+    code = np.empty(size, np.uint8)
+    if file.readinto(code.data) < size:
         _refuse(path, "it was truncated while it was read")
-    return np.frombuffer(code, np.uint8)
+    return code
 
 
 def _ids_of(sizes: Sizes, arrays: Mapping[str, NDArray[Any]]) -> StoredIds:
