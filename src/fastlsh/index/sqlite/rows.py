@@ -52,35 +52,23 @@ def insert_documents(
 def numbers_of_ids(sql: sqlite3.Connection, ids: list[Any]) -> dict[Any, int]:
     """Return the numbers of those ids that have a document."""
     numbers_by_id: dict[Any, int] = {}
-    for rows in selected(sql, "SELECT id, number, seal FROM documents WHERE id IN", ids):
-        numbers_of(number for _, number, _ in rows)
-        check_part(
-            [number for _, number, _ in rows],
-            [encoded(name) for name, *_ in rows],
-            [seal for *_, seal in rows],
-            NAME,
-        )
-        numbers_by_id.update((name, number) for name, number, _ in rows)
+    for rows in selected(sql, "SELECT number, seal, id FROM documents WHERE id IN", ids):
+        check_documents(rows, NAME)
+        numbers_by_id.update((name, number) for number, _, name in rows)
     return numbers_by_id
 
 
-def ids_of_numbers(sql: sqlite3.Connection, numbers: Int64s) -> list[Any]:
-    """Return the ids of different documents, whose numbers ascend."""
-    rows = list(rows_of(sql, "documents", "number, id, seal", numbers))
-    names = [name for _, name, _ in rows]
-    if not {*map(type, names)} <= {str, bytes, int}:
-        refuse("a document has no id")
-    held, seals = [number for number, *_ in rows], [seal for *_, seal in rows]
-    check_part(held, [*map(encoded, names)], seals, NAME)
-    if len(names) < len(numbers):
+def documents_of(
+    sql: sqlite3.Connection, numbers: Int64s, columns: str, *parts: int
+) -> list[tuple[Any, ...]]:
+    """Return these columns of different documents, whose numbers ascend; the parts are checked."""
+    statement = f"SELECT number, seal, {columns} FROM documents WHERE number IN"
+    blocks = selected(sql, statement, numbers.tolist(), " ORDER BY number")
+    rows = list(chain.from_iterable(blocks))
+    if len(rows) < len(numbers):
         refuse("it lacks documents")
-    return names
-
-
-def rows_of(sql: sqlite3.Connection, table: str, columns: str, numbers: Int64s) -> Iterator[Any]:
-    """Return rows of documents, ascending."""
-    statement = f"SELECT {columns} FROM {table} WHERE number IN"
-    return chain.from_iterable(selected(sql, statement, numbers.tolist(), " ORDER BY number"))
+    check_documents(rows, *parts)
+    return [row[2:] for row in rows]
 
 
 def checked_rows(*blocks: Iterable[list[Any]]) -> Iterator[list[Any]]:
@@ -115,26 +103,21 @@ def selected(
         yield sql.execute(f"{statement} ({marks}){order}", (*before, *chunk)).fetchall()
 
 
-def check_part(
-    numbers: Sequence[int], values: Sequence[Any], seals: Sequence[Any], part: int
-) -> None:
-    """Refuse a part of the rows of documents if one differs from its checksum."""
-    try:
-        checksums = [crc32(value, number) for value, number in zip(values, numbers, strict=True)]
-        expected = np.array(seals, np.int64) >> part & MASK
-    except (TypeError, OverflowError):  # an empty field, or a text
-        refuse("a row of a document has another type")
-    wrong = np.flatnonzero(np.array(checksums, np.uint32) >> DROPPED != expected)
-    if len(wrong):
-        refuse(f"document {numbers[wrong[0]]} differs from its checksum")
-
-
-def check_documents(rows: Sequence[Any], *, with_content: bool) -> None:
-    """Refuse rows (number, seal, signature, content) if one differs from its checksums."""
-    numbers, seals = [row[0] for row in rows], [row[1] for row in rows]
-    check_part(numbers, [row[2] for row in rows], seals, SIGNATURE)
-    if with_content:
-        check_part(numbers, [row[3] for row in rows], seals, CONTENT)
+def check_documents(rows: Sequence[Any], *parts: int) -> list[int]:
+    """Return the numbers of rows (number, seal, part, ...); refuse those with other checksums."""
+    numbers, seals = numbers_of([row[0] for row in rows]), [row[1] for row in rows]
+    for position, part in enumerate(parts, 2):
+        values = [row[position] for row in rows]
+        try:
+            codes = map(encoded, values) if part == NAME else values
+            checksums = [crc32(code, number) for code, number in zip(codes, numbers, strict=True)]
+            expected = np.array(seals, np.int64) >> part & MASK
+        except (TypeError, OverflowError):  # an empty field, or a text
+            refuse("a row of a document has another type")
+        wrong = np.flatnonzero(np.array(checksums, np.uint32) >> DROPPED != expected)
+        if len(wrong):
+            refuse(f"document {numbers[wrong[0]]} differs from its checksum")
+    return numbers
 
 
 def check_row(values: Sequence[Any], checksum: Any) -> None:
@@ -171,9 +154,8 @@ def state_of(row: Sequence[Any] | None) -> Sequence[int]:
     return row
 
 
-def numbers_of(values: Iterable[Any]) -> list[int]:
+def numbers_of(numbers: list[Any]) -> list[int]:
     """Return the numbers of documents, after checking that none is missing or negative."""
-    numbers = list(values)
     if numbers and ({*map(type, numbers)} != {int} or min(numbers) < 0):
         refuse("a document has no number")
     return numbers

@@ -272,7 +272,7 @@ class Levels:
         runs = "SELECT * FROM runs ORDER BY first"
         self.runs = [read_run(row, self.bands) for row in sql.execute(runs).fetchall()]
         removed = sql.execute("SELECT number FROM removed").fetchall()
-        self.removed = set(rows.numbers_of(number for (number,) in removed))
+        self.removed = set(rows.numbers_of([number for (number,) in removed]))
         if sum(self.removed) + len(self.removed) != gone:
             rows.refuse("the removed documents are others")
         self.gone_sum = gone

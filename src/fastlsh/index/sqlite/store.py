@@ -152,8 +152,8 @@ class SqliteStore(Store):
                 " WHERE number >= ?",
                 (self._linked,),
             ).fetchall()
-            numbers = rows.numbers_of(number for number, *_ in added)
-            rows.check_documents(added, with_content=bool(signed_by))
+            parts = (rows.SIGNATURE, rows.CONTENT) if signed_by else (rows.SIGNATURE,)
+            numbers = rows.check_documents(added, *parts)
             self._link(numbers, self._records.signatures([row[2:] for row in added]))
             self._linked = after
 
@@ -187,14 +187,14 @@ class SqliteStore(Store):
 
     def names(self, numbers: Int64s) -> Iterable[Any]:
         """Return the ids of different documents."""
-        return rows.ids_of_numbers(self._sql, numbers)
+        return [name for (name,) in rows.documents_of(self._sql, numbers, "id", rows.NAME)]
 
     def after(self, number: int, count: int) -> Int64s:
         """Return the numbers of the next documents after this one, ascending."""
         following = self._sql.execute(
             "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?", (number, count)
         ).fetchall()
-        return np.array(rows.numbers_of(next_number for (next_number,) in following), np.int64)
+        return np.array(rows.numbers_of([next_number for (next_number,) in following]), np.int64)
 
     def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
         """Return the documents with these tags that are in runs: see `Store`."""
@@ -202,12 +202,8 @@ class SqliteStore(Store):
 
     def fetch(self, numbers: Int64s) -> IndexDocuments:
         """Return documents, all of which must exist."""
-        columns = "number, seal, signature, content"
-        held = list(rows.rows_of(self._sql, "documents", columns, numbers))
-        if len(held) != len(numbers):
-            rows.refuse("it lacks documents")
-        rows.check_documents(held, with_content=True)
-        return self._records.decoded([row[2:] for row in held])
+        columns, parts = "signature, content", (rows.SIGNATURE, rows.CONTENT)
+        return self._records.decoded(rows.documents_of(self._sql, numbers, columns, *parts))
 
     # ---- changes
 
