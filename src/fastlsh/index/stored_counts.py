@@ -143,7 +143,7 @@ def checked_count(store: Store, count: Count | None, what: Counted) -> Count:
     """Return how many documents have come, from how many sources, and a list of the sums."""
     if count is None:
         return Count(sums=[0] * len(what.columns))
-    if type(count.sums) is not list or len(count.sums) != len(what.columns):
+    if len(count.sums) != len(what.columns):
         raise store.damaged(f"the counts of a document: {json.dumps(count)!r}")
     return count
 
