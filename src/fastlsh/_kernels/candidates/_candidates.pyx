@@ -10,7 +10,7 @@ import numpy as np
 
 from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.checks cimport (
-    check_band_rows, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
+    check_array, check_band_rows, check_matrix, check_offsets, check_range, check_threshold,
 )
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
@@ -118,10 +118,10 @@ def link(
         raise ValueError(f"table of {table.shape[0]} slots does not suit {n} keys")
     if later.shape[0] != n or earlier.shape[0] != n:
         raise ValueError(f"later and earlier need {n} elements")
-    memory_of(table, "table")
-    memory_of(later, "later")
-    memory_of(earlier, "earlier")
-    memory_of(keys, "keys")
+    check_array(table, "table")
+    check_array(later, "later")
+    check_array(earlier, "earlier")
+    check_array(keys, "keys")
     if n:
         with nogil:
             found = find_suspects(&keys[0], n, <uint8_t*> &table[0], &later[0], &empty)
@@ -179,8 +179,8 @@ def chain_depths(const int32_t[::1] previous not None, int64_t[::1] totals not N
     cdef int32_t[::1] depth = np.empty(n, np.int32)
     cdef int64_t found[3]
     cdef bint sound
-    memory_of(previous, "previous")
-    memory_of(totals, "totals")
+    check_array(previous, "previous")
+    check_array(totals, "totals")
     if totals.shape[0] != 3:
         raise ValueError("totals needs three elements")
     with nogil:
@@ -209,8 +209,8 @@ def roots(
     """
     cdef Py_ssize_t bands = previous.shape[0], n = previous.shape[1]
     cdef bint sound
-    memory_of_rows(root, "root")
-    memory_of_rows(previous, "previous")
+    check_matrix(root, "root")
+    check_matrix(previous, "previous")
     if root.shape[0] != n or root.shape[1] != bands:
         raise ValueError(f"root has shape ({root.shape[0]}, {root.shape[1]}), not ({n}, {bands})")
     check_range(first, last, n)
@@ -294,8 +294,8 @@ def unite(
     if right.shape[0] != pairs:
         raise ValueError("left and right need the same length")
     check_parents(parent)
-    memory_of(left, "left")
-    memory_of(right, "right")
+    check_array(left, "left")
+    check_array(right, "right")
     if pairs == 0:
         return
     if n == 0:
@@ -322,7 +322,7 @@ def families(int32_t[::1] parent not None):
 
 
 cdef int check_parents(int32_t[::1] parent) except -1:
-    memory_of(parent, "parent")
+    check_array(parent, "parent")
     if parent.shape[0] > 0x7FFFFFFF:
         raise ValueError(f"{parent.shape[0]} documents are too many")
     return 0
@@ -483,12 +483,12 @@ def emit_pairs(
     if linked.bands < 1:
         raise ValueError("previous has no band")
     check_band_rows(0, linked.bands, rows, linked.k)
-    memory_of_rows(signatures, "signatures")
-    memory_of_rows(previous, "previous")
-    memory_of(at, "at")
-    memory_of(left, "left")
-    memory_of(right, "right")
-    memory_of(documents, "documents")
+    check_matrix(signatures, "signatures")
+    check_matrix(previous, "previous")
+    check_array(at, "at")
+    check_array(left, "left")
+    check_array(right, "right")
+    check_array(documents, "documents")
     if not (0 <= at[0] <= stop <= linked.n and 0 <= at[1] < linked.bands and -1 <= at[2] < at[0]):
         raise ValueError("at does not point into the documents")
     if left is not None:
@@ -568,11 +568,11 @@ def share_first(
     if bands < 1:
         raise ValueError(f"bands must be at least 1, got {bands}")
     check_band_rows(0, bands, rows, signatures.shape[1])
-    memory_of_rows(signatures, "signatures")
-    memory_of(left, "left")
-    memory_of(right, "right")
-    memory_of(band, "band")
-    memory_of(documents, "documents")
+    check_matrix(signatures, "signatures")
+    check_array(left, "left")
+    check_array(right, "right")
+    check_array(band, "band")
+    check_array(documents, "documents")
     if pairs == 0:
         return
     linked.signed = signatures.shape[0]
@@ -819,9 +819,9 @@ cdef int check_input(
 ) except -1:
     if not root.shape[0] == document.shape[0] == fixed.shape[0] or root.shape[0] > 0x7FFFFFFF:
         raise ValueError("root, document and fixed need the same number of documents")
-    memory_of_rows(root, "root")
-    memory_of_rows(signatures, "signatures")
-    memory_of(document, "document")
+    check_matrix(root, "root")
+    check_matrix(signatures, "signatures")
+    check_array(document, "document")
     if role is not None:
         if role.shape[0] != root.shape[0] or role.shape[1] != root.shape[1]:
             raise ValueError("role needs one number for each one in root")
@@ -836,7 +836,7 @@ cdef int check_state(
     cdef Py_ssize_t i, n = document.shape[0]
     if not chain.shape[0] == filled.shape[0] == n or not chain.shape[1] == filled.shape[1] == bands:
         raise ValueError(f"empty made an array of another shape than ({n}, {bands})")
-    memory_of_rows(chain, "chain")
+    check_matrix(chain, "chain")
     for i in range(n):
         if not 0 <= document[i] < signed_rows:
             raise ValueError("document points outside the signatures")
@@ -969,8 +969,8 @@ cdef class Keeper:
         check_range(first, last, self.s.n)
         if offsets.shape[0] != last - first + 1 or out.shape[0] < most:
             raise ValueError("out or offsets too short")
-        memory_of(out, "out")
-        memory_of(offsets, "offsets")
+        check_array(out, "out")
+        check_array(offsets, "offsets")
         cdef Buckets s = self.begin(steps)
         with nogil:
             done = put_candidates(
@@ -1003,9 +1003,9 @@ cdef class Keeper:
         check_offsets(offsets, last - first, candidates.shape[0], "offsets")
         if hit.shape[0] != last - first or similarity.shape[0] != last - first:
             raise ValueError("hit and similarity need one element per document")
-        memory_of(hit, "hit")
-        memory_of(similarity, "similarity")
-        memory_of(candidates, "candidates")
+        check_array(hit, "hit")
+        check_array(similarity, "similarity")
+        check_array(candidates, "candidates")
         for i in range(offsets[0], offsets[last - first]):
             if not 0 <= candidates[i] < self.s.n:
                 raise ValueError("candidates point outside the documents")
@@ -1039,8 +1039,8 @@ cdef class Keeper:
         check_range(first, last, self.s.n)
         if not hit.shape[0] == similarity.shape[0] == unsure.shape[0] == last - first:
             raise ValueError("hit, similarity and unsure need one element per document")
-        memory_of(hit, "hit")
-        memory_of(similarity, "similarity")
+        check_array(hit, "hit")
+        check_array(similarity, "similarity")
         cdef Sets sets = self.sets(words, start, count)
         if not 0 <= done <= last - first:
             raise ValueError(f"done must lie between 0 and {last - first}, got {done}")

@@ -10,47 +10,22 @@ ctypedef fused number:
     uint64_t
     double
 
-cdef struct Memory:
-    # Where an array lies.
-    size_t begin
-    size_t end
 
-
-cdef inline int check_aligned(const void* address, Py_ssize_t width, str name) except -1:
+cdef inline int check_address(const void* address, Py_ssize_t width, str name) except -1:
     if <size_t> address % width:
         raise ValueError(f"{name} must be aligned to {width} bytes")
     return 0
 
 
-cdef inline Memory memory_of(const number[::1] array, str name) except *:
-    # Where it lies; checks that it is aligned. None and what is empty lie nowhere.
-    cdef Memory memory
-    memory.begin = <size_t> &array[0] if array.shape[0] else 0
-    memory.end = memory.begin + array.shape[0] * sizeof(number)
-    if memory.begin % sizeof(number):
-        raise ValueError(f"{name} must be aligned to {sizeof(number)} bytes")
-    return memory
+cdef inline int check_array(const number[::1] array, str name) except -1:
+    # None and an empty array have no address.
+    return check_address(&array[0], sizeof(number), name) if array.shape[0] else 0
 
 
-cdef inline Memory memory_of_rows(const number[:, ::1] rows, str name) except *:
-    cdef Memory memory
-    memory.begin = <size_t> &rows[0, 0] if rows.shape[0] and rows.shape[1] else 0
-    memory.end = memory.begin + rows.shape[0] * rows.shape[1] * sizeof(number)
-    if memory.begin % sizeof(number):
-        raise ValueError(f"{name} must be aligned to {sizeof(number)} bytes")
-    return memory
-
-
-cdef inline int check_apart(
-    const Memory* parts, Py_ssize_t n, Py_ssize_t written, str names
-) except -1:
-    # Of n arrays the first `written` ones are written: none of these may overlap another.
-    cdef Py_ssize_t i, j
-    for i in range(written):
-        for j in range(i + 1, n):
-            if parts[i].begin < parts[j].end and parts[j].begin < parts[i].end:
-                raise ValueError(f"{names} must not share memory")
-    return 0
+cdef inline int check_matrix(const number[:, ::1] rows, str name) except -1:
+    if not rows.shape[0] or not rows.shape[1]:
+        return 0
+    return check_address(&rows[0, 0], sizeof(number), name)
 
 
 cdef inline int check_offsets(
@@ -59,7 +34,7 @@ cdef inline int check_offsets(
     cdef Py_ssize_t i
     if n < 0 or offsets.shape[0] != n + 1:
         raise ValueError(f"{name} has {offsets.shape[0]} elements, expected {max(n, 0) + 1}")
-    memory_of(offsets, name)
+    check_array(offsets, name)
     if offsets[0] < 0 or offsets[n] > total:
         raise ValueError(f"{name} must lie between 0 and {total}")
     for i in range(n):
@@ -70,7 +45,7 @@ cdef inline int check_offsets(
 
 cdef inline int check_starts(const int64_t[::1] start, Py_ssize_t total, str name) except -1:
     # Where the parts of an array begin.
-    memory_of(start, name)
+    check_array(start, name)
     if start.shape[0] < 1 or start[0] != 0 or start[start.shape[0] - 1] != total:
         raise ValueError(f"{name} must go from 0 to {total}")
     return check_offsets(start, start.shape[0] - 1, total, name)

@@ -15,7 +15,7 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 
 import numpy as np
 
-from fastlsh._kernels.common.checks cimport check_aligned, check_offsets, memory_of, memory_of_rows
+from fastlsh._kernels.common.checks cimport check_address, check_array, check_matrix, check_offsets
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.compat.functions cimport Functions
@@ -240,8 +240,8 @@ cdef int check_room(const uint32_t[::1] narrow, const uint64_t[::1] wide, Py_ssi
     cdef Py_ssize_t room = narrow.shape[0] if wide is None else wide.shape[0]
     if room != n:
         raise ValueError(f"hashes has {room} elements, expected {n}")
-    memory_of(narrow, "hashes")
-    memory_of(wide, "hashes")
+    check_array(narrow, "hashes")
+    check_array(wide, "hashes")
     return 0
 
 
@@ -312,7 +312,7 @@ cdef class Permutations:
         try:
             if view.len != self.k * width:
                 raise ValueError(f"row has {view.len} bytes, expected {self.k * width}")
-            check_aligned(view.buf, width, "row")
+            check_address(view.buf, width, "row")
             sha1_many(&at, 1, &digest)
             narrow = <uint32_t> digest
             if self.scheme == LEGACY:
@@ -350,8 +350,8 @@ cdef class Permutations:
             rows_32 = rows
             total = hashes_32.shape[0]
             room = rows_32.shape[0]
-            memory_of(hashes_32, "hashes")
-            memory_of(rows_32, "rows")
+            check_array(hashes_32, "hashes")
+            check_array(rows_32, "rows")
             from_ = &hashes_32[0] if total else NULL
             to = &rows_32[0] if room else NULL
         else:
@@ -359,8 +359,8 @@ cdef class Permutations:
             rows_64 = rows
             total = hashes_64.shape[0]
             room = rows_64.shape[0]
-            memory_of(hashes_64, "hashes")
-            memory_of(rows_64, "rows")
+            check_array(hashes_64, "hashes")
+            check_array(rows_64, "rows")
             from_ = &hashes_64[0] if total else NULL
             to = &rows_64[0] if room else NULL
         if offsets is not None:
@@ -436,8 +436,8 @@ def murmur_minima(
             raise ValueError(f"text {i} is not gathered as bytes")
     if spans.n == 0:
         return
-    memory_of(seeds, "seeds")
-    memory_of_rows(out, "out")
+    check_array(seeds, "seeds")
+    check_matrix(out, "out")
     if element is uint32_t:
         start = 0xFFFFFFFF if sentinel else 0x7FFFFFFF
     else:

@@ -9,7 +9,7 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 from fastlsh._kernels.candidates.bandkeys cimport band_key, four_band_keys, is_empty_row
 from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.checks cimport (
-    check_band_rows, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
+    check_array, check_band_rows, check_matrix, check_offsets, check_range, check_threshold,
 )
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.mixing cimport fmix64
@@ -1249,8 +1249,8 @@ def answer_lists(
     cdef Py_ssize_t i
     cdef bint was_on
     cdef Py_ssize_t total = 0
-    memory_of_rows(found, "found")
-    memory_of(counts, "counts")
+    check_matrix(found, "found")
+    check_array(counts, "counts")
     for i in range(counts.shape[0]):
         if not 0 <= counts[i] <= found.shape[0] - total:
             raise ValueError("counts do not fit what was found")
@@ -1326,7 +1326,7 @@ cdef Names names_of(
         raise ValueError(f"{data.shape[0]} bytes are no {n} integers")
     if offsets is not None and offsets.shape[0] != n + 1:
         raise ValueError(f"{n} ids need {n + 1} offsets, got {offsets.shape[0]}")
-    memory_of(offsets, "offsets")
+    check_array(offsets, "offsets")
     names.data = &data[0] if data.shape[0] else NULL
     names.total = data.shape[0]
     names.offsets = &offsets[0] if offsets is not None else NULL
@@ -1412,8 +1412,8 @@ def link_ids(
     """
     cdef Py_ssize_t entered
     cdef Names names = names_of(data, offsets, n, table.shape[0])
-    memory_of(table, "table")
-    memory_of(offsets, "offsets")
+    check_array(table, "table")
+    check_array(offsets, "offsets")
     if not is_zero(&table[0], table.shape[0]):
         raise ValueError("the table is not empty")
     with nogil:
@@ -1432,8 +1432,8 @@ def find_id(
     """
     cdef Py_ssize_t found
     cdef Names names = names_of(data, offsets, n, table.shape[0])
-    memory_of(table, "table")
-    memory_of(offsets, "offsets")
+    check_array(table, "table")
+    check_array(offsets, "offsets")
     with nogil:
         found = look_up(
             &names, &table[0], table.shape[0], &wanted[0] if wanted.shape[0] else NULL,
@@ -1645,7 +1645,7 @@ cdef class TableMemory:
         self.t.longest = -1
         if self.capacity:
             self.t.signatures = <uint32_t*> &signatures[0, 0]
-        memory_of_rows(signatures, "signatures")
+        check_matrix(signatures, "signatures")
         self.borrow_sets(hashes, offsets)
         return self.borrow_bands(slots, links)
 
@@ -1656,8 +1656,8 @@ cdef class TableMemory:
             raise ValueError(f"hashes need {self.capacity + 1} offsets")
         self.t.offsets = <int64_t*> &offsets[0]
         self.t.total = hashes.shape[0]
-        memory_of(hashes, "hashes")
-        memory_of(offsets, "offsets")
+        check_array(hashes, "hashes")
+        check_array(offsets, "offsets")
         if hashes.shape[0]:
             self.t.hashes = <uint64_t*> &hashes[0]
         return 0
@@ -1678,8 +1678,8 @@ cdef class TableMemory:
             self.owners += [table, chain]
             self.t.bands[b].slots = <uint64_t*> &table[0]
             self.t.bands[b].size = table.shape[0]
-            memory_of(table, "slots")
-            memory_of(chain, "links")
+            check_array(table, "slots")
+            check_array(chain, "links")
             if self.capacity:
                 self.t.bands[b].links = <uint32_t*> &chain[0]
         return 0
@@ -1923,8 +1923,8 @@ cdef class BandTables(TableMemory):
 
     def copy_rows(self, const int64_t[::1] numbers not None, uint32_t[:, ::1] out not None):
         """Copy the signatures of some numbers."""
-        memory_of_rows(out, "out")
-        memory_of(numbers, "numbers")
+        check_matrix(out, "out")
+        check_array(numbers, "numbers")
         if out.shape[0] != numbers.shape[0] or out.shape[1] != self.t.k:
             raise ValueError(f"out needs the shape ({numbers.shape[0]}, {self.t.k})")
         if not numbers.shape[0]:
@@ -2002,8 +2002,8 @@ cdef class BandTables(TableMemory):
         cdef Question question = self.asked(
             signatures, hashes, offsets, first, last, mode, threshold, reader
         )
-        memory_of(matches, "matches")
-        memory_of(offsets, "offsets")
+        check_array(matches, "matches")
+        check_array(offsets, "offsets")
         if fresh.shape[0] != signatures.shape[0]:
             raise ValueError("fresh needs one element per document")
         if matches is not None and matches.shape[0] != signatures.shape[0]:
@@ -2049,7 +2049,7 @@ cdef class BandTables(TableMemory):
         `limited` of the first could not be compared with every candidate.
         """
         self.check_own()
-        memory_of(gone, "gone")
+        check_array(gone, "gone")
         if not 0 <= first <= self.t.n:
             raise ValueError(f"document {first} of {self.t.n}")
         if gone.shape[0] and not all_below(&gone[0], gone.shape[0], first):
@@ -2086,7 +2086,7 @@ cdef class BandTables(TableMemory):
         if signatures.shape[1] != self.t.k:
             raise ValueError(f"signatures have {signatures.shape[1]} values, not {self.t.k}")
         check_range(first, last, signatures.shape[0])
-        memory_of_rows(signatures, "signatures")
+        check_matrix(signatures, "signatures")
         if signatures.shape[0]:
             question.signatures = &signatures[0, 0]
         if mode == BY_SETS or mode == BY_TEXTS:
@@ -2096,7 +2096,7 @@ cdef class BandTables(TableMemory):
             if hashes is None:
                 raise ValueError("offsets of no hashes")
             check_offsets(offsets, signatures.shape[0], hashes.shape[0], "offsets")
-            memory_of(hashes, "hashes")
+            check_array(hashes, "hashes")
             question.offsets = &offsets[0]
             question.total = hashes.shape[0]
             if hashes.shape[0]:
@@ -2143,9 +2143,9 @@ cdef class BandTables(TableMemory):
         )
         if counts.shape[0] != last - first or out.shape[0] < 1 or out.shape[1] != 2:
             raise ValueError("counts needs one element per document, out the shape (room, 2)")
-        memory_of_rows(out, "out")
-        memory_of(counts, "counts")
-        memory_of(offsets, "offsets")
+        check_matrix(out, "out")
+        check_array(counts, "counts")
+        check_array(offsets, "offsets")
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
         if halt.shape[0] != 1:

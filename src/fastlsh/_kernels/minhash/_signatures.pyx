@@ -5,7 +5,7 @@ from libc.string cimport memset
 
 from fastlsh._kernels.candidates.bandkeys cimport band_key, four_band_keys, is_empty_row
 from fastlsh._kernels.common.checks cimport (
-    check_aligned, check_band_rows, check_offsets, memory_of, memory_of_rows,
+    check_address, check_array, check_band_rows, check_matrix, check_offsets,
 )
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.common._common cimport loops
@@ -75,9 +75,9 @@ cdef int make_signer(
         raise ValueError(
             f"{k} values need {functions} functions, got a of {a.shape[0]} and b of {b.shape[0]}"
         )
-    memory_of(a, "a")
-    memory_of(b, "b")
-    memory_of_rows(out, "out")
+    check_array(a, "a")
+    check_array(b, "b")
+    check_matrix(out, "out")
     memset(how, 0, sizeof(Signer))
     how.scheme = scheme
     how.a = &a[0]
@@ -88,7 +88,7 @@ cdef int make_signer(
         if keys.shape[1] != n:
             raise ValueError(f"keys has {keys.shape[1]} columns, expected {n}")
         if n:
-            check_aligned(&keys[0, 0], 8, "keys")
+            check_address(&keys[0, 0], 8, "keys")
             if keys.strides[1] != 8 and n > 1 or keys.strides[0] % 8:
                 raise ValueError("the keys of a band must lie one after the other")
             how.rows = rows
@@ -149,7 +149,7 @@ def token_signatures(
     cdef const Hashing* plan = plan_of(&own, WORDS, size, prepared)
     cdef Py_ssize_t n = offsets.shape[0] - 1
     check_offsets(offsets, n, tokens.shape[0], "offsets")
-    memory_of(tokens, "tokens")
+    check_array(tokens, "tokens")
     make_signer(&how, scheme, a, b, out, n, rows, keys)
     cdef uint64_t[::1] window = new_window(size, tokens.shape[0])
     cdef const uint64_t* base = &tokens[0] if tokens.shape[0] else NULL
@@ -184,7 +184,7 @@ def hash_signatures(
         return
     if hashes.shape[0]:
         values = &hashes[0]
-        check_aligned(values, sizeof(element), "hashes")
+        check_address(values, sizeof(element), "hashes")
     with nogil:
         if element is uint32_t:
             loops.sign_hashes_32(values, &offsets[0], n, &how, &out[0, 0])
@@ -210,8 +210,8 @@ def band_keys(
         return
     if (n > 1 and out.strides[1] != 8) or out.strides[0] % 8 != 0:
         raise ValueError("the keys of a band must lie side by side in out")
-    memory_of_rows(signatures, "signatures")
-    check_aligned(&out[0, 0], 8, "out")
+    check_matrix(signatures, "signatures")
+    check_address(&out[0, 0], 8, "out")
     with nogil:
         keys_of_bands(
             &signatures[0, 0], n, signatures.shape[1], first, bands, rows, &out[0, 0],

@@ -9,9 +9,7 @@ from libc.string cimport memcmp, memmove, memset
 
 import numpy as np
 
-from fastlsh._kernels.common.checks cimport (
-    Memory, check_apart, check_offsets, check_starts, memory_of, memory_of_rows,
-)
+from fastlsh._kernels.common.checks cimport check_array, check_matrix, check_offsets, check_starts
 from fastlsh._kernels.common.hash_table cimport (
     HashTable, first_slot, forget_numbers, free_table, given_number, make_room, make_table,
     new_number, next_slot, number_at, number_of_hash, put_number,
@@ -164,9 +162,9 @@ def winnow(
         raise ValueError(f"a gram must have 1 to {length} units, got {gram}")
     if rows.shape[1] != 4 or rows.shape[0] != keys.shape[0] or echoes.shape[1] != 5:
         raise ValueError("rows need 4 columns and as many rows as keys, echoes 5 columns")
-    memory_of(keys, "keys")
-    memory_of_rows(rows, "rows")
-    memory_of_rows(echoes, "echoes")
+    check_array(keys, "keys")
+    check_matrix(rows, "rows")
+    check_matrix(echoes, "echoes")
     for i in range(texts.n):
         longest = max(longest, texts.at[i].length)
     if longest < length:
@@ -644,10 +642,9 @@ def repeats(
     cdef Py_ssize_t largest = 1
     if length < 1 or occurrences.shape[1] != 6 or out.shape[1] != 5:
         raise ValueError("occurrences need 6 columns, out 5, and windows a unit")
-    cdef Memory parts[3]
-    parts[0], parts[1] = memory_of_rows(out, "out"), memory_of_rows(occurrences, "occurrences")
-    parts[2] = memory_of(groups, "groups")
-    check_apart(parts, 3, 1, "out, occurrences and groups")
+    check_matrix(out, "out")
+    check_matrix(occurrences, "occurrences")
+    check_array(groups, "groups")
     check_starts(groups, n, "groups")
     check_occurrences(texts, occurrences, groups, length)
     if n == 0:                          # otherwise a text has `length` units
@@ -936,9 +933,8 @@ def cuts(
     cdef bint fits = True
     if matches.shape[1] != 5 or out.shape[1] != 5:
         raise ValueError("matches and out need 5 columns")
-    cdef Memory parts[2]
-    parts[0], parts[1] = memory_of_rows(out, "out"), memory_of_rows(matches, "matches")
-    check_apart(parts, 2, 1, "out and matches")
+    check_matrix(out, "out")
+    check_matrix(matches, "matches")
     check_matches(matches, texts)
     state.room, state.count = out.shape[0], 0
     state.rows = <Cut*> &out[0, 0] if state.room else NULL
@@ -1081,11 +1077,10 @@ def word_hashes(
     out
         uint64 (m,), written.
     """
-    cdef Memory parts[3]
     check_words(texts, starts, bounds, out.shape[0])
-    parts[0], parts[1] = memory_of(out, "out"), memory_of(starts, "starts")
-    parts[2] = memory_of_rows(bounds, "bounds")
-    check_apart(parts, 3, 1, "out, starts and bounds")
+    check_array(out, "out")
+    check_array(starts, "starts")
+    check_matrix(bounds, "bounds")
     if out.shape[0] == 0:
         return
     with nogil:
@@ -1139,13 +1134,10 @@ cdef class WordNumbers:
         self, Spans texts, const int64_t[::1] starts, const int64_t[:, ::1] bounds, bint adding,
         uint32_t[::1] out
     ) except -1:
-        cdef Memory parts[3]
         cdef uint64_t[::1] hashes = np.empty(out.shape[0], np.uint64)
         cdef bint done
         word_hashes(texts, starts, bounds, self.bits, hashes)     # which checks them
-        parts[0], parts[1] = memory_of(out, "out"), memory_of(starts, "starts")
-        parts[2] = memory_of_rows(bounds, "bounds")
-        check_apart(parts, 3, 1, "out, starts and bounds")
+        check_array(out, "out")
         if out.shape[0] == 0:
             return 0
         with nogil:
@@ -1167,7 +1159,7 @@ cdef int check_words(
         raise TypeError("token ids are no texts")
     if bounds.shape[1] != 2 or bounds.shape[0] != n:
         raise ValueError("bounds need two columns, and out as many elements as there are words")
-    memory_of_rows(bounds, "bounds")
+    check_matrix(bounds, "bounds")
     check_offsets(starts, texts.n, n, "starts")
     if n == 0:
         return 0
@@ -1390,9 +1382,8 @@ def hash_grams(
     cdef Py_ssize_t bad
     if grams.shape[1] != 3 or out.shape[0] != n:
         raise ValueError("grams need three columns, and out as many elements as there are grams")
-    cdef Memory parts[2]
-    parts[0], parts[1] = memory_of(out, "out"), memory_of_rows(grams, "grams")
-    check_apart(parts, 2, 1, "out and grams")
+    check_array(out, "out")
+    check_matrix(grams, "grams")
     cdef uint64_t[::1] room = room_for_units(texts, unit)
     if n == 0:
         return
@@ -1477,10 +1468,10 @@ cdef class GramTable:
             raise ValueError(f"least must be between 1 and {size}, got {least}")
         if numbers.shape[0] != n or is_shorter.shape[0] != n:
             raise ValueError("there must be as many numbers and flags as hashes")
-        memory_of(hashes, "hashes")
-        memory_of(numbers, "numbers")
-        memory_of(beginnings, "beginnings")
-        memory_of(shorter, "shorter")
+        check_array(hashes, "hashes")
+        check_array(numbers, "numbers")
+        check_array(beginnings, "beginnings")
+        check_array(shorter, "shorter")
         sizes = np.array(shorter, np.int64)
         for i in range(sizes.shape[0]):
             if not least <= sizes[i] < size or (i and sizes[i] <= sizes[i - 1]):
@@ -1530,7 +1521,7 @@ cdef class GramTable:
         cdef const Hashing* plan = plan_of_units(&own, texts, unit, prepared)
         if out.shape[1] != 3:
             raise ValueError(f"out has {out.shape[1]} columns, expected 3")
-        memory_of_rows(out, "out")
+        check_matrix(out, "out")
         cdef uint64_t[::1] units = room_for_units(texts, unit)
         rows.rows = &out[0, 0] if out.shape[0] else NULL
         rows.room, rows.found = out.shape[0], 0
@@ -1690,16 +1681,14 @@ def extend_grams(
     cdef Py_ssize_t count
     if rows.shape[1] != 5 or runs.shape[1] != 5 or runs.shape[0] != n or run_of.shape[0] != n:
         raise ValueError("rows and runs need five columns, and runs and run_of as many rows")
-    cdef Memory parts[6]
-    cdef int read = 3
-    parts[0], parts[1] = memory_of_rows(runs, "runs"), memory_of(run_of, "run_of")
-    parts[2] = memory_of_rows(rows, "rows")
+    check_matrix(runs, "runs")
+    check_array(run_of, "run_of")
+    check_matrix(rows, "rows")
     if other_first is not None:
         check_repeats(others, other_starts, other_first, other_ahead)
-        parts[3], parts[4] = memory_of(other_starts, "starts"), memory_of(other_first, "first")
-        parts[5] = memory_of(other_ahead, "ahead")
-        read = 6
-    check_apart(parts, read, 2, "runs, run_of and what is read")
+        check_array(other_starts, "starts")
+        check_array(other_first, "first")
+        check_array(other_ahead, "ahead")
     cdef Extension state
     if n == 0:
         return 0
@@ -1739,10 +1728,9 @@ def repeat_grams(
         int64 (units,), written: how many units agree; 0 at the first gram itself.
     """
     check_repeats(texts, starts, first, ahead)
-    cdef Memory parts[3]
-    parts[0], parts[1] = memory_of(ahead, "ahead"), memory_of(first, "first")
-    parts[2] = memory_of(starts, "starts")
-    check_apart(parts, 3, 1, "ahead and what is read")
+    check_array(ahead, "ahead")
+    check_array(first, "first")
+    check_array(starts, "starts")
     if size < 1:
         raise ValueError(f"size must be at least 1, not {size}")
     size = min(size, first.shape[0] + 1)
@@ -1757,6 +1745,8 @@ cdef int check_repeats(
     cdef Py_ssize_t i
     if starts is None or ahead is None or ahead.shape[0] != first.shape[0]:
         raise ValueError(f"the repeats need starts, and {first.shape[0]} elements for the units")
+    check_array(first, "first")
+    check_array(ahead, "ahead")
     check_offsets(starts, texts.n, first.shape[0], "starts")
     for i in range(texts.n):
         if starts[i + 1] - starts[i] != texts.at[i].length:

@@ -5,7 +5,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy, memset
 
-from fastlsh._kernels.common.checks cimport check_offsets, memory_of, memory_of_rows
+from fastlsh._kernels.common.checks cimport check_array, check_matrix, check_offsets
 from fastlsh._kernels.json.masks cimport at_least, equal, first_bit
 from fastlsh._kernels.json.rows cimport (
     ABSENT as _ABSENT, INTEGER as _INTEGER, LONG_REAL as _LONG_REAL, MESSAGES,
@@ -322,8 +322,8 @@ def json_lines(
     cdef Py_ssize_t n = rows.shape[0]
     cdef Py_ssize_t count
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
-    memory_of_rows(members, "members")
-    memory_of(rows, "rows")
+    check_matrix(members, "members")
+    check_array(rows, "rows")
     make_wanted(&wanted, keys, texts, labels, join_with, roles)
     count = wanted.n - texts + 1
     total += n * (texts - 1) * wanted.join.size
@@ -452,8 +452,8 @@ def object_ends(
     cdef Py_ssize_t i, made
     cdef Py_ssize_t n = rows.shape[0]
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
-    memory_of(ends, "ends")
-    memory_of(rows, "rows")
+    check_array(ends, "ends")
+    check_array(rows, "rows")
     if len(names) > _MOST_KEYS or None in names:
         raise ValueError(f"names must be at most {_MOST_KEYS}, none of them None")
     if ends.shape[0] != n or doubtful.shape[0] != n:
@@ -535,8 +535,8 @@ def lines_with_tails(
     cdef char* out
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
     check_offsets(tail_bounds, n, tails.shape[0], "tail_bounds")
-    memory_of(rows, "rows")
-    memory_of(ends, "ends")
+    check_array(rows, "rows")
+    check_array(ends, "ends")
     check_rows(rows, bounds.shape[0] - 1)
     if ends.shape[0] != n:
         raise ValueError(f"ends must have {n} items")
@@ -604,8 +604,8 @@ def value_places(
     cdef int made
     cdef Py_ssize_t n = rows.shape[0]
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
-    memory_of_rows(places, "places")
-    memory_of(rows, "rows")
+    check_matrix(places, "places")
+    check_array(rows, "rows")
     if places.shape[0] != n or places.shape[1] != 2 or plain.shape[0] != n:
         raise ValueError(f"places must have the shape ({n}, 2), and plain {n} items")
     check_rows(rows, bounds.shape[0] - 1)
@@ -778,7 +778,7 @@ def json_strings(
     cdef bytes joined
     cdef uint8_t* flags
     cdef uint8_t* out
-    memory_of(offsets, "offsets")
+    check_array(offsets, "offsets")
     if texts.tokens:
         raise ValueError("ids of tokens are no texts")
     if plain.shape[0] != n or offsets.shape[0] != n + 1:
@@ -919,7 +919,7 @@ def element_bounds(const uint8_t[::1] data not None, int64_t[::1] scan not None)
     """
     cdef Py_ssize_t count = 0
     cdef int64_t* ends = NULL
-    memory_of(scan, "scan")
+    check_array(scan, "scan")
     if scan.shape[0] != 5:
         raise ValueError("scan must have 5 items")
     try:
@@ -1139,8 +1139,8 @@ def delimited_fields(
     cdef Py_ssize_t i
     cdef bint usual
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
-    memory_of_rows(members, "members")
-    memory_of(rows, "rows")
+    check_matrix(members, "members")
+    check_array(rows, "rows")
     if PyBytes_GET_SIZE(delimiter) != 1 or delimiter in (b'"', b"\r", b"\n", b"\0"):
         raise ValueError("delimiter must be one byte, and no quote, line end or NUL")
     if not 0 < len(columns) <= MOST_COLUMNS:

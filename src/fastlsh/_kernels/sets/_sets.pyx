@@ -8,7 +8,7 @@ import numpy as np
 import threading
 
 from fastlsh._kernels.common.checks cimport (
-    Memory, check_apart, check_offsets, check_starts, check_threshold, memory_of, memory_of_rows,
+    check_array, check_matrix, check_offsets, check_starts, check_threshold,
 )
 from fastlsh._kernels.common.compiler cimport either, noinline_void, popcount
 from fastlsh._kernels.common.debug cimport check
@@ -181,9 +181,9 @@ cdef int check_lists(
     const uint64_t[::1] lists, const int64_t[::1] start, const int64_t[::1] count
 ) except -1:
     cdef Py_ssize_t i
-    memory_of(lists, "lists")
-    memory_of(start, "start")
-    memory_of(count, "count")
+    check_array(lists, "lists")
+    check_array(start, "start")
+    check_array(count, "count")
     if start.shape[0] < count.shape[0]:
         raise ValueError("start and count need one element per list")
     for i in range(count.shape[0]):
@@ -230,19 +230,11 @@ cdef class Numbers:
             int64 (m + 1,), from 0 to n: where families begin and end. Before each of them all
             numbers are forgotten. None: those that have been given stay.
         """
-        cdef Memory parts[4]
-        cdef Py_ssize_t read = 3
         cdef Py_ssize_t n = count.shape[0]
         cdef bint done
         check_lists(lists, start, count)
-        parts[0] = memory_of(lists, "lists")
-        parts[1] = memory_of(start, "start")
-        parts[2] = memory_of(count, "count")
         if families is not None:
             check_starts(families, n, "families")
-            parts[3] = memory_of(families, "families")
-            read = 4
-        check_apart(parts, read, 1, "lists, start, count and families")
         if n == 0 or lists.shape[0] == 0:
             return
         with self.lock:
@@ -277,7 +269,6 @@ def pack_numbers(
     place, size
         int64 (n,), written: where each set begins, and how many elements it has.
     """
-    cdef Memory parts[6]
     cdef Py_ssize_t n = count.shape[0]
     cdef Py_ssize_t end = 0
     cdef uint64_t all_bits
@@ -285,13 +276,9 @@ def pack_numbers(
     check_lists(lists, start, count)
     if place.shape[0] != n or size.shape[0] != n:
         raise ValueError("place and size need one element per list")
-    parts[0] = memory_of(out, "out")
-    parts[1] = memory_of(place, "place")
-    parts[2] = memory_of(size, "size")
-    parts[3] = memory_of(lists, "lists")
-    parts[4] = memory_of(start, "start")
-    parts[5] = memory_of(count, "count")
-    check_apart(parts, 6, 3, "out, place, size and what is read")
+    check_array(out, "out")
+    check_array(place, "place")
+    check_array(size, "size")
     if n == 0:
         return 0
     cdef const uint64_t* first = &lists[0] if lists.shape[0] else NULL
@@ -570,7 +557,6 @@ def numbers_of(
     hashes
         uint64 (n,).
     """
-    cdef Memory parts[2]
     cdef Py_ssize_t m = known.shape[0]
     cdef int bits = 1
     while bits < 40 and (<Py_ssize_t> 1 << bits) + 1 < directory.shape[0]:
@@ -580,12 +566,11 @@ def numbers_of(
     if number.shape[0] != m or out.shape[0] != hashes.shape[0]:
         raise ValueError("known and number need the same length, and hashes and out")
     check_starts(directory, m, "directory")
-    memory_of(known, "known")
-    memory_of(number, "number")
-    memory_of(hashes, "hashes")
-    parts[0] = memory_of(out, "out")
-    parts[1] = memory_of(directory, "directory")
-    check_apart(parts, 2, 1, "out and directory")
+    check_array(known, "known")
+    check_array(number, "number")
+    check_array(hashes, "hashes")
+    check_array(out, "out")
+    check_array(directory, "directory")
     if hashes.shape[0] == 0:
         return
     if m == 0:
@@ -659,7 +644,6 @@ def invert(
         int32 and uint32 (start[n],), written: the lists; the sets, ascending.
     """
     import numpy as np
-    cdef Memory parts[6]
     cdef Py_ssize_t n = begin.shape[0] - 1
     cdef Py_ssize_t m = lists.shape[0] - 1
     cdef Py_ssize_t total = elements.shape[0]
@@ -673,13 +657,9 @@ def invert(
     check_starts(begin, numbers.shape[0], "begin")
     check_starts(start, total, "start")
     check_starts(lists, total, "lists")
-    parts[0] = memory_of(lists, "lists")
-    parts[1] = memory_of(postings, "postings")
-    parts[2] = memory_of(elements, "elements")
-    parts[3] = memory_of(numbers, "numbers")
-    parts[4] = memory_of(begin, "begin")
-    parts[5] = memory_of(start, "start")
-    check_apart(parts, 6, 3, "lists, postings, elements and what is read")
+    check_array(postings, "postings")
+    check_array(elements, "elements")
+    check_array(numbers, "numbers")
     for d in range(n):
         here = 0
         for i in range(begin[d], begin[d + 1]):
@@ -918,7 +898,6 @@ def shingle_sets(
     cdef Py_ssize_t longest = 0
     cdef Spans spans = None
     cdef const uint64_t[::1] tokens = None
-    cdef Memory parts[5]
     cdef Workbench* bench = NULL
     cdef uint64_t* base = NULL
     if units is None:
@@ -936,12 +915,11 @@ def shingle_sets(
     check_offsets(start, n, out.shape[0], "start")
     if count.shape[0] != n:
         raise ValueError(f"count has {count.shape[0]} elements, expected {n}")
-    parts[0] = memory_of(out, "out")
-    parts[1] = memory_of(count, "count")
-    parts[2] = memory_of(start, "start")
-    parts[3] = memory_of(offsets, "offsets")
-    parts[4] = memory_of(tokens, "units")
-    check_apart(parts, 5, 2, "out, count and what is read")
+    check_array(out, "out")
+    check_array(count, "count")
+    check_array(start, "start")
+    check_array(offsets, "offsets")
+    check_array(tokens, "units")
     cdef uint64_t[::1] window = new_window(size, longest)
     if n == 0:
         return
@@ -985,7 +963,7 @@ def agreement(
     """
     cdef Py_ssize_t k = signatures.shape[1]
     check_pairs(left, right, out, signatures.shape[0])
-    memory_of_rows(signatures, "signatures")
+    check_matrix(signatures, "signatures")
     if k < 1:
         raise ValueError("signatures have no columns")
     if left.shape[0]:
@@ -1009,17 +987,11 @@ def set_jaccard(
     left, right
         int64 (m,): the pairs.
     """
-    cdef Memory parts[4]
     cdef Py_ssize_t n = left.shape[0]
     cdef Py_ssize_t done
     cdef Sets sets = sets_of(hashes, start, count, start.shape[0])
     check_threshold(threshold)
     check_pairs(left, right, out, start.shape[0])
-    parts[0] = memory_of(out, "out")
-    parts[1] = memory_of(start, "start")
-    parts[2] = memory_of(count, "count")
-    parts[3] = memory_of(hashes, "hashes")
-    check_apart(parts, 4, 1, "out, hashes, start and count")
     if n == 0:
         return
     with nogil:
@@ -1046,17 +1018,11 @@ def number_jaccard(
     left, right
         int64 (m,): the pairs.
     """
-    cdef Memory parts[4]
     cdef Py_ssize_t n = left.shape[0]
     cdef Py_ssize_t done
     cdef Sets sets = sets_of(words, start, count, start.shape[0])
     check_threshold(threshold)
     check_pairs(left, right, out, start.shape[0])
-    parts[0] = memory_of(out, "out")
-    parts[1] = memory_of(start, "start")
-    parts[2] = memory_of(count, "count")
-    parts[3] = memory_of(words, "words")
-    check_apart(parts, 4, 1, "out, words, start and count")
     if n == 0:
         return
     with nogil:
@@ -1099,9 +1065,9 @@ cdef class SetJoin:
         cdef Py_ssize_t n = size.shape[0]
         cdef Py_ssize_t m = lists.shape[0] - 1
         cdef Py_ssize_t i
-        memory_of(size, "size")
-        memory_of(elements, "elements")
-        memory_of(postings, "postings")
+        check_array(size, "size")
+        check_array(elements, "elements")
+        check_array(postings, "postings")
         if not 0.0 < threshold <= 1.0:
             raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
         if start.shape[0] != n + 1 or n >= <Py_ssize_t> 1 << 31:
@@ -1148,16 +1114,14 @@ cdef class SetJoin:
             int32, int32, float64 of the same length, at least n; written: left < right.
         """
         cdef Join j
-        cdef Memory parts[5]
         cdef Py_ssize_t n = self.size.shape[0]
         cdef Py_ssize_t room = left.shape[0]
         cdef Py_ssize_t found
-        parts[0] = memory_of(at, "at")
-        parts[1] = memory_of_rows(scratch, "scratch")
-        parts[2] = memory_of(left, "left")
-        parts[3] = memory_of(right, "right")
-        parts[4] = memory_of(similarity, "similarity")
-        check_apart(parts, 5, 5, "at, scratch, left, right and similarity")
+        check_array(at, "at")
+        check_matrix(scratch, "scratch")
+        check_array(left, "left")
+        check_array(right, "right")
+        check_array(similarity, "similarity")
         if at.shape[0] != 1 or not 0 <= at[0] <= last <= n:
             raise ValueError(f"at and last must lie within {n} sets")
         if scratch.shape[0] != 2 or scratch.shape[1] != n:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
-from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of
+from fastlsh._kernels.common.checks cimport check_array
 from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE, NOT_VERIFIED
 from fastlsh._kernels.sets.sets cimport Sets
 
@@ -14,9 +14,9 @@ cdef inline Sets sets_of(
     cdef Sets sets
     if start.shape[0] != n or count.shape[0] != n:
         raise ValueError(f"start and count need {n} elements, one per set")
-    memory_of(words, "the sets")
-    memory_of(start, "start")
-    memory_of(count, "count")
+    check_array(words, "the sets")
+    check_array(start, "start")
+    check_array(count, "count")
     memset(&sets, 0, sizeof(Sets))
     sets.total = words.shape[0]
     if n:
@@ -30,14 +30,12 @@ cdef inline Sets sets_of(
 cdef inline int check_pairs(
     const int64_t[::1] left, const int64_t[::1] right, double[::1] out, Py_ssize_t n
 ) except -1:
-    cdef Memory parts[3]
     cdef Py_ssize_t i
     if right.shape[0] != left.shape[0] or out.shape[0] != left.shape[0]:
         raise ValueError("left, right and out need the same length")
-    parts[0] = memory_of(out, "out")
-    parts[1] = memory_of(left, "left")
-    parts[2] = memory_of(right, "right")
-    check_apart(parts, 3, 1, "out, left and right")
+    check_array(out, "out")
+    check_array(left, "left")
+    check_array(right, "right")
     for i in range(left.shape[0]):
         if not (0 <= left[i] < n and 0 <= right[i] < n):
             raise IndexError(f"pair {i} ({left[i]}, {right[i]}) points outside {n} documents")

@@ -11,7 +11,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from fastlsh._kernels.common.checks cimport memory_of
+from fastlsh._kernels.common.checks cimport check_array
 from fastlsh._kernels.text import unicode_tables
 from fastlsh._kernels.text._texts cimport ROOM, Span, Spans, code_unit, new_spans
 from fastlsh._kernels.text.squeeze cimport fill_squeezing, squeeze
@@ -1106,7 +1106,7 @@ cdef class Normaliser:
         self.plan.accents = accents
         self.plan.blanks = <Blanks> <int> BLANKS.index(blanks)
         if characters is not None:
-            memory_of(characters, "characters")
+            check_array(characters, "characters")
             for i in range(characters.shape[0] - 1):
                 if characters[i] >= characters[i + 1]:
                     raise ValueError("characters must ascend")

@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of, memory_of_rows
+from fastlsh._kernels.common.checks cimport check_array, check_matrix
 from fastlsh._kernels.common.hash_table cimport free_table, given_number, make_table
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, Mixer, fmix64, mix_code_point
 from fastlsh._kernels.common.prefetch cimport prefetch
@@ -150,7 +150,7 @@ cdef class ShinglePlan:
         cdef Py_ssize_t i
         if not self.plan.unit & KIND_OF_WORDS:
             raise ValueError(f"a list of words needs a unit of words, got {self.plan.unit}")
-        memory_of(words, "words")
+        check_array(words, "words")
         if not make_table(&self.words.table, 2 * n):      # most slots are free, as looked up often
             raise MemoryError()
         for i in range(n):
@@ -164,7 +164,7 @@ cdef class ShinglePlan:
         cdef Py_ssize_t size = self.plan.size
         if secret.shape[0] != SECRET:
             raise ValueError(f"secret has {secret.shape[0]} numbers, expected {SECRET}")
-        memory_of(secret, "secret")
+        check_array(secret, "secret")
         if not secret[0] & secret[2] & secret[3] & 1:
             raise ValueError("the modulus and the factors of a secret must be odd")
         cdef Py_ssize_t tables = 2 if unit == CHARACTERS else 1
@@ -314,7 +314,7 @@ def text_hashes(Spans spans not None, uint64_t[::1] out not None):
     """
     if out.shape[0] != spans.n:
         raise ValueError(f"out has {out.shape[0]} elements, expected {spans.n}")
-    memory_of(out, "out")
+    check_array(out, "out")
     if spans.n:
         with nogil:
             hash_texts(spans.at, spans.n, spans.tokens, &out[0])
@@ -464,7 +464,7 @@ def token_hashes(
     cdef Py_ssize_t total = 0
     if offsets.shape[0] != count + 1:
         raise ValueError(f"offsets has {offsets.shape[0]} elements, expected {count + 1}")
-    memory_of(offsets, "offsets")
+    check_array(offsets, "offsets")
     offsets[0] = 0
     out = np.empty(64 * count, np.uint64)
     cdef uint64_t[::1] view = out
@@ -539,9 +539,8 @@ def word_places(
         raise ValueError(
             f"out has shape ({out.shape[0]}, {out.shape[1]}), expected ({room}, 2)"
         )
-    cdef Memory parts[2]
-    parts[0], parts[1] = memory_of(counts, "counts"), memory_of_rows(out, "out")
-    check_apart(parts, 2, 2, "counts and out")
+    check_array(counts, "counts")
+    check_matrix(out, "out")
     if spans.n == 0:
         return 0
     make_plan(&plan, unit, 1)
@@ -581,7 +580,7 @@ cdef int check_words_of(Spans spans, int unit, const int64_t[::1] counts) except
     check_documents(spans, unit)
     if counts.shape[0] != spans.n:
         raise ValueError(f"counts has {counts.shape[0]} elements, expected {spans.n}")
-    memory_of(counts, "counts")
+    check_array(counts, "counts")
     return 0
 
 

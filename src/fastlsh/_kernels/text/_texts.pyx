@@ -11,7 +11,7 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 
 from bisect import bisect_right
 
-from fastlsh._kernels.common.checks cimport check_aligned, check_offsets, memory_of, memory_of_rows
+from fastlsh._kernels.common.checks cimport check_address, check_array, check_matrix, check_offsets
 from fastlsh._kernels.text.decoding cimport decode_span, width_of
 from fastlsh._kernels.text.encoding cimport put_utf8_point
 from fastlsh._kernels.text.packed cimport read_head, words_for
@@ -46,7 +46,7 @@ cdef class Spans:
         """Write the number of code points (or bytes) of each text into `out`, int64 (n,)."""
         if out.shape[0] != self.n:
             raise ValueError(f"out has {out.shape[0]} elements, expected {self.n}")
-        memory_of(out, "out")
+        check_array(out, "out")
         if self.n:
             write_lengths(self.at, self.n, &out[0])
 
@@ -294,9 +294,9 @@ def spans_of_ids(
     cdef const uint8_t* data = &values[0] if values.shape[0] else NULL
     if width != 1 and width != 2 and width != 4 and width != 8:
         raise ValueError(f"an id is 1, 2, 4 or 8 bytes wide, not {width}")
-    memory_of(offsets, "offsets")
-    memory_of(documents, "documents")
-    check_aligned(data, width, "values")
+    check_array(offsets, "offsets")
+    check_array(documents, "documents")
+    check_address(data, width, "values")
     spans.owners.append(values)
     spans.tokens = True
     for i in range(spans.n):
@@ -525,8 +525,8 @@ cdef class TextColumn:
         const int64_t[::1] size not None, bint strict=True,
     ):
         cdef Py_ssize_t i
-        memory_of(start, "start")
-        memory_of(size, "size")
+        check_array(start, "start")
+        check_array(size, "size")
         self.n = start.shape[0]
         if size.shape[0] != self.n:
             raise ValueError(f"start has {self.n} elements, and size {size.shape[0]}")
@@ -774,7 +774,7 @@ cdef int check_range(Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n) except -1:
 
 cdef int check_rows(const int64_t[::1] rows, Py_ssize_t n) except -1:
     cdef Py_ssize_t i
-    memory_of(rows, "documents")
+    check_array(rows, "documents")
     for i in range(rows.shape[0]):
         if not 0 <= rows[i] < n:
             raise IndexError(f"document {rows[i]} of {n}")
@@ -787,7 +787,7 @@ def packed_sizes(Spans spans not None, int64_t[::1] out not None):
     """Write into `out`, int64 (n,), how many words each text takes: 0 if it is empty."""
     if out.shape[0] != spans.n:
         raise ValueError(f"out has {out.shape[0]} elements, expected {spans.n}")
-    memory_of(out, "out")
+    check_array(out, "out")
     if spans.n:
         write_sizes(spans.at, spans.n, &out[0])
 
@@ -808,7 +808,7 @@ def pack_texts(
     """
     cdef bint fits
     check_offsets(offsets, spans.n, words.shape[0], "offsets")
-    memory_of(words, "words")
+    check_array(words, "words")
     if not spans.n or not words.shape[0]:
         fits = spans.n == 0 or all_empty(spans.at, spans.n)
     else:
@@ -837,8 +837,8 @@ def spans_of_packed(
     cdef Py_ssize_t i
     cdef int64_t first, last
     check_offsets(offsets, n, words.shape[0], "offsets")
-    memory_of(words, "words")
-    memory_of(documents, "documents")
+    check_array(words, "words")
+    check_array(documents, "documents")
     cdef Spans spans = new_spans(documents.shape[0])
     spans.owners.append(words)
     spans.tokens = tokens
@@ -920,7 +920,7 @@ def cut_pieces(Spans spans not None, bint paragraphs, int64_t[:, ::1] out not No
         raise TypeError("ids of tokens have no lines")
     if out.shape[1] != 3:
         raise ValueError(f"out has {out.shape[1]} columns, expected 3")
-    memory_of_rows(out, "out")
+    check_matrix(out, "out")
     pieces.rows = &out[0, 0] if out.shape[0] else NULL
     pieces.room = out.shape[0]
     pieces.found = 0
@@ -946,7 +946,7 @@ def windows_of(Spans spans not None, const int64_t[:, ::1] places not None):
     cdef uint8_t* data
     if places.shape[1] != 3:
         raise ValueError(f"places has {places.shape[1]} columns, expected 3")
-    memory_of_rows(places, "places")
+    check_matrix(places, "places")
     windows = new_spans(n)
     windows.owners.append(spans)
     windows.tokens = spans.tokens
@@ -1148,7 +1148,7 @@ def remainders(Spans spans not None, const int64_t[:, ::1] places not None, bint
         raise TypeError("ids of tokens have no lines")
     if places.shape[1] != 3:
         raise ValueError(f"places has {places.shape[1]} columns, expected 3")
-    memory_of_rows(places, "places")
+    check_matrix(places, "places")
     found = []
     if not m:
         return found
@@ -1392,7 +1392,7 @@ cdef inline bint valid(const uint8_t* bits, int64_t i) noexcept nogil:
     return bits == NULL or (bits[i >> 3] >> (i & 7)) & 1
 
 
-cdef inline int check_array(const ArrowArray* array, int64_t n_buffers) except -1:
+cdef inline int check_buffers(const ArrowArray* array, int64_t n_buffers) except -1:
     if array == NULL:
         raise ValueError("the Arrow array lacks a child or a dictionary")
     # At most 2^58 values: the positions of their bytes are below 2^63.
@@ -1409,7 +1409,7 @@ cdef inline int check_array(const ArrowArray* array, int64_t n_buffers) except -
 
 cdef inline int check_values(Values* values, const ArrowArray* array, Layout layout) except -1:
     """Take the values of an array, or raise ValueError."""
-    check_array(array, 0 if layout == NOTHING else 3)
+    check_buffers(array, 0 if layout == NOTHING else 3)
     values.layout = layout
     values.offset = array.offset
     values.length = array.length
@@ -1603,17 +1603,17 @@ cdef class ArrowColumn:
         memcpy(&chunk.array, array, sizeof(ArrowArray))
         array.release = NULL
         if self.table:
-            check_array(column, 1)
+            check_buffers(column, 1)
             if column.n_children != 1 or column.children == NULL:
                 raise ValueError(f"the Arrow table has {column.n_children} columns, expected one")
             column = column.children[0]
-            check_array(column, 0)
+            check_buffers(column, 0)
             chunk.outer = <const uint8_t*> chunk.array.buffers[0]
             chunk.outer_offset = chunk.array.offset     # applies to the column, too
             if chunk.outer_offset + chunk.array.length > column.length:
                 raise ValueError("the Arrow table is longer than its column")
         if self.index:
-            check_array(column, 2)
+            check_buffers(column, 2)
             if column.length and column.buffers[1] == NULL:
                 raise ValueError("the Arrow dictionary has no indices")
             chunk.indices = <const char*> column.buffers[1]
@@ -1658,7 +1658,7 @@ cdef class ArrowColumn:
     def take(self, const int64_t[::1] documents not None, bint as_bytes=False):
         """Return the `Spans` of any documents, int64 (m,)."""
         cdef Py_ssize_t i
-        memory_of(documents, "documents")
+        check_array(documents, "documents")
         for i in range(documents.shape[0]):
             if not 0 <= documents[i] < self.n:
                 raise IndexError(f"document {documents[i]} of {self.n}")
