@@ -344,6 +344,23 @@ def test_numbers_of_numpy_are_saved_as_numbers(tmp_path):
     assert index.query_many(["Some text of some length"], limit=10**30) == [[(7, 1.0)]]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays, _: arrays.reverse(),
+        lambda arrays, _: arrays[1].update(offset=arrays[0]["offset"]),
+        lambda arrays, _: arrays[1].update(offset=arrays[1]["offset"] - 64),
+        lambda arrays, size: arrays[1].update(offset=size),
+        lambda arrays, _: arrays.append(arrays[0]),
+        lambda arrays, _: arrays.pop(),
+    ],
+)
+def test_swapped_and_overlapping_arrays(file, change):
+    header, body = parts_of(file.read_bytes())
+    change(header["arrays"], len(body))
+    refused(file, put_together(header, body))
+
+
 @pytest.mark.parametrize("seed", every(6, range(60)))
 def test_arrays_of_random_numbers_do_no_harm(file, seed):
     """A mapped file is believed in nothing: any content gives answers or a ValueError."""
