@@ -1153,7 +1153,6 @@ cdef int check_words(
     Spans texts, const int64_t[::1] starts, const int64_t[:, ::1] bounds, Py_ssize_t n
 ) except -1:
     cdef Py_ssize_t i, j
-    cdef Py_ssize_t bad = -1
     cdef const int64_t* at
     if texts.tokens:
         raise TypeError("token ids are no texts")
