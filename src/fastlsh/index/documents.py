@@ -150,7 +150,7 @@ def pack(spans: Spans) -> tuple[UInt64s, Int64s]:
     return words, offsets
 
 
-class PackedTexts:
+class PackedTexts(Texts):
     """A collection of packed texts, which are normalised already.
 
     Parameters
@@ -168,10 +168,6 @@ class PackedTexts:
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
-
-    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
-        """Gather the documents start ... stop - 1."""
-        return self.take(np.arange(start, stop))
 
     def take(self, documents: Int64s, as_bytes: bool = False) -> Spans:
         """Gather the given documents."""
