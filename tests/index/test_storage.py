@@ -344,21 +344,11 @@ def test_numbers_of_numpy_are_saved_as_numbers(tmp_path):
     assert index.query_many(["Some text of some length"], limit=10**30) == [[(7, 1.0)]]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda arrays, _: arrays.reverse(),
-        lambda arrays, _: arrays[1].update(offset=arrays[0]["offset"]),
-        lambda arrays, _: arrays[1].update(offset=arrays[1]["offset"] - 64),
-        lambda arrays, size: arrays[1].update(offset=size),
-        lambda arrays, _: arrays.append(arrays[0]),
-        lambda arrays, _: arrays.pop(),
-    ],
-)
-def test_swapped_and_overlapping_arrays(file, change):
-    header, body = parts_of(file.read_bytes())
-    change(header["arrays"], len(body))
-    refused(file, put_together(header, body))
+def test_arrays_in_another_order_or_twice(file):
+    for change in (list.reverse, lambda arrays: arrays.append(arrays[0])):
+        header, body = parts_of(file.read_bytes())
+        change(header["arrays"])
+        refused(file, put_together(header, body))
 
 
 @pytest.mark.parametrize("seed", every(6, range(60)))

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from fastlsh import MinHasher, Shingler
+from fastlsh import MinHasher, Shingler, estimate_jaccard
+from fastlsh.parallel import batches
+from refusals import refuses
 from strategies import any_text, little_room, shinglers
 
 EMPTY = 2**32 - 1
@@ -100,11 +102,30 @@ def test_signatures_are_written_to_out():
     assert MinHasher(16).from_hashes(*nothing, out=wide_array) is wide_array
     assert (wide_array == EMPTY).all()
     room = np.zeros(40, np.uint64)
-    for hashes, offsets in [(room, [0, 1, 2]), (room.view(np.uint32), [0, 1, 2]),
-                            (np.ones(2, np.uint64), room[-3:].view(np.int64))]:  # fmt: skip
-        out = room.view(np.uint32)[-32:].reshape(2, 16)
-        with pytest.raises(ValueError, match="out must not share memory with hashes or offsets"):
-            MinHasher(16).from_hashes(hashes, offsets, out=out)
+    out = room.view(np.uint32)[-32:].reshape(2, 16)
+    for hashes in (room, room.view(np.uint32)):
+        refuses(
+            ValueError, "out must not share memory with hashes", MinHasher(16).from_hashes, hashes,
+            [0, 1, 2], out,
+        )  # fmt: skip
+    offsets = room[-3:].view(np.int64)
+    expected = MinHasher(16).from_hashes(np.ones(2, np.uint64), offsets)
+    assert np.array_equal(MinHasher(16).from_hashes(np.ones(2, np.uint64), offsets, out), expected)
+
+
+def test_what_another_thread_changes_is_never_a_place(monkeypatch):
+    hasher, hashes = MinHasher(16), np.arange(5, dtype=np.uint64)
+    offsets, left = np.array([0, 3, 5]), np.array([0, 1])
+    signatures = hasher.from_hashes(hashes, offsets)
+    for module, array, call in [
+        ("signatures.minhasher", offsets, lambda: hasher.from_hashes(hashes, offsets)),
+        ("sets.similarity", left, lambda: estimate_jaccard(signatures, (left, np.array([1, 1])))),
+    ]:
+        expected = call()
+        monkeypatch.setattr(
+            f"fastlsh.{module}.batches", lambda *n, array=array: array.fill(2**44) or batches(*n)
+        )
+        assert np.array_equal(call(), expected)
 
 
 def test_shapes():

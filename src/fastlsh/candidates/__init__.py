@@ -12,7 +12,6 @@ from fastlsh.candidates.keys import (
     MAX_DOCUMENTS,
     RowBlocks,
     band_keys,
-    check_bands,
     check_signatures,
     empty_documents,
 )
@@ -36,7 +35,6 @@ __all__ = [
     "between",
     "candidate_blocks",
     "candidate_pairs",
-    "check_bands",
     "check_signatures",
     "empty_documents",
     "find_families",

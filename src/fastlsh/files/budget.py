@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path, PurePosixPath
 
 from fastlsh.errors import InputError, LongRowError
@@ -125,9 +124,11 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 def parse_memory(text: int | str) -> int:
     """Return the bytes that ``4G``, ``300M`` or a number of bytes mean; ValueError otherwise."""
-    if isinstance(text, bool) or not isinstance(text, (str, Integral)):
+    if isinstance(text, (bool, float)):
         raise TypeError(f"memory must be a number of bytes or a text like '4G', got {text!r}")
-    number, unit = str(text).strip().upper().removesuffix("B").removesuffix("I"), ""
+    if not isinstance(text, str):
+        return int(text)
+    number, unit = text.strip().upper().removesuffix("B").removesuffix("I"), ""
     if number and number[-1] in UNITS:
         number, unit = number[:-1], number[-1]
     try:
@@ -136,7 +137,7 @@ def parse_memory(text: int | str) -> int:
         raise ValueError(
             f"{text!r} is not an amount of memory: write 4G, 300M or a number of bytes"
         ) from None
-    size.text = str(text).strip()
+    size.text = text.strip()
     return size
 
 

@@ -125,7 +125,7 @@ def deduplicate_spans(
     [(1, 14, 34, 0, 0)]
     """
     rules, options = made(CutRules.of, keywords), made(RunOptions.of, keywords)
-    length, plain = check_length(min_length), check_traceable(shingler or Shingler())
+    length, plain = check_length(min_length), check_traceable(shingler)
     collections = CutCollections.of(texts, against, ids, against_ids, lose="passages")
     cut = cut_passages(collections, length, plain, rules, options)
     n_against, documents = len(collections.against), collections.documents.copy()

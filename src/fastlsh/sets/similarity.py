@@ -206,7 +206,7 @@ def pair_arrays(pairs: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64
             raise TypeError(f"pairs must be integers, got {array.dtype} of {array.ndim} dimensions")
         if array.size and (int(array.min()) < 0 or int(array.max()) >= n):
             raise IndexError(f"pairs point outside the {n} documents")
-        arrays.append(np.require(array, np.int64, ["C", "A"]))
+        arrays.append(np.array(array, np.int64))  # copies, which no other thread changes
     left, right = arrays
     if len(left) != len(right):
         raise ValueError(f"pairs have {len(left)} left and {len(right)} right documents")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.text._texts import Spans
 from fastlsh.parallel import batches, batches_by_work
 from fastlsh.texts.pieces import CHARACTERS, MOST, Texts
-from fastlsh.texts.shingler import Shingler
+from fastlsh.texts.shingler import Shingler, check_shingler
 from fastlsh.texts.word_units import UnitTexts, unsteady
 
 _STOPS, _WIDE_STOPS, _CLOSING = (
@@ -97,8 +97,9 @@ DECODED = 64
 """Texts that are made strings at a time."""
 
 
-def check_traceable(shingler: Shingler) -> Shingler:
+def check_traceable(shingler: Shingler | None) -> Shingler:
     """Return a shingler whose units can be found in the original text, or raise ValueError."""
+    shingler = check_shingler(shingler)
     if shingler.unit == "token":
         raise ValueError(
             "passages are counted in characters, bytes or words: unit must be 'char', 'byte' or"

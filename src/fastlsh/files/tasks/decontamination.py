@@ -157,14 +157,13 @@ def decontaminate_files(
     _check_work(work, restart, stage, read.limit, output, hits)
     if stage is not None:
         check_stage_memory(memory)
-    kept = None if work is None else os.fspath(work)
     engine = EngineOptions.of("memory" if work is None else "disk", memory, work, restart=restart)
     check_least(engine.memory)
     engine = replace(engine, stage=stage, part=share, on_message=on_message or (lambda _: None))
 
     @contextmanager
     def planned() -> Iterator[Decontamination]:
-        with _readable(paths(inputs), read, kept, engine.memory) as (readable, folder):
+        with _readable(paths(inputs), read, engine.work, engine.memory) as (readable, folder):
             sources = files_to_read(readable, read, mixed=True)
             check_used(read, sources)
             check_content(read, sources)

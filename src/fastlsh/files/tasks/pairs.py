@@ -163,7 +163,7 @@ def near_duplicate_files(
     params, tokens = search_params(threshold, keywords)
     if most is not None and report is None:
         raise ValueError("most= is the number of pairs in a report: give report=")
-    names = (columns,) if isinstance(columns, str) else tuple(dict.fromkeys(columns))
+    names = (columns,) if isinstance(columns, str) else tuple(dict.fromkeys(map(str, columns)))
     written = [None if path is None else paths([path])[0] for path in (output, components, report)]
     shown = MOST if most is None else check_integer(most, "most")
     search = PairSearch(

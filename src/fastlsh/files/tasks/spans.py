@@ -157,7 +157,7 @@ def deduplicate_span_files(
     >>> done.n_removed, done.characters
     (1, 18)
     """
-    plain = check_traceable(Shingler() if shingler is None else shingler)
+    plain = check_traceable(shingler)
     cutting = SpanCutting("span", check_length(min_length), plain)
     rules = made(CutRules.of, keywords)
     if annotate and (rules.join or rules.keep_least):

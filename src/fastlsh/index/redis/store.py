@@ -259,7 +259,7 @@ class RedisStore(Store):
         fields = dict(zip(missing, self._fields("documents", missing), strict=True))
         records: list[bytes] = []
         for number in numbers:
-            record = here.get(number) or fields[number]
+            record = here[number] if number in here else fields[number]
             if record is None:
                 self._lacks(f"document {number}")
             records.append(record)
