@@ -122,22 +122,28 @@ that were found; measured as 28."""
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-def parse_memory(text: int | str) -> int:
-    """Return the bytes that ``4G``, ``300M`` or a number of bytes mean; ValueError otherwise."""
-    if isinstance(text, (bool, float)):
-        raise TypeError(f"memory must be a number of bytes or a text like '4G', got {text!r}")
-    if not isinstance(text, str):
-        return int(text)
-    number, unit = text.strip().upper().removesuffix("B").removesuffix("I"), ""
+def parse_memory(memory: int | str) -> int:
+    """Return the bytes that ``4G``, ``300M`` or a number of bytes mean.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is True, False or a float, or a text that names no amount of memory.
+    """
+    if isinstance(memory, (bool, float)):
+        raise TypeError(f"memory must be a number of bytes or a text like '4G', got {memory!r}")
+    if not isinstance(memory, str):
+        return int(memory)
+    number, unit = memory.strip().upper().removesuffix("B").removesuffix("I"), ""
     if number and number[-1] in UNITS:
         number, unit = number[:-1], number[-1]
     try:
         size = Size(float(number) * UNITS[unit])
     except (ValueError, OverflowError):
         raise ValueError(
-            f"{text!r} is not an amount of memory: write 4G, 300M or a number of bytes"
+            f"{memory!r} is not an amount of memory: write 4G, 300M or a number of bytes"
         ) from None
-    size.text = text.strip()
+    size.text = memory.strip()
     return size
 
 

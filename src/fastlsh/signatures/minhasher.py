@@ -114,8 +114,8 @@ class MinHasher:
             A sequence or iterable of str, bytes (UTF-8) or None (empty); or a column that speaks
             the Arrow PyCapsule protocol.
         out
-            An array to fill instead of a new one: uint32, C-contiguous, (n, num_perm). The texts
-            must be stored elsewhere.
+            An array to fill instead of a new one: uint32, C-contiguous, (n, num_perm). It must not
+            share memory with the texts.
 
         Returns
         -------

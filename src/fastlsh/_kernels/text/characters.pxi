@@ -120,6 +120,7 @@ cdef Py_ssize_t next_characters(Source* s, uint64_t* block, code_unit* tag) noex
             roll_four_keyed(s.plan, text, s, n, block)
         else:
             roll_four(s.plan, text + s.at[0], s.at[1] - s.at[0], s.state, n, block)
+            # Chains that end early have left gaps between them in the block.
             for i in range(1, 4 if n < STEP else 0):
                 memmove(block + i * n, block + i * STEP, n * sizeof(uint64_t))
         for i in range(4):

@@ -321,10 +321,8 @@ class RedisStore(Store):
             return self._fields("buckets", names)
         answer = self._server.ask(QUESTION, "buckets", names)
         self._see(answer[:LOOKED])
-        self._known = {}
-        for number, record in zip(*answer[LOOKED + 1 :], strict=True):
-            if record is not None:  # a document that is removed just now may still be in a bucket
-                self._known[int(number)] = record
+        documents = zip(*answer[LOOKED + 1 :], strict=True)  # no pair if they are not few
+        self._known = {int(number): record for number, record in documents if record is not None}
         buckets: list[bytes | None] = answer[LOOKED]
         return buckets
 
