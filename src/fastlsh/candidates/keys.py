@@ -38,6 +38,11 @@ class RowBlocks:
         """Add rows: equally long arrays."""
         self._blocks.append(columns)
 
+    def take(self) -> KeyColumns:
+        """Take all rows out, as they were added."""
+        blocks, self._blocks = self._blocks, []
+        return _joined_columns(blocks, self._types)
+
     def take_sorted(self) -> KeyColumns:
         """Take all rows out, ascending by the first column.
 
@@ -69,12 +74,11 @@ def _joined_columns(blocks: list[KeyColumns], types: tuple[DTypeLike, ...]) -> K
 
 
 def _sorted(columns: KeyColumns) -> KeyColumns:
-    key, *others = columns
-    if others:
-        order = np.argsort(key)
-        others = [column[order] for column in others]
-    key.sort()
-    return key, *others
+    if len(columns) == 1:
+        columns[0].sort()
+        return columns
+    order = np.argsort(columns[0])
+    return tuple(column[order] for column in columns)
 
 
 def _splitters(blocks: list[KeyColumns], total: int) -> NDArray[Any]:

@@ -192,14 +192,15 @@ def with_copies(
     max_pairs
         Raise TooManyPairsError instead of returning more.
     """
-    code, similarity = pairs.take_sorted()
     copies = np.bincount(first, minlength=len(first))  # of each original, itself included
+    if copies.max(initial=0) <= 1:
+        code, similarity = pairs.take_sorted()
+        return code, similarity
+    code, similarity = pairs.take()
     left, right = split_codes(code)
     between = copies[left] * copies[right]
     inside = 0 if identical is None else int((copies * (copies - 1) // 2).sum())
     total = int(between.sum()) + inside
-    if total == len(code):
-        return code, similarity
     if total > max_pairs:
         largest = int(np.argmax(copies))
         raise TooManyPairsError(
