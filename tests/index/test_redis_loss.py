@@ -161,6 +161,24 @@ def test_a_lost_record(location, client):
         refuses(ValueError, "damaged: it lacks document 5", index.signature, 5)
 
 
+@pytest.mark.parametrize("left", [0, 3, 20])
+def test_a_record_that_is_cut_short(location, client, left):
+    with Index.open(location, 0.7) as index:
+        index.insert_many(range(60), TEXTS)
+        key = "fastlsh:{index}:documents"
+        client.hset(key, "5", client.hget(key, "5")[:left])
+        for ask in (lambda: index.signature(5), lambda: index.query(TEXTS[5])):
+            refuses(ValueError, "damaged: document 5 is cut short", ask)
+
+
+def test_a_bucket_with_a_part_of_a_number(location, client):
+    with Index.open(location, 0.7, num_perm=16, bands=1, rows=16) as index:
+        index.insert("a", TEXTS[0])
+        ((name, numbers),) = client.hgetall("fastlsh:{index}:buckets").items()
+        client.hset("fastlsh:{index}:buckets", name, numbers + b"a")
+        refuses(ValueError, "damaged: a bucket has a part of a number", index.query, TEXTS[0])
+
+
 def test_a_server_that_deletes_keys(tmp_path):
     options = "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"
     with (

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels.candidates import _candidates
-from fastlsh.arguments import check_ordered
+from fastlsh.arguments import check_ordered, values_of
 from fastlsh.arrays import EXACT
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run_batches
 from fastlsh.parameters import SearchParams
@@ -45,7 +45,7 @@ def check_priority(priority: ArrayLike, n: int) -> NDArray[Any]:
         if kind in "iub" or is_whole or (kind == "M" and not isinstance(values, (list, tuple))):
             values = array
         else:
-            values = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+            values = values_of(values)
     parsed = read_priorities(values)
     for index, reason in parsed.unreadable.items():
         raise ValueError(f"priority of document {index}: {reason}")

@@ -30,6 +30,11 @@ def code_of(record: bytes) -> bytes:
     return record[4 : 4 + int.from_bytes(record[:4], "little")]
 
 
+def is_whole(record: bytes, settings: Settings) -> bool:
+    """Whether a record has an id and a signature."""
+    return len(record) >= 4 + max(len(code_of(record)), 1) + 4 * settings.width
+
+
 def name_of(record: bytes) -> Any:
     """Return the id of a record: see `encoded`."""
     code = code_of(record)

@@ -12,7 +12,14 @@ from fastlsh._kernels.common._common import Transaction
 from fastlsh.arrays import unique
 from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.redis.changes import Changes, documents_of, name_of, present_sources, tag_bytes
+from fastlsh.index.redis.changes import (
+    Changes,
+    documents_of,
+    is_whole,
+    name_of,
+    present_sources,
+    tag_bytes,
+)
 from fastlsh.index.redis.server import (
     CHECK,
     CREATE,
@@ -262,6 +269,8 @@ class RedisStore(Store):
             record = here[number] if number in here else fields[number]
             if record is None:
                 self._lacks(f"document {number}")
+            if not is_whole(record, self.settings):
+                raise self._server.damaged(f"document {number} is cut short")
             records.append(record)
         if not self.depth:
             self._known = dict(zip(numbers, records, strict=True))
@@ -288,6 +297,8 @@ class RedisStore(Store):
         for first in range(0, len(tag_codes), TOGETHER):
             buckets = self._buckets(tag_codes[first : first + TOGETHER], room)
             for bucket in buckets:
+                if len(bucket) % 8:
+                    raise self._server.damaged("a bucket has a part of a number")
                 held.append(bucket[:room])
                 if room is not None and len(bucket) > room:
                     complete = min(complete, int.from_bytes(bucket[room - 8 : room], "little"))
