@@ -130,6 +130,20 @@ def test_sessions_send_bundles(client, config):
     assert all(i in index.query(sketch) for i, sketch in enumerate(rows))
 
 
+def test_sessions_side_by_side(client, config):
+    """What a buffer removes and another one inserts happens in the order of the calls."""
+    index, _, rows = filled(config, n=2)
+    with index.deletion_session() as deletions, index.insertion_session() as insertions:
+        deletions.remove(b"key 0")
+        insertions.insert("same bands", rows[0])
+        insertions.insert(b"key 0", rows[0], check_duplication=False)
+    assert set(index.query(rows[0])) >= {b"key 0", "same bands"}
+    refuses(ValueError, "The given key already exists", index.insert, "same bands", rows[1])
+    for key in (b"key 0", b"key 1", "same bands"):
+        index.remove(key)
+    assert client.keys() == []
+
+
 def test_merge_with_an_index_in_memory(config):
     index, model, rows = filled(config, prepickle=False)
     memory = MinHashLSH(num_perm=12, params=(4, 3))
@@ -226,7 +240,7 @@ def test_a_call_needs_few_requests(config, monkeypatch):
             patch.setattr(Pipeline, "execute", counted(Pipeline.execute))
             patch.setattr(Redis, "execute_command", counted(Redis.execute_command))
             for most, call in [
-                (2, lambda index: index.insert("second", rows[0])),
+                (1, lambda index: index.insert("second", rows[0])),
                 (1, lambda index: index.query(rows[0])),
                 (1, lambda index: index.add_to_query_buffer(rows[0])),
                 (0, lambda index: index.collect_query_buffer()),

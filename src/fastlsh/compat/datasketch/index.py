@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from fastlsh._kernels.compat._compat import KeyBuckets
 from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
 from fastlsh.compat.datasketch.params import Sketch, band_key, band_keys, check_length, check_scheme
-from fastlsh.compat.datasketch.redis_storage import drop_emptied, pipeline_of, values_of_each
+from fastlsh.compat.datasketch.redis_storage import (
+    drop_emptied,
+    has_buffered,
+    insert_at_once,
+    on_one_server,
+    pipeline_of,
+    union_of,
+    values_of_each,
+)
 from fastlsh.compat.datasketch.storage import DictListStorage, ordered_storage, unordered_storage
 
 INSERTED, KNOWN, NOT_HERE = 0, 1, 2
@@ -142,30 +150,39 @@ class Storages:
         self, key: Hashable, hashvalues: NDArray[Any], unique: bool = True, buffer: bool = False
     ) -> int:
         """Insert a key; return KNOWN, if `unique`, for one that is there."""
-        if unique and key in self.keys:
-            return KNOWN
-        self.insert_bands(key, self._band_keys(hashvalues, self._b), buffer)
-        return INSERTED
+        return self.insert_bands(key, self._band_keys(hashvalues, self._b), unique, buffer)
 
     def insert_buffered(self, key: Hashable, hashvalues: NDArray[Any], unique: bool) -> int:
         """Insert a key when the buffers are emptied."""
         return self.insert(key, hashvalues, unique, buffer=True)
 
     def insert_bands(
-        self, key: Hashable, keys_of_bands: Collection[Any], buffer: bool = False
-    ) -> None:
-        """Insert a key by the keys of its bands, maybe those of several sketches."""
-        pipe = None if buffer else pipeline_of([self.keys, *self.hashtables])
-        self.keys.insert(key, *keys_of_bands, buffer=buffer, pipe=pipe)
-        for table, one in zip(cycle(self.hashtables), keys_of_bands, strict=False):
-            table.insert(one, key, buffer=buffer, pipe=pipe)
-        if pipe is not None:
-            pipe.execute()
+        self,
+        key: Hashable,
+        keys_of_bands: Collection[Any],
+        unique: bool = False,
+        buffer: bool = False,
+    ) -> int:
+        """Insert a key by the keys of its bands, maybe those of several sketches; see `insert`."""
+        at_once = on_one_server([self.keys, *self.hashtables])
+        if unique and (buffer or not at_once) and key in self.keys:
+            return KNOWN
+        tables = cycle(self.hashtables)
+        if at_once:
+            if buffer and has_buffered(self.hashtables):
+                self.empty_buffers()  # what was removed before
+            is_new = insert_at_once(
+                self.keys, tables, key, keys_of_bands, unique=unique, buffer=buffer
+            )
+            return INSERTED if is_new else KNOWN
+        self.keys.insert(key, *keys_of_bands, buffer=buffer)
+        for table, one in zip(tables, keys_of_bands, strict=False):
+            table.insert(one, key, buffer=buffer)
+        return INSERTED
 
     def query(self, hashvalues: NDArray[Any], bands: int) -> Collection[Any]:
         """Return the keys that share one of the first bands with these minima."""
-        keys_of_bands = self._band_keys(hashvalues, bands)
-        return set().union(*values_of_each(self.hashtables[:bands], keys_of_bands))
+        return union_of(self.hashtables[:bands], self._band_keys(hashvalues, bands))
 
     def remove(self, key: Hashable, buffer: bool = False) -> bool:
         """Remove a key; return whether it was there."""

@@ -10,6 +10,20 @@ from typing import Any
 
 from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
 
+# KEYS: the hash of all keys, and the list of this one; for each of its bands, the hash of all
+# buckets, and the set of one. ARGV: whether the key must be new; the key; the keys of its bands.
+INSERT = """
+if ARGV[1] == '1' and redis.call('HEXISTS', KEYS[1], ARGV[2]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[2], KEYS[2])
+for i = 3, #ARGV do
+    local bucket = 2 * i - 2
+    redis.call('RPUSH', KEYS[2], ARGV[i])
+    redis.call('HSET', KEYS[bucket - 1], ARGV[i], KEYS[bucket])
+    redis.call('SADD', KEYS[bucket], ARGV[2])
+end
+return 1
+"""
+
 
 class RedisListStorage(OrderedStorage):
     """Lists in Redis.
@@ -40,6 +54,7 @@ class RedisListStorage(OrderedStorage):
         self.config = config
         self._name = random_name(11) if name is None else name
         self._redis: Any = redis.Redis(**_read(config["redis"]))
+        self._insert_at_once = self._redis.register_script(INSERT)
         buffering = _read(config.get("redis_buffer", {}))
         self._buffer = self._redis.pipeline(transaction=buffering.get("transaction", True))
         self._buffered = 0
@@ -154,7 +169,7 @@ class RedisListStorage(OrderedStorage):
 
     def __getstate__(self) -> dict[str, Any]:
         # A connection cannot be pickled.
-        connected = ("_redis", "_buffer", "_buffered", "_thinned")
+        connected = ("_redis", "_insert_at_once", "_buffer", "_buffered", "_thinned")
         return {name: value for name, value in self.__dict__.items() if name not in connected}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -186,12 +201,47 @@ class RedisSetStorage(UnorderedStorage, RedisListStorage):
         return redis.scard(key)
 
 
+def on_one_server(storages: Sequence[Any]) -> bool:
+    """Whether storages are in Redis, all on the same server."""
+    return all(
+        isinstance(storage, RedisListStorage) and storage.config == storages[0].config
+        for storage in storages
+    )
+
+
 def pipeline_of(storages: Sequence[Any], *, transaction: bool = True) -> Any | None:
     """Return a pipeline for commands of several storages; None if they are not on one server."""
-    for storage in storages:
-        if not isinstance(storage, RedisListStorage) or storage.config != storages[0].config:
-            return None
-    return storages[0]._redis.pipeline(transaction) if storages else None
+    if not storages or not on_one_server(storages):
+        return None
+    return storages[0]._redis.pipeline(transaction)
+
+
+def has_buffered(storages: Sequence[Any]) -> bool:
+    """Whether one of these storages on a server has commands to be sent."""
+    return any(storage._buffered for storage in storages)
+
+
+def insert_at_once(
+    keys: Any,
+    tables: Iterable[Any],
+    key: Any,
+    keys_of_bands: Iterable[Any],
+    *,
+    unique: bool,
+    buffer: bool,
+) -> bool:
+    """Insert a key and its bands into storages on one server, with one request, maybe buffered.
+
+    Returns False if the key had to be new and is not; a buffered request never does.
+    """
+    names, values = [keys._name, keys.redis_key(key)], [int(unique), key]
+    for table, band in zip(tables, keys_of_bands, strict=False):
+        names += table._name, table.redis_key(band)
+        values.append(band)
+    if not buffer:
+        return bool(keys._insert_at_once(names, values))
+    keys._do(lambda pipe: keys._insert_at_once(names, values, client=pipe), buffer=True)
+    return True
 
 
 def values_of_each(storages: Sequence[Any], keys: Sequence[Hashable]) -> list[Collection[Any]]:
@@ -203,6 +253,15 @@ def values_of_each(storages: Sequence[Any], keys: Sequence[Hashable]) -> list[Co
         storage._get_items(pipe, storage.redis_key(key))
     answers: list[Collection[Any]] = pipe.execute()
     return answers
+
+
+def union_of(storages: Sequence[Any], keys: Sequence[Hashable]) -> Collection[Any]:
+    """Return the values that a key of one of the storages has, each of them once."""
+    if not keys or not on_one_server(storages):
+        return set().union(*(storage.get(key) for storage, key in zip(storages, keys, strict=True)))
+    names = [storage.redis_key(key) for storage, key in zip(storages, keys, strict=True)]
+    values: Collection[Any] = storages[0]._redis.sunion(names)
+    return values
 
 
 def drop_emptied(storages: Sequence[Any]) -> None:
