@@ -244,7 +244,7 @@ def test_a_call_needs_few_requests(config, monkeypatch):
                 (1, lambda index: index.query(rows[0])),
                 (1, lambda index: index.add_to_query_buffer(rows[0])),
                 (0, lambda index: index.collect_query_buffer()),
-                (4, lambda index: index.remove("second")),
+                (2, lambda index: index.remove("second")),
             ]:
                 requests.clear()
                 call(index)

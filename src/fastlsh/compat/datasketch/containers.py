@@ -110,9 +110,9 @@ class UnorderedStorage(Storage):
         """Add one value to a key."""
         self.insert(key, val, buffer=buffer)
 
-    def discard(self, key: Hashable, val: Any, buffer: bool = False, pipe: Any = None) -> None:
+    def discard(self, key: Hashable, val: Any, buffer: bool = False) -> None:
         """Remove one value of a key, and with its last value the key."""
-        self.remove_val(key, val, buffer=buffer, pipe=pipe)
+        self.remove_val(key, val, buffer=buffer)
 
 
 def random_name(length: int) -> bytes:

@@ -14,11 +14,10 @@ from fastlsh._kernels.compat._compat import KeyBuckets
 from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
 from fastlsh.compat.datasketch.params import Sketch, band_key, band_keys, check_length, check_scheme
 from fastlsh.compat.datasketch.redis_storage import (
-    drop_emptied,
-    has_buffered,
-    insert_at_once,
+    INSERT,
+    REMOVE,
+    at_once,
     on_one_server,
-    pipeline_of,
     union_of,
     values_of_each,
 )
@@ -164,15 +163,13 @@ class Storages:
         buffer: bool = False,
     ) -> int:
         """Insert a key by the keys of its bands, maybe those of several sketches; see `insert`."""
-        at_once = on_one_server([self.keys, *self.hashtables])
-        if unique and (buffer or not at_once) and key in self.keys:
+        together = self._on_one_server()
+        if unique and (buffer or not together) and key in self.keys:
             return KNOWN
         tables = cycle(self.hashtables)
-        if at_once:
-            if buffer and has_buffered(self.hashtables):
-                self.empty_buffers()  # what was removed before
-            is_new = insert_at_once(
-                self.keys, tables, key, keys_of_bands, unique=unique, buffer=buffer
+        if together:
+            is_new = at_once(
+                INSERT, self.keys, tables, key, keys_of_bands, unique=unique, buffer=buffer
             )
             return INSERTED if is_new else KNOWN
         self.keys.insert(key, *keys_of_bands, buffer=buffer)
@@ -189,18 +186,19 @@ class Storages:
         keys_of_bands = self.keys.get(key)
         if not keys_of_bands:
             return False
-        pairs: Iterable[tuple[UnorderedStorage, Any]]
-        pairs = zip(cycle(self.hashtables), keys_of_bands, strict=False)
+        tables = cycle(self.hashtables)
+        if self._on_one_server():
+            return at_once(REMOVE, self.keys, tables, key, keys_of_bands, buffer=buffer)
+        pairs: Iterable[tuple[UnorderedStorage, Any]] = zip(tables, keys_of_bands, strict=False)
         if len(keys_of_bands) > self._b:  # several sketches may share a band
             pairs = set(pairs)
-        pipe = None if buffer else pipeline_of([self.keys, *self.hashtables])
         for table, one in pairs:
-            table.discard(one, key, buffer, pipe)
-        self.keys.remove(key, buffer=buffer, pipe=pipe)
-        if pipe is not None:
-            pipe.execute()
-            drop_emptied(self.hashtables)
+            table.discard(one, key, buffer)
+        self.keys.remove(key, buffer=buffer)
         return True
+
+    def _on_one_server(self) -> bool:
+        return on_one_server([self.keys, *self.hashtables])
 
     def remove_buffered(self, key: Hashable) -> bool:
         """Remove a key when the buffers are emptied; return whether it is there."""

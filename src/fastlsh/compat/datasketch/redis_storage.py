@@ -24,6 +24,25 @@ end
 return 1
 """
 
+# KEYS, ARGV: as for INSERT.
+REMOVE = """
+for i = 3, #ARGV do
+    local bucket = 2 * i - 2
+    redis.call('SREM', KEYS[bucket], ARGV[2])
+    if redis.call('EXISTS', KEYS[bucket]) == 0 then
+        redis.call('HDEL', KEYS[bucket - 1], ARGV[i])
+    end
+end
+redis.call('DEL', KEYS[2])
+return redis.call('HDEL', KEYS[1], ARGV[2])
+"""
+
+# KEYS: the hash of all keys, and the values of one. ARGV: this key.
+FORGET = """
+if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('HDEL', KEYS[1], ARGV[1]) end
+"""
+SCRIPTS = INSERT, REMOVE, FORGET
+
 
 class RedisListStorage(OrderedStorage):
     """Lists in Redis.
@@ -54,11 +73,10 @@ class RedisListStorage(OrderedStorage):
         self.config = config
         self._name = random_name(11) if name is None else name
         self._redis: Any = redis.Redis(**_read(config["redis"]))
-        self._insert_at_once = self._redis.register_script(INSERT)
+        self._scripts = {text: self._redis.register_script(text) for text in SCRIPTS}
         buffering = _read(config.get("redis_buffer", {}))
         self._buffer = self._redis.pipeline(transaction=buffering.get("transaction", True))
         self._buffered = 0
-        self._thinned: set[Hashable] = set()  # keys that lost a value in the buffer
 
     def redis_key(self, key: Hashable) -> bytes:
         """Return the key in Redis of a key's values."""
@@ -105,12 +123,14 @@ class RedisListStorage(OrderedStorage):
 
         self._do(commands, **kwargs)
 
-    def remove_val(self, key: Hashable, val: Any, **kwargs: Any) -> None:
+    def remove_val(self, key: Any, val: Any, **kwargs: Any) -> None:
         """Remove one value of a key, and with the last one the key."""
-        self._thinned.add(key)
-        self._do(lambda pipe: self._remove_item(pipe, self.redis_key(key), val), **kwargs)
-        if not kwargs.get("buffer") and kwargs.get("pipe") is None:
-            drop_emptied([self])
+
+        def commands(pipe: Any) -> None:
+            self._remove_item(pipe, self.redis_key(key), val)
+            self._scripts[FORGET]([self._name, self.redis_key(key)], [key], client=pipe)
+
+        self._do(commands, **kwargs)
 
     def size(self) -> int:
         """Return the number of keys."""
@@ -129,16 +149,13 @@ class RedisListStorage(OrderedStorage):
         """Send the buffered commands."""
         self._buffer.execute()
         self._buffered = 0
-        drop_emptied([self])
 
-    def _do(self, commands: Callable[[Any], None], buffer: bool = False, pipe: Any = None) -> None:
+    def _do(self, commands: Callable[[Any], None], buffer: bool = False) -> None:
         if buffer:
             commands(self._buffer)
             self._buffered += 1
             if self._buffered >= self.buffer_size:
                 self.empty_buffer()
-        elif pipe is not None:  # the caller sends it
-            commands(pipe)
         else:
             pipe = self._redis.pipeline()
             commands(pipe)
@@ -169,7 +186,7 @@ class RedisListStorage(OrderedStorage):
 
     def __getstate__(self) -> dict[str, Any]:
         # A connection cannot be pickled.
-        connected = ("_redis", "_insert_at_once", "_buffer", "_buffered", "_thinned")
+        connected = ("_redis", "_scripts", "_buffer", "_buffered")
         return {name: value for name, value in self.__dict__.items() if name not in connected}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -209,46 +226,53 @@ def on_one_server(storages: Sequence[Any]) -> bool:
     )
 
 
-def pipeline_of(storages: Sequence[Any], *, transaction: bool = True) -> Any | None:
-    """Return a pipeline for commands of several storages; None if they are not on one server."""
-    if not storages or not on_one_server(storages):
-        return None
-    return storages[0]._redis.pipeline(transaction)
-
-
-def has_buffered(storages: Sequence[Any]) -> bool:
-    """Whether one of these storages on a server has commands to be sent."""
-    return any(storage._buffered for storage in storages)
-
-
-def insert_at_once(
+def at_once(
+    script: str,
     keys: Any,
     tables: Iterable[Any],
     key: Any,
-    keys_of_bands: Iterable[Any],
+    bands: Iterable[Any],
     *,
-    unique: bool,
-    buffer: bool,
+    unique: bool = False,
+    buffer: bool = False,
 ) -> bool:
-    """Insert a key and its bands into storages on one server, with one request, maybe buffered.
+    """Insert or remove a key in all storages of a server, with one request, maybe buffered.
 
-    Returns False if the key had to be new and is not; a buffered request never does.
+    Parameters
+    ----------
+    script
+        INSERT or REMOVE.
+    keys, tables
+        The storage of the keys; and that of each band, from the first one on again if there are
+        more bands.
+    key, bands
+        A key, and the keys of its bands.
+    unique
+        Whether a key that is inserted must be new.
+    buffer
+        Send the request with others; the answer is then not known.
+
+    Returns
+    -------
+    bool
+        False if the key was there and had to be new, or was to be removed and was not there.
     """
     names, values = [keys._name, keys.redis_key(key)], [int(unique), key]
-    for table, band in zip(tables, keys_of_bands, strict=False):
+    for table, band in zip(tables, bands, strict=False):
         names += table._name, table.redis_key(band)
         values.append(band)
+    run = keys._scripts[script]
     if not buffer:
-        return bool(keys._insert_at_once(names, values))
-    keys._do(lambda pipe: keys._insert_at_once(names, values, client=pipe), buffer=True)
+        return bool(run(names, values))
+    keys._do(lambda pipe: run(names, values, client=pipe), buffer=True)
     return True
 
 
 def values_of_each(storages: Sequence[Any], keys: Sequence[Hashable]) -> list[Collection[Any]]:
     """Return the values of a key of each storage, with one request to a server that has all."""
-    pipe = pipeline_of(storages, transaction=False)
-    if pipe is None:
+    if not storages or not on_one_server(storages):
         return [storage.get(key) for storage, key in zip(storages, keys, strict=True)]
+    pipe = storages[0]._redis.pipeline(transaction=False)
     for storage, key in zip(storages, keys, strict=True):
         storage._get_items(pipe, storage.redis_key(key))
     answers: list[Collection[Any]] = pipe.execute()
@@ -256,27 +280,12 @@ def values_of_each(storages: Sequence[Any], keys: Sequence[Hashable]) -> list[Co
 
 
 def union_of(storages: Sequence[Any], keys: Sequence[Hashable]) -> Collection[Any]:
-    """Return the values that a key of one of the storages has, each of them once."""
-    if not keys or not on_one_server(storages):
-        return set().union(*(storage.get(key) for storage, key in zip(storages, keys, strict=True)))
+    """Return the values that a key has in one of the storages, each of them once."""
+    if not storages or not on_one_server(storages):
+        return set().union(*values_of_each(storages, keys))
     names = [storage.redis_key(key) for storage, key in zip(storages, keys, strict=True)]
     values: Collection[Any] = storages[0]._redis.sunion(names)
     return values
-
-
-def drop_emptied(storages: Sequence[Any]) -> None:
-    """Forget the keys that have lost their last value: two requests for storages on one server."""
-    thinned = [(storage, key) for storage in storages for key in [*storage._thinned]]
-    if not thinned:
-        return
-    pipe = storages[0]._redis.pipeline()
-    for storage, key in thinned:
-        storage._thinned.discard(key)
-        pipe.exists(storage.redis_key(key))
-    for (storage, key), is_left in zip(thinned, pipe.execute(), strict=True):
-        if not is_left:
-            pipe.hdel(storage._name, key)
-    pipe.execute()
 
 
 def _read(config: dict[str, Any]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class DictSetStorage(UnorderedStorage, DictListStorage):
         """Add values to a key."""
         self._dict[key].update(vals)
 
-    def discard(self, key: Hashable, val: Any, buffer: bool = False, pipe: Any = None) -> None:
+    def discard(self, key: Hashable, val: Any, buffer: bool = False) -> None:
         """Remove one value of a key, and with its last value the key."""
         values = self._dict[key]
         values.remove(val)
