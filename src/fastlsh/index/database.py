@@ -7,15 +7,14 @@ has to find these, and the same tables as in memory decide, with the same answer
 import sys
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
-from fastlsh.index.deciding import FIRST, GROWTH, deciding_documents
-from fastlsh.index.documents import IndexDocuments, joined_documents
+from fastlsh.index.deciding import FIRST, GROWTH, Deciding, deciding_documents, joined_deciding
+from fastlsh.index.documents import IndexDocuments
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.settings import Bools, Float64s, Int64s, check_ids_for_database
 from fastlsh.index.store import ALL, FORKED, Batch, Store, T, retry_until_consistent
@@ -94,12 +93,11 @@ class DatabaseBackend(Backend):
         return self._names(iteration)
 
     def _names(self, iteration: "_Iteration") -> Iterator[Any]:
-        def names_after(store: Store) -> dict[int, Any]:
-            numbers = store.after(iteration.number, COMPARED)
-            return dict(zip(numbers.tolist(), store.take(numbers), strict=True))
+        def ids_after(store: Store) -> dict[int, Any]:
+            return store.ids_after(iteration.number, COMPARED)
 
         while iteration.number + 1 < iteration.end:
-            yield from iteration.next(self._asked(names_after))
+            yield from iteration.next(self._asked(ids_after))
 
     def _write(self, gone: Mapping[Any, int], batch: Batch) -> None:
         """Make changes, before which documents are removed: their numbers by their ids."""
@@ -111,9 +109,7 @@ class DatabaseBackend(Backend):
         """Return documents: see `Backend`."""
 
         def fetch(store: Store) -> tuple[list[Any], IndexDocuments]:
-            entries = sorted(store.find(names).items(), key=itemgetter(1))
-            numbers = np.array([number for _, number in entries], np.int64)
-            return [name for name, _ in entries], store.fetch(numbers)
+            return store.fetch(np.array(sorted(store.find(names).values()), np.int64))
 
         return self._asked(fetch)
 
@@ -124,22 +120,20 @@ class DatabaseBackend(Backend):
         starts from the beginning.
         """
         with self.store.reading():
-            for numbers in self.store.number_blocks(COMPARED):
-                yield self.store.take(numbers), self.store.fetch(numbers)
+            for ids in self.store.id_blocks(COMPARED):
+                yield self.store.fetch(np.array([*ids], np.int64))
 
     def candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
         """Return the ids and documents that decide which new documents are kept: see `Backend`."""
 
         def decide(store: Store) -> tuple[list[Any], IndexDocuments]:
-            number_blocks = [np.empty(0, np.int64)]
-            parts = [store.fetch(number_blocks[0])]
+            blocks = [Deciding.of(store, np.empty(0, np.int64))]
             for first, last in batches(documents.n, ASKED):
-                part = deciding_documents(store, documents.part(first, last), COMPARED)
-                assert part is not None
-                number_blocks.append(part[0])
-                parts.append(part[1])
-            numbers, positions = np.unique(np.concatenate(number_blocks), return_index=True)
-            return store.take(numbers), joined_documents(parts).take(positions)
+                block = deciding_documents(store, documents.part(first, last), COMPARED)
+                assert block is not None
+                blocks.append(block)
+            _, names, deciding = joined_deciding(blocks)
+            return names, deciding
 
         return self._asked(decide)
 
@@ -147,20 +141,21 @@ class DatabaseBackend(Backend):
         """Find the documents that are similar to each given one: see `Backend`."""
 
         def answers(store: Store) -> tuple[list[Any], Float64s, Int64s]:
+            names: list[Any] = []
             blocks, counts = [np.empty((0, 2))], [np.empty(0, np.int64)]
             for first, last in batches(documents.n, ASKED):
                 part = documents if last - first == documents.n else documents.part(first, last)
-                best, count = self._answer(part, limit)
+                part_names, best, count = self._answer(part, limit)
+                names += part_names
                 blocks.append(best)
                 counts.append(count)
-            everything = np.concatenate(blocks)
-            names = store.take(everything[:, 1].astype(np.int64))
-            return names, everything, np.concatenate(counts)
+            return names, np.concatenate(blocks), np.concatenate(counts)
 
         return self._asked(answers)
 
-    def _answer(self, documents: IndexDocuments, limit: int) -> tuple[Float64s, Int64s]:
+    def _answer(self, documents: IndexDocuments, limit: int) -> tuple[list[Any], Float64s, Int64s]:
         """Return the answers to some documents. With a limit, no more is read than is needed."""
+        names: list[Any] = []
         blocks, whose = [np.empty((0, 2))], [np.empty(0, np.int64)]
         asked, equal = np.arange(documents.n), np.zeros(documents.n, np.int64)
         before, size = -1, COMPARED
@@ -172,7 +167,8 @@ class DatabaseBackend(Backend):
             numbers = numbers[(numbers > before) & (numbers <= complete)]
             while len(numbers) and len(asked):
                 remaining = documents if len(asked) == documents.n else documents.take(asked)
-                part, counts = self._compared(remaining, numbers[:size], limit)
+                part_names, part, counts = self._compared(remaining, numbers[:size], limit)
+                names += part_names
                 of = np.repeat(asked, counts)
                 blocks.append(part)
                 whose.append(of)
@@ -189,22 +185,22 @@ class DatabaseBackend(Backend):
             start = np.repeat(np.cumsum(counts) - counts, counts)
             order = order[np.arange(len(order)) - start < limit]
             everything = everything[order]
+            names = [names[position] for position in order.tolist()]
             counts = np.minimum(counts, limit)
-        return everything, counts
+        return names, everything, counts
 
     def _compared(
         self, documents: IndexDocuments, numbers: Int64s, limit: int
-    ) -> tuple[Float64s, Int64s]:
+    ) -> tuple[list[Any], Float64s, Int64s]:
         """Return the answers among some documents of the database."""
-        part, counts = self._tables(self.store.fetch(numbers)).query(documents, limit)
-        if len(part):
-            part[:, 1] = numbers[part[:, 1].astype(np.int64)]
-        return part, counts
+        names, answers, counts = self._tables(*self.store.fetch(numbers)).answer(documents, limit)
+        answers[:, 1] = numbers[answers[:, 1].astype(np.int64)]
+        return names, answers, counts
 
-    def _tables(self, documents: IndexDocuments, names: list[Any] | None = None) -> Memory:
-        """Return tables in memory with some documents; their ids are numbers from 0 by default."""
+    def _tables(self, names: list[Any], documents: IndexDocuments) -> Memory:
+        """Return tables in memory with some documents."""
         tables = Memory(self.settings)
-        tables.insert(list(range(documents.n)) if names is None else names, documents, {})
+        tables.insert(names, documents, {})
         return tables
 
     def add(self, names: list[Any], documents: IndexDocuments, on_known: str) -> None:
@@ -239,8 +235,7 @@ class DatabaseBackend(Backend):
                 if deciding is None:
                     size = (last - first) // 2
                     continue
-                known = self.store.take(deciding[0]) if with_matches else None
-                tables = self._tables(deciding[1], known)
+                tables = self._tables(deciding.names, deciding.documents)
                 fresh[first:last], block_matches = tables.insert_unique(
                     names[first:last], block, max_candidates, with_matches
                 )

@@ -6,6 +6,8 @@ copy of a new document is found wherever it is. A database finds the same docume
 reading large buckets to the end: it reads more of a bucket until 65 of its documents differ.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from fastlsh._kernels.candidates._candidates import REMEMBERED
@@ -23,10 +25,38 @@ GROWTH = 8
 HALF = np.uint64(32)
 
 
+class Deciding(NamedTuple):
+    """Documents that decide which new documents are kept."""
+
+    numbers: Int64s
+    """Ascending."""
+    names: list[Any]
+    """Their ids."""
+    documents: IndexDocuments
+
+    @classmethod
+    def of(cls, store: Store, numbers: Int64s) -> "Deciding":
+        """Read documents, whose numbers ascend."""
+        return cls(numbers, *store.fetch(numbers))
+
+    def take(self, chosen: Int64s) -> "Deciding":
+        """Return some of the documents, in the order of `chosen`."""
+        names = [self.names[position] for position in chosen.tolist()]
+        return Deciding(self.numbers[chosen], names, self.documents.take(chosen))
+
+
+def joined_deciding(blocks: list[Deciding]) -> Deciding:
+    """Return the documents of at least one block, each once, in the order of their numbers."""
+    numbers = np.concatenate([block.numbers for block in blocks])
+    names = [name for block in blocks for name in block.names]
+    documents = joined_documents([block.documents for block in blocks])
+    return Deciding(numbers, names, documents).take(np.unique(numbers, return_index=True)[1])
+
+
 def deciding_documents(
     store: Store, documents: IndexDocuments, fetched: int, room: int | None = None
-) -> tuple[Int64s, IndexDocuments] | None:
-    """Return the documents that decide which new documents are kept, and their numbers, ascending.
+) -> Deciding | None:
+    """Return the documents that decide which new documents are kept.
 
     Parameters
     ----------
@@ -43,7 +73,7 @@ def deciding_documents(
     if room is not None and len(numbers) > room and documents.n > 1:
         return None
     if complete == ALL:
-        return numbers, store.fetch(numbers)
+        return Deciding.of(store, numbers)
     examined = _Examined(store, documents, fetched)
     asked, max_entries = np.arange(documents.n), FIRST
     while True:
@@ -56,7 +86,7 @@ def deciding_documents(
         max_entries *= GROWTH
         numbers, complete = store.gather(documents.signatures[asked], max_entries)
     examined.add_copies()
-    return examined.result()
+    return joined_deciding(examined.blocks)
 
 
 class _Examined:
@@ -77,16 +107,17 @@ class _Examined:
         self._is_first = np.empty(0, np.bool_)
         """Whether a document is not a copy of an earlier document."""
         self._texts: set[bytes] = set()
-        self._parts: list[tuple[Int64s, IndexDocuments]] = []
+        self.blocks: list[Deciding] = []
+        """The documents without copies, in no order."""
 
     def add(self, numbers: Int64s) -> None:
         """Examine documents, in ascending order: an original before its copies."""
         numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
         for start, stop in batches(len(numbers), self._fetched):
-            block = numbers[start:stop]
-            self._add(block, self._store.fetch(block))
+            self._add(Deciding.of(self._store, numbers[start:stop]))
 
-    def _add(self, numbers: Int64s, documents: IndexDocuments) -> None:
+    def _add(self, block: Deciding) -> None:
+        numbers, _, documents = block
         is_first = np.ones(len(numbers), np.bool_)
         if self._documents.contents is not None:
             for position, text in enumerate(map(bytes, documents.content_bytes())):
@@ -98,8 +129,7 @@ class _Examined:
         keys = self._settings.keys(documents.signatures, asked=False, threads=threads)
         self._held = np.concatenate([self._held, keys], axis=1)[:, order]
         self._is_first = np.concatenate([self._is_first, is_first])[order]
-        chosen = np.flatnonzero(is_first)
-        self._parts.append((numbers[chosen], documents.take(chosen)))
+        self.blocks.append(block.take(np.flatnonzero(is_first)))
 
     def undecided(self, asked: Int64s, max_entries: int) -> Bools:
         """Return the new documents for which more entries of a bucket must be read.
@@ -142,17 +172,8 @@ class _Examined:
             numbers = np.intersect1d(numbers, others, assume_unique=True)
         numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
         for start, stop in batches(len(numbers), self._fetched):
-            documents = self._store.fetch(numbers[start:stop])
-            for position, other in enumerate(map(bytes, documents.content_bytes())):
+            block = Deciding.of(self._store, numbers[start:stop])
+            for position, other in enumerate(map(bytes, block.documents.content_bytes())):
                 if other == text:
-                    chosen = np.array([position])
-                    self._add(numbers[start:stop][chosen], documents.take(chosen))
+                    self._add(block.take(np.array([position])))
                     return
-
-    def result(self) -> tuple[Int64s, IndexDocuments]:
-        """Return the numbers and documents, without copies."""
-        numbers = np.concatenate([numbers for numbers, _ in self._parts])
-        order = np.argsort(numbers)
-        return numbers[order], joined_documents([documents for _, documents in self._parts]).take(
-            order
-        )

@@ -181,24 +181,15 @@ class Store(Protocol):
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
 
-    def take(self, numbers: Int64s) -> list[Any]:
-        """Return the ids of some documents."""
-        distinct = unique(numbers)
-        names = dict(zip(distinct.tolist(), self.names(distinct), strict=True))
-        return [names[number] for number in numbers.tolist()]
+    def ids_after(self, number: int, count: int) -> dict[int, Any]:
+        """Return the ids of the next documents after this one, by their numbers, which ascend."""
 
-    def names(self, numbers: Int64s) -> Iterable[Any]:
-        """Return the ids of different documents, whose numbers ascend."""
-
-    def after(self, number: int, count: int) -> Int64s:
-        """Return the numbers of the next documents after this one, ascending."""
-
-    def number_blocks(self, size: int) -> Iterator[Int64s]:
-        """Yield the numbers of all documents, ascending."""
-        numbers = self.after(-1, size)
-        while len(numbers):
-            yield numbers
-            numbers = self.after(int(numbers[-1]), size)
+    def id_blocks(self, size: int) -> Iterator[dict[int, Any]]:
+        """Yield the ids of all documents, by their numbers, which ascend."""
+        ids = self.ids_after(-1, size)
+        while ids:
+            yield ids
+            ids = self.ids_after(max(ids), size)
 
     def gather(
         self, signatures: UInt32s, max_entries: int | None, band: int | None = None
@@ -218,8 +209,11 @@ class Store(Protocol):
     def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
         """Return the documents with these tags that are not among the recent ones: see `gather`."""
 
-    def fetch(self, numbers: Int64s) -> IndexDocuments:
-        """Return documents that `gather` or `after` named in the same state."""
+    def fetch(self, numbers: Int64s) -> tuple[list[Any], IndexDocuments]:
+        """Return the ids and the documents of different numbers, which ascend.
+
+        All of them were named by `gather`, `find` or `ids_after` in the same state.
+        """
 
     def write(self, batch: Batch) -> None:
         """Make changes, in a transaction; KeyError if an id exists, or is given twice."""

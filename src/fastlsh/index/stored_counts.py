@@ -163,10 +163,10 @@ def _read_all(store: Store) -> dict[str, Any]:
     with store.reading():
         what = counted_of(store) or Counted()
         sums: list[list[Any]] = [[] for _ in what.columns]
-        for numbers in store.number_blocks(TOGETHER):
-            ids += store.take(numbers)
-            old = store.counts(numbers.tolist())
-            for number in numbers.tolist():
+        for names in store.id_blocks(TOGETHER):
+            ids += names.values()
+            old = store.counts([*names])
+            for number in names:
                 count, seen, its_sums = checked_count(store, old.get(number), what)
                 documents.append(count)
                 sources.append(seen)

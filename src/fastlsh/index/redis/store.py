@@ -256,10 +256,6 @@ class RedisStore(Store):
         numbers_by_name = {name: number for name, number in held.items() if number not in deleted}
         return numbers_by_name | {name: added[name] for name in asked if name in added}
 
-    def names(self, numbers: Int64s) -> Iterable[Any]:
-        """Return the ids of different documents."""
-        return map(name_of, self._records(numbers.tolist()))
-
     def _records(self, numbers: Sequence[int]) -> list[bytes]:
         here = self._collected.added if self.depth else self._known
         missing = [number for number in numbers if number not in here]
@@ -276,8 +272,8 @@ class RedisStore(Store):
             self._known = dict(zip(numbers, records, strict=True))
         return records
 
-    def after(self, number: int, count: int) -> Int64s:
-        """Return the numbers of the next documents after this one, ascending."""
+    def ids_after(self, number: int, count: int) -> dict[int, Any]:
+        """Return the ids of the next documents after this one, by their numbers."""
         numbers: list[int] = []
         while number + 1 < self.state.upcoming and len(numbers) < count:
             stop = min(number + 1 + SCANNED, self.state.upcoming)
@@ -286,7 +282,8 @@ class RedisStore(Store):
             present.update(added for added in self._collected.added if number < added < stop)
             numbers += sorted(present - set(self._collected.deleted))
             number = stop - 1
-        return np.array(numbers[:count], np.int64)
+        numbers = numbers[:count]
+        return dict(zip(numbers, map(name_of, self._records(numbers)), strict=True))
 
     def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
         """Return the documents of the server with these tags: see `Store`."""
@@ -343,9 +340,10 @@ class RedisStore(Store):
             raise self._server.damaged(f"it lacks {what}")
         raise ChangedError
 
-    def fetch(self, numbers: Int64s) -> IndexDocuments:
-        """Return documents, all of which must exist."""
-        return documents_of(self._records(numbers.tolist()), self.settings)
+    def fetch(self, numbers: Int64s) -> tuple[list[Any], IndexDocuments]:
+        """Return the ids and the documents of numbers, all of which must exist."""
+        records = self._records(numbers.tolist())
+        return list(map(name_of, records)), documents_of(records, self.settings)
 
     # ---- changes
 

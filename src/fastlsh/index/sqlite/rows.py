@@ -58,16 +58,14 @@ def numbers_of_ids(sql: sqlite3.Connection, ids: list[Any]) -> dict[Any, int]:
     return numbers_by_id
 
 
-def documents_of(
-    sql: sqlite3.Connection, numbers: Int64s, columns: str, *parts: int
-) -> list[tuple[Any, ...]]:
-    """Return these columns of different documents, whose numbers ascend; the parts are checked."""
-    statement = f"SELECT number, seal, {columns} FROM documents WHERE number IN"
+def documents_of(sql: sqlite3.Connection, numbers: Int64s) -> list[tuple[Any, ...]]:
+    """Return id, signature and content of different documents, whose numbers ascend."""
+    statement = "SELECT number, seal, id, signature, content FROM documents WHERE number IN"
     blocks = selected(sql, statement, numbers.tolist(), " ORDER BY number")
     rows = list(chain.from_iterable(blocks))
     if len(rows) < len(numbers):
         refuse("it lacks documents")
-    check_documents(rows, *parts)
+    check_documents(rows, NAME, SIGNATURE, CONTENT)
     return [row[2:] for row in rows]
 
 

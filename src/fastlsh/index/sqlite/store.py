@@ -185,25 +185,23 @@ class SqliteStore(Store):
         """Return the numbers of those ids that have a document."""
         return rows.numbers_of_ids(self._sql, ids_in_database(names))
 
-    def names(self, numbers: Int64s) -> Iterable[Any]:
-        """Return the ids of different documents."""
-        return [name for (name,) in rows.documents_of(self._sql, numbers, "id", rows.NAME)]
-
-    def after(self, number: int, count: int) -> Int64s:
-        """Return the numbers of the next documents after this one, ascending."""
+    def ids_after(self, number: int, count: int) -> dict[int, Any]:
+        """Return the ids of the next documents after this one, by their numbers."""
         following = self._sql.execute(
-            "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?", (number, count)
+            "SELECT number, seal, id FROM documents WHERE number > ? ORDER BY number LIMIT ?",
+            (number, count),
         ).fetchall()
-        return np.array(rows.numbers_of([next_number for (next_number,) in following]), np.int64)
+        numbers = rows.check_documents(following, rows.NAME)
+        return dict(zip(numbers, (row[2] for row in following), strict=True))
 
     def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
         """Return the documents with these tags that are in runs: see `Store`."""
         return self._levels.postings(self._sql, tags, max_entries)
 
-    def fetch(self, numbers: Int64s) -> IndexDocuments:
-        """Return documents, all of which must exist."""
-        columns, parts = "signature, content", (rows.SIGNATURE, rows.CONTENT)
-        return self._records.decoded(rows.documents_of(self._sql, numbers, columns, *parts))
+    def fetch(self, numbers: Int64s) -> tuple[list[Any], IndexDocuments]:
+        """Return the ids and the documents of numbers, all of which must exist."""
+        held = rows.documents_of(self._sql, numbers)
+        return [row[0] for row in held], self._records.decoded([row[1:] for row in held])
 
     # ---- changes
 
