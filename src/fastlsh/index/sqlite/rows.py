@@ -103,18 +103,15 @@ def selected(
 
 def check_documents(rows: Sequence[Any], *parts: int) -> list[int]:
     """Return the numbers of rows (number, seal, part, ...); refuse those with other checksums."""
-    numbers, seals = numbers_of([row[0] for row in rows]), [row[1] for row in rows]
-    for position, part in enumerate(parts, 2):
-        values = [row[position] for row in rows]
-        try:
-            codes = map(encoded, values) if part == NAME else values
-            checksums = [crc32(code, number) for code, number in zip(codes, numbers, strict=True)]
-            expected = np.array(seals, np.int64) >> part & MASK
-        except (TypeError, OverflowError):  # an empty field, or a text
-            refuse("a row of a document has another type")
-        wrong = np.flatnonzero(np.array(checksums, np.uint32) >> DROPPED != expected)
-        if len(wrong):
-            refuse(f"document {numbers[wrong[0]]} differs from its checksum")
+    numbers = numbers_of([row[0] for row in rows])
+    try:
+        for position, part in enumerate(parts, 2):
+            for row in rows:
+                code = encoded(row[position]) if part == NAME else row[position]
+                if crc32(code, row[0]) >> DROPPED != row[1] >> part & MASK:
+                    refuse(f"document {row[0]} differs from its checksum")
+    except TypeError:  # an empty field, or a text
+        refuse("a row of a document has another type")
     return numbers
 
 
