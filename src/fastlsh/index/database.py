@@ -156,7 +156,8 @@ class DatabaseBackend(Backend):
     def _answer(self, documents: IndexDocuments, limit: int) -> tuple[list[Any], Float64s, Int64s]:
         """Return the answers to some documents. With a limit, no more is read than is needed."""
         names: list[Any] = []
-        blocks, whose = [np.empty((0, 2))], [np.empty(0, np.int64)]
+        blocks: list[Float64s] = []
+        whose: list[Int64s] = []
         asked, equal = np.arange(documents.n), np.zeros(documents.n, np.int64)
         before, size = -1, COMPARED
         max_entries: int | None = None
@@ -164,6 +165,8 @@ class DatabaseBackend(Backend):
             max_entries, size = FIRST, min(FIRST * documents.n, COMPARED)
         while len(asked):
             numbers, complete = self.store.gather(documents.signatures[asked], max_entries)
+            if not blocks and complete == ALL and 0 < len(numbers) <= size:
+                return self._compared(documents, numbers, limit)  # nearly every question ends here
             numbers = numbers[(numbers > before) & (numbers <= complete)]
             while len(numbers) and len(asked):
                 remaining = documents if len(asked) == documents.n else documents.take(asked)
@@ -178,9 +181,11 @@ class DatabaseBackend(Backend):
             if complete == ALL:
                 break
             before, max_entries = complete, None
+        if not blocks:
+            return [], np.empty((0, 2)), np.zeros(documents.n, np.int64)
         everything, of = np.concatenate(blocks), np.concatenate(whose)
         counts = np.bincount(of, minlength=documents.n)
-        if len(blocks) > 2:
+        if len(blocks) > 1:
             order = np.lexsort((everything[:, 1], -everything[:, 0], of))
             start = np.repeat(np.cumsum(counts) - counts, counts)
             order = order[np.arange(len(order)) - start < limit]

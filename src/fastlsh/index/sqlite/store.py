@@ -8,13 +8,13 @@ import numpy as np
 
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.index.documents import IndexDocuments
-from fastlsh.index.in_memory import Memory
-from fastlsh.index.settings import Int64s, UInt32s, UInt64s, ids_in_database
+from fastlsh.index.in_memory import NOBODY, Memory
+from fastlsh.index.settings import Int64s, UInt32s, ids_in_database
 from fastlsh.index.sqlite import rows
 from fastlsh.index.sqlite.connection import Connection, is_of_sqlite, named_error, named_errors
 from fastlsh.index.sqlite.records import FULL, Records
 from fastlsh.index.sqlite.runs import Levels, entries_of
-from fastlsh.index.store import Batch, Count, Sources, State, Store
+from fastlsh.index.store import ALL, Batch, Count, Sources, State, Store, asked_tags
 
 RECENT = 1 << 13
 """Recent documents that are in no run yet: each process links them in memory."""
@@ -194,8 +194,13 @@ class SqliteStore(Store):
         numbers = rows.check_documents(following, rows.NAME)
         return dict(zip(numbers, (row[2] for row in following), strict=True))
 
-    def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
-        """Return the documents with these tags that are in runs: see `Store`."""
+    def postings(
+        self, signatures: UInt32s, max_entries: int | None, band: int | None
+    ) -> tuple[Int64s, int]:
+        """Return the documents that are in runs: see `Store`."""
+        if not self._levels.runs:
+            return NOBODY, ALL
+        tags = asked_tags(self.settings, signatures, band)
         return self._levels.postings(self._sql, tags, max_entries)
 
     def fetch(self, numbers: Int64s) -> tuple[list[Any], IndexDocuments]:
