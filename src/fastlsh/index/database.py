@@ -141,11 +141,12 @@ class DatabaseBackend(Backend):
         """Find the documents that are similar to each given one: see `Backend`."""
 
         def answers(store: Store) -> tuple[list[Any], Float64s, Int64s]:
+            if documents.n <= ASKED:
+                return self._answer(documents, limit)
             names: list[Any] = []
-            blocks, counts = [np.empty((0, 2))], [np.empty(0, np.int64)]
+            blocks, counts = list[Float64s](), list[Int64s]()
             for first, last in batches(documents.n, ASKED):
-                part = documents if last - first == documents.n else documents.part(first, last)
-                part_names, best, count = self._answer(part, limit)
+                part_names, best, count = self._answer(documents.part(first, last), limit)
                 names += part_names
                 blocks.append(best)
                 counts.append(count)

@@ -180,6 +180,8 @@ def check_ids_for_database(names: list[Any]) -> None:
     kinds = set(map(type, names))
     if kinds == {str} and not _has_surrogate("".join(names)):
         return
+    if kinds == {int} and min(names) in INT64 and max(names) in INT64:
+        return
     for position, name in enumerate(names):
         if reason := refusal_of_id(name):
             raise TypeError(f"{reason}: number {position}")
@@ -214,5 +216,5 @@ def _has_surrogate(name: str) -> bool:
 def encoded(name: Any) -> bytes:
     """Return an id as bytes, with its type before them."""
     if isinstance(name, int):
-        return b"i" + str(name).encode()
+        return b"i%d" % name
     return b"s" + name.encode() if isinstance(name, str) else b"b" + name
