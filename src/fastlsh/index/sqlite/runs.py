@@ -76,7 +76,7 @@ def _entries_of(row: tuple[int, bytes, int]) -> tuple[int, UInt64s]:
     page, entries, checksum = row
     if type(entries) is not bytes or crc32(entries, page & 0xFFFFFFFF) != checksum:
         rows.refuse(f"page {page} differs from its checksum")
-    return page, _unpacked(entries) if len(entries) % 8 else rows.words_of(entries)
+    return page, _unpacked(entries) if len(entries) % 8 else np.frombuffer(entries, "<u8")
 
 
 def _packed(entries: UInt64s) -> bytes:
@@ -121,10 +121,12 @@ def read_run(row: tuple[int, int, int, bytes, bytes, int], bands: int) -> TagRun
 
 
 def merged_band(
-    connection: sqlite3.Connection, runs: list[TagRun], band: int, removed: UInt64s
+    connection: sqlite3.Connection, runs: list[TagRun], band: int, newest: UInt64s, removed: UInt64s
 ) -> UInt64s:
-    """Return the entries of a band in some runs, without those of removed documents."""
-    parts = [np.empty(0, np.uint64)]
+    """Return the entries of a band in some runs and the newest ones, without removed documents."""
+    if not runs:
+        return newest
+    parts = [newest]
     for run in runs:
         pages = np.arange(run.page + run.pages[band], run.page + run.pages[band + 1])
         held = read_pages(connection, pages)
@@ -189,7 +191,7 @@ def _find_few(
     """Find the documents in a few buckets: all pages are read at once, and searched one by one."""
     asked_tags, removed, max_entries = query
     band, low = asked_tags >> HALF, asked_tags << HALF
-    ends = np.stack([low, low | MASK], axis=1)  # no number is as large as MASK
+    ends = list(np.stack([low, low | MASK], axis=1))  # no number is as large as MASK
     asked: list[tuple[int, int, UInt64s]] = []
     for run in runs:
         start, stop = _pages_of(run, query)
@@ -204,10 +206,10 @@ def _find_few(
         parts = []
         for page in range(begin, end):
             first, last = held[page].searchsorted(its).tolist()
-            parts.append(held[page][first:last])
-        entries = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        if len(entries):
-            numbers = entries & MASK
+            if first < last:
+                parts.append(held[page][first:last])
+        if parts:
+            numbers = np.concatenate(parts) & MASK
             if len(removed):
                 numbers = numbers[~np.isin(numbers, removed)]
             if max_entries is not None and len(numbers) > max_entries:
@@ -243,9 +245,10 @@ def _chosen(tags: UInt64s, entries: UInt64s, query: TagQuery) -> tuple[UInt64s, 
     return chosen[before < max_entries], int(last.min())
 
 
-RUNS_TOGETHER = 8
+RUNS_TOGETHER = 5
 """Runs of about the same size that are merged: an entry is written anew each time the index has
-become eight times as large."""
+become five times as large, the last of them only in the merged run. A question reads a page of
+each run for each band."""
 LARGEST = 1 << 22
 """Documents of a run that is merged no more: 34 MB for a band, which is held while it is sorted."""
 
@@ -301,26 +304,32 @@ class Levels:
         self._gone = None
 
     def append(self, sql: sqlite3.Connection, first: int, last: int, bands: list[UInt64s]) -> None:
-        """Write a run of the documents first ... last - 1, with the entries of each band."""
-        self._write(sql, first, last, bands)
+        """Write a run of the documents first ... last - 1, with the entries of each band.
+
+        The run takes in those before it that are of about the same size, again and again.
+        """
+        group: list[TagRun] = []
+        start = first
         while True:
-            last_ones = self.runs[-RUNS_TOGETHER:]
-            sizes = [run.last - run.first for run in last_ones]
-            alike = len(last_ones) == RUNS_TOGETHER and max(sizes) < RUNS_TOGETHER * min(sizes)
+            before = self.runs[: len(self.runs) - len(group)][1 - RUNS_TOGETHER :]
+            sizes = [last - start, *(run.last - run.first for run in before)]
+            alike = len(sizes) == RUNS_TOGETHER and max(sizes) < RUNS_TOGETHER * min(sizes)
             if not alike or sum(sizes) > LARGEST:
-                return
-            self._merge(sql, last_ones)
+                break
+            group = before + group
+            start = group[0].first
+        self._merge(sql, group, start, last, bands)
 
     def merge_all(self, sql: sqlite3.Connection) -> None:
         """Merge as many runs as may be one, and drop removed documents."""
-        group: list[TagRun] = []
-        for run in [*self.runs]:
-            if group and run.last - group[0].first > LARGEST:
-                self._merge(sql, group)
-                group = []
-            group.append(run)
-        if group:
-            self._merge(sql, group)
+        groups: list[list[TagRun]] = []
+        for run in self.runs:
+            if not groups or run.last - groups[-1][0].first > LARGEST:
+                groups.append([])
+            groups[-1].append(run)
+        nothing = [np.empty(0, np.uint64)] * self.bands
+        for group in groups:
+            self._merge(sql, group, group[0].first, group[-1].last, nothing)
 
     def _write(
         self, sql: sqlite3.Connection, first: int, last: int, bands: Iterable[UInt64s]
@@ -349,11 +358,18 @@ class Levels:
         others = [other for other in self.runs if not first <= other.first < last]
         self.runs = sorted([*others, run], key=lambda run: run.first)
 
-    def _merge(self, sql: sqlite3.Connection, runs: list[TagRun]) -> None:
-        first, last = runs[0].first, runs[-1].last
+    def _merge(
+        self,
+        sql: sqlite3.Connection,
+        runs: list[TagRun],
+        first: int,
+        last: int,
+        newest: list[UInt64s],
+    ) -> None:
+        """Write a run of the documents first ... last - 1 from some runs and the newest entries."""
         gone = {number for number in self.removed if first <= number < last}
         removed = np.array(sorted(gone), np.uint64)
-        bands = (merged_band(sql, runs, band, removed) for band in range(self.bands))
+        bands = (merged_band(sql, runs, *band, removed) for band in enumerate(newest))
         for run in runs:
             sql.execute("DELETE FROM runs WHERE first = ?", (run.first,))
         self._write(sql, first, last, bands)
