@@ -720,6 +720,8 @@ CASES = {
         _index.TextReader, {"unit": 0, "size": 5, "prepared": keyed(0, 5)}
     ),
     "ShinglePlan": case(_plans.ShinglePlan, unit=8, size=9, secret=SECRET),
+    "ShinglePlan/ignored": case(_plans.ShinglePlan, unit=1, size=2,
+        ignored=np.arange(7, dtype=UINT64)),
     "ShinglePlan/words": case(_plans.ShinglePlan, unit=1, size=2, secret=SECRET,
         words=np.arange(9, dtype=UINT64)),
     "signatures/keyed": with_plan(signatures, 0, 5),

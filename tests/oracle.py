@@ -198,12 +198,15 @@ def containment(a, b):
 
 
 class Oracle:
-    """A collection with its sets and signatures."""
+    """A collection with its sets and signatures; shingles of the texts `ignore` are in no set."""
 
-    def __init__(self, texts, unit="char", size=9, num_perm=128, seed=1, scheme="affine32"):
+    def __init__(
+        self, texts, unit="char", size=9, num_perm=128, seed=1, scheme="affine32", ignore=()
+    ):
         self.units = [units_of(text, unit) for text in texts]
         self.texts = [units_of(text, "char") for text in texts]
-        self.sets = [set(windows(units, size)) for units in self.units]
+        ignored = {window for text in ignore for window in windows(units_of(text, unit), size)}
+        self.sets = [set(windows(units, size)) - ignored for units in self.units]
         self.signatures = [
             signature(map(window_hash, shingles), num_perm, seed, scheme) for shingles in self.sets
         ]
@@ -252,7 +255,7 @@ class Oracle:
         result = {}
         limited = []
         for d in self.priority_order(keep, fixed):
-            if not self.units[d]:
+            if not self.sets[d]:
                 result[d] = (d, 1.0)
                 continue
             first = original.setdefault(self.texts[d], d)

@@ -54,6 +54,7 @@ ALL_ARGUMENTS = [
     {"unicode_form": "NFKC", "collapse_whitespace": True},
     {"punctuation": "remove", "punctuation_characters": "-1", "remove_whitespace": True},
     {"unit": "byte", "size": 3, "lowercase": True},
+    {"size": 3, "lowercase": True, "ignored": Shingler(size=3).ignoring(["the end"]).ignored},
     {"unit": "word", "size": 2, "normalize": str.swapcase, "tokenizer": str.splitlines},
 ]
 

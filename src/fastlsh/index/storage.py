@@ -6,10 +6,11 @@ import mmap as mapping
 import os
 import struct
 import sys
+from base64 import b64decode, b64encode
 from binascii import crc32
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import reduce
 from io import BufferedReader
 from typing import Any, NamedTuple, NoReturn
@@ -25,7 +26,7 @@ from fastlsh.index.settings import Bytes, Settings
 from fastlsh.index.tables import KINDS, StoredIds, filled_tables, mapped_tables
 from fastlsh.keyed import Key, check_key
 from fastlsh.parallel import batches
-from fastlsh.texts import Shingler, with_key
+from fastlsh.texts import IgnoredShingles, Shingler, with_key
 
 ALIGNED = 64
 RULE = {"rule": "jaccard", "containment": 1.0, "search": "jaccard"}
@@ -107,7 +108,29 @@ def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
         words = values.pop(name)
         if words is not None:
             values[name] = list(words)
+    ignored = values.pop("ignored")
+    if ignored is not None:
+        values["ignored"] = b64encode(ignored.hashes.astype("<u8").tobytes()).decode()
     return {name: CUSTOM if callable(value) else value for name, value in values.items()}
+
+
+def _take_ignored(described: dict[str, Any]) -> IgnoredShingles | None:
+    """Take the ignored shingles out of the description of a shingler."""
+    code = described.pop("ignored", None)
+    if code is None:
+        return None
+    hashes = np.frombuffer(b64decode(_strict(code, str), validate=True), "<u8").astype(np.uint64)
+    return IgnoredShingles.union([hashes], described["size"], described.get("key"))
+
+
+def _check_ignored(saved: IgnoredShingles | None, wanted: IgnoredShingles | None) -> None:
+    """Raise ValueError if an index ignores other shingles than those that are wanted."""
+    if wanted != saved:
+        digests = ["none" if shingles is None else shingles.digest for shingles in (saved, wanted)]
+        raise ValueError(
+            f"the index was saved with other texts to ignore: the digest of their shingles is"
+            f" {digests[0]}, not {digests[1]}"
+        )
 
 
 def _check_key(saved: str | None, key: Key | None) -> None:
@@ -144,7 +167,7 @@ def settings_of(saved: Mapping[str, Any], expected: Expected) -> Settings:
         of the other byte order.
     """
     required = {name: value for name, value in expected.parameters.items() if value is not None}
-    shingler, key = required.pop("shingler", None), required.pop("key", None)
+    shingler, key, ignore = (required.pop(name, None) for name in ("shingler", "key", "ignore"))
     saved = {**RULE, **saved}
     if (order := saved.get("byte_order", "little")) != BYTE_ORDER:
         raise ValueError(
@@ -158,7 +181,8 @@ def settings_of(saved: Mapping[str, Any], expected: Expected) -> Settings:
     for name, value in required.items():
         if saved[name] != value:
             raise ValueError(f"the index was saved with {name}={saved[name]!r}, not {value!r}")
-    described = _strict(saved["shingler"], dict)
+    described = dict(_strict(saved["shingler"], dict))
+    ignored = _take_ignored(described)
     _check_key(described.get("key"), check_key(key))
     if shingler is None:
         functions = [name for name, value in described.items() if value == CUSTOM]
@@ -168,8 +192,14 @@ def settings_of(saved: Mapping[str, Any], expected: Expected) -> Settings:
                 "be saved: give shingler="
             )
         shingler = Shingler(**{**described, "key": key})
-    elif differences := _differences(described, _shingler_as_json(shingler)):
+    plain = replace(shingler, ignored=None)
+    if differences := _differences(described, _shingler_as_json(plain)):
         raise ValueError(f"the index was saved with another shingler: {differences}")
+    if ignore is not None:
+        shingler = shingler.ignoring(ignore)
+    if ignore is not None or shingler.ignored is not None:
+        _check_ignored(ignored, shingler.ignored)
+    shingler = replace(plain, ignored=ignored)
     if saved["search"] == "containment":
         banding = {"recall": float(_strict(saved["recall"], float))}
     else:

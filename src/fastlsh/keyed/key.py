@@ -259,12 +259,17 @@ class Key:
         return plan
 
     def new_plan(
-        self, unit: int, size: int, words: NDArray[np.uint64] | None = None, keeps: bool = False
+        self,
+        unit: int,
+        size: int,
+        words: NDArray[np.uint64] | None = None,
+        keeps: bool = False,
+        ignored: NDArray[np.uint64] | None = None,
     ) -> ShinglePlan:
-        """Return a plan that the key does not keep: it may have a list of words."""
+        """Return a plan that the key does not keep: it may have lists of words and shingles."""
         if self._secret is None:
             self._secret = shingle_secret(self._known())
-        return ShinglePlan(unit, size, self._secret, words, keeps)
+        return ShinglePlan(unit, size, self._secret, words, keeps, ignored)
 
     def functions(self, count: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Return the coefficients a and b of so many functions."""

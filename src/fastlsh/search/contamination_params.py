@@ -138,6 +138,11 @@ def _share(value: Any, name: str) -> float:
 def _check_shingler(shingler: Shingler) -> Shingler:
     if shingler.unit not in ("word", "char"):
         raise ValueError(f"n-grams are of words or characters, not of unit {shingler.unit!r}")
+    if shingler.ignored is not None:
+        raise ValueError(
+            "common n-grams are left out by max_items= and boilerplate_share=:"
+            " ignore= has no effect on them"
+        )
     if shingler.tokenizer is not None or shingler.normalize is not None or shingler.empty_words:
         raise ValueError(
             "n-grams are found at their place in the original text, which a tokenizer, normalize="

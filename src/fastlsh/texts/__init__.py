@@ -10,6 +10,7 @@ from fastlsh.texts.forms import (
     plain_strings,
     tokens_batch,
 )
+from fastlsh.texts.ignored import IgnoredShingles
 from fastlsh.texts.origins import (
     check_traceable,
     counts_originals,
@@ -28,6 +29,7 @@ __all__ = [
     "UNIT",
     "Gathered",
     "Hashing",
+    "IgnoredShingles",
     "Pieces",
     "Shingler",
     "Texts",

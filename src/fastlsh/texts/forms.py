@@ -37,7 +37,7 @@ class Hashing(NamedTuple):
     """By the number that the kernels have for it."""
     size: int
     prepared: ShinglePlan | None = None
-    """With a key, or without some words."""
+    """With a key, or without some words or shingles."""
 
 
 class Gathered(NamedTuple):

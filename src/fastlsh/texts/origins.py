@@ -105,6 +105,8 @@ def check_traceable(shingler: Shingler | None) -> Shingler:
             "passages are counted in characters, bytes or words: unit must be 'char', 'byte' or"
             " 'word', got 'token'; for tokens, give Shingler('word', tokenizer=...)"
         )
+    if shingler.ignored is not None:
+        raise ValueError("passages are found by all of a text: ignore= has no effect on them")
     if shingler.empty_words:
         raise ValueError("passages have no empty words: leave out empty_words=")
     if shingler.normalize is not None:

@@ -1,7 +1,7 @@
 """What a document is a set of: shingles of characters, words or bytes."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ from fastlsh.texts.forms import (
     gather_tokens,
     is_normalized,
 )
+from fastlsh.texts.ignored import IgnoredShingles
 from fastlsh.texts.pieces import Texts
 from fastlsh.texts.steps import (
     FLAGS,
@@ -97,17 +98,20 @@ def normalised_words(shingler: Any, normalise: Any, cut: Any) -> frozenset[str]:
     return frozenset(words)
 
 
-def plan_of_word_list(shingler: Any, words: Iterable[str], unit: int) -> ShinglePlan:
-    """Return how shingles are hashed where some words are left out."""
-    key = shingler.key
-    hashes = token_hashes(
-        [list(words)], np.empty(2, np.int64), prepared=key.plan(WORDS, 1) if key else None
-    )
+def plan_with_lists(shingler: Any, words: Iterable[str] | None, unit: int) -> ShinglePlan:
+    """Return how shingles are hashed where some words, or some shingles, are left out."""
+    key, listed, ignored = shingler.key, None, None
+    if words is not None:
+        listed = token_hashes(
+            [list(words)], np.empty(2, np.int64), prepared=key.plan(WORDS, 1) if key else None
+        )
+    if shingler.ignored is not None:
+        ignored = shingler.ignored.hashes
     keeps = shingler.vocabulary is not None
     if key is not None:
-        plan: ShinglePlan = key.new_plan(unit, shingler.size, hashes, keeps)
+        plan: ShinglePlan = key.new_plan(unit, shingler.size, listed, keeps, ignored)
         return plan
-    return ShinglePlan(unit, shingler.size, None, hashes, keeps)
+    return ShinglePlan(unit, shingler.size, None, listed, keeps, ignored)
 
 
 def bounds_that_stay(
@@ -178,6 +182,8 @@ class Shingler:
         compared, because the tokens of all texts take more memory than the texts.
     key
         A `Key`, on whose secret the hashes of the shingles and the signatures then depend.
+    ignored
+        Shingles that belong to the set of no document: see `ignoring`, which makes them.
 
     Raises
     ------
@@ -213,10 +219,11 @@ class Shingler:
     key: Key | None = None
     stop_words: Iterable[str] | None = None
     vocabulary: Iterable[str] | None = None
+    ignored: IgnoredShingles | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         # Without the plan, which is made again.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     def __post_init__(self) -> None:
         check_choice(self.unit, "unit")
@@ -236,9 +243,41 @@ class Shingler:
         check_one_word_list(self)
         if self._has_word_list:
             self._listed_words  # noqa: B018  (raises if an element is not one word)
+        if self.ignored is not None:
+            self.ignored.check_made_for(self.size, self.key)
+
+    def ignoring(self, texts: Any) -> "Shingler":
+        """Return the same shingler for sets without the shingles of some texts.
+
+        Everybody shares these texts: question sheets, licence headers, templates. A document that
+        has no other shingle is empty. What this shingler ignores already is still ignored.
+
+        Parameters
+        ----------
+        texts
+            A collection of texts, in any form in which functions take documents.
+
+        Examples
+        --------
+        >>> shingler = Shingler("word", 2).ignoring(["Explain in your own words"])
+        >>> shingler.hashes("Explain in your own words: why").size
+        2
+        """
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(
+                f"ignore must be a collection of texts, got one {type(texts).__name__}: wrap it in"
+                " a list"
+            )
+        collection, plain = as_texts(texts), replace(self, ignored=None)
+        parts = [plain._set_of(collection, i) for i in range(len(collection))]
+        if self.ignored is not None:
+            parts.append(self.ignored.hashes)
+        fingerprint = self.key.fingerprint if self.key else None
+        ignored = IgnoredShingles.union(parts, self.size, fingerprint)
+        return replace(self, ignored=ignored if len(ignored) else None)
 
     def shingles(self, text: Document) -> list[Any]:
-        """Return every window of the text in order, repetitions included.
+        """Return every window of the text in order, repetitions and ignored shingles included.
 
         Words are joined by one space; for unit "byte" the windows are bytes.
 
@@ -249,33 +288,48 @@ class Shingler:
         >>> Shingler("word", 3).shingles("two words")
         ['two words']
         """
-        spans = self._normalised(as_texts([text]).spans(0, 1, self._as_bytes))
-        units: Any
-        joiner: Any = ""
+        windows = self._windows(text)
         if self.unit in ("word", "token"):
-            units, joiner = self.words_of(spans), " "
-        elif self.unit == "byte":
-            units = spans.strings()[0].encode("latin-1")
+            return [" ".join(words) for words in windows]
+        return windows
+
+    def are_ignored(self, text: Document) -> NDArray[np.bool_]:
+        """Return which of the windows that `shingles` returns are ignored, bool (n,)."""
+        windows = self._windows(text)
+        if self.ignored is None or not windows:
+            return np.zeros(len(windows), np.bool_)
+        # As a text, a window has only itself as a shingle.
+        has_words = self.unit in ("word", "token")
+        plain = Shingler(
+            "word" if has_words else self.unit, self.size, key=self.key, ignored=self.ignored
+        )
+        if has_words:
+            gathered = gather_tokens(windows, prepared=plain.hashing.prepared)
         else:
-            units = spans.strings()[0]
-        if not units:
-            return []
-        windows = range(max(len(units) - self.size, 0) + 1)
-        if self.unit == "byte":
-            return [units[i : i + self.size] for i in windows]
-        return [joiner.join(units[i : i + self.size]) for i in windows]
+            gathered = plain.gather(as_texts(windows), 0, len(windows))
+        count = np.empty(len(windows), np.int64)
+        out = np.empty(len(windows), np.uint64)
+        room = np.arange(len(windows) + 1)
+        for _ in shingle_set_steps(gathered, gathered.lengths(), plain.hashing, out, room, count):
+            pass  # Ctrl-C is heard here
+        is_ignored: NDArray[np.bool_] = count == 0
+        return is_ignored
 
     def hashes(self, text: Document) -> NDArray[np.uint64]:
         """Return the 64-bit hashes of the distinct shingles, uint64, ascending.
 
-        They are defined in docs/signature-spec.md, section 2.
+        Those that are ignored are not among them. docs/signature-spec.md defines them in section 2.
 
         Examples
         --------
         >>> Shingler("word", 1).hashes("to be or not to be").size
         4
         """
-        gathered = self.gather(as_texts([text]), 0, 1)
+        return self._set_of(as_texts([text]), 0)
+
+    def _set_of(self, texts: Texts, number: int) -> NDArray[np.uint64]:
+        """Return the hashes of one of several texts."""
+        gathered = self.gather(texts, number, number + 1)
         lengths = gathered.lengths()
         room = offsets_of(self.most_shingles(lengths))
         out = np.empty(room[1], np.uint64)
@@ -283,6 +337,19 @@ class Shingler:
         for _ in shingle_set_steps(gathered, lengths, self.hashing, out, room, count):
             pass  # Ctrl-C is heard here
         return out[: count[0]].copy()
+
+    def _windows(self, text: Document) -> list[Any]:
+        """Return every window of the text in order: strings, bytes, or lists of words."""
+        spans = self._normalised(as_texts([text]).spans(0, 1, self._as_bytes))
+        units: Any = spans.strings()[0] if self.unit not in ("word", "token") else None
+        if units is None:
+            units = self.words_of(spans)
+        elif self.unit == "byte":
+            units = units.encode("latin-1")
+        if not units:
+            return []
+        windows = range(max(len(units) - self.size, 0) + 1)
+        return [units[i : i + self.size] for i in windows]
 
     # ---- for the floors above
 
@@ -297,7 +364,7 @@ class Shingler:
     def hashing(self) -> Hashing:
         """How the kernels hash the shingles; LockedKeyError if the key is locked."""
         unit = self.kernel_unit
-        if self._has_word_list:
+        if self._has_word_list or self.ignored is not None:
             return Hashing(unit, self.size, self._plan)
         return Hashing(unit, self.size, self.key.plan(unit, self.size) if self.key else None)
 
@@ -321,7 +388,7 @@ class Shingler:
     def without_steps(self) -> "Shingler":
         """The shingler for texts that this one has normalised already; the rest is the same."""
         plain: dict[str, Any] = {
-            field.name: field.default for field in fields(self) if field.name in STEPS
+            entry.name: entry.default for entry in fields(self) if entry.name in STEPS
         }
         for name in LISTS:
             if getattr(self, name) is not None:
@@ -435,7 +502,8 @@ class Shingler:
 
     @cached_property
     def _plan(self) -> ShinglePlan:
-        return plan_of_word_list(self, self._listed_words, self.kernel_unit)
+        words = self._listed_words if self._has_word_list else None
+        return plan_with_lists(self, words, self.kernel_unit)
 
     def _finish(self, plain: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
         """Tokenise normalised texts, if there is a tokenizer."""

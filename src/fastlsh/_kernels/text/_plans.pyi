@@ -23,6 +23,7 @@ class ShinglePlan:
         secret: U64 | None = None,
         words: U64 | None = None,
         keeps: bool = False,
+        ignored: U64 | None = None,
     ) -> Self: ...
 
 def text_hashes(spans: Spans, out: U64) -> None: ...

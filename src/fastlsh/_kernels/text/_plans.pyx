@@ -114,10 +114,10 @@ cdef void fill_tables() noexcept nogil:
 fill_tables()
 
 
-# ---- How shingles are hashed with a key, or without some words.
+# ---- How shingles are hashed with a key, or without some words; which of them are ignored.
 
 cdef class ShinglePlan:
-    """How shingles of some units are hashed with a key, or without some words.
+    """How shingles of some units are hashed with a key, or without some words or shingles.
 
     Parameters
     ----------
@@ -131,11 +131,13 @@ cdef class ShinglePlan:
         uint64 (n,): words, as `token_hashes` makes them, with the same key. None: there is no list.
     keeps
         Whether these words stay, and all others are left out; otherwise these are left out.
+    ignored
+        uint64 (n,): hashes of shingles that belong to no document. None: all shingles count.
     """
 
     def __cinit__(
         self, int unit, Py_ssize_t size, const uint64_t[::1] secret=None,
-        const uint64_t[::1] words=None, bint keeps=False,
+        const uint64_t[::1] words=None, bint keeps=False, const uint64_t[::1] ignored=None,
     ):
         if size < 1:
             raise ValueError(f"size must be at least 1, got {size}")
@@ -144,6 +146,19 @@ cdef class ShinglePlan:
             self.take_secret(secret)
         if words is not None:
             self.take_words(words, keeps)
+        if ignored is not None:
+            self.take_ignored(ignored)
+
+    cdef int take_ignored(self, const uint64_t[::1] ignored) except -1:
+        cdef Py_ssize_t n = ignored.shape[0]
+        cdef Py_ssize_t i
+        check_array(ignored, "ignored")
+        if not make_table(&self.ignored, 2 * n + 1):      # most slots are free, as looked up often
+            raise MemoryError()
+        for i in range(n):
+            given_number(&self.ignored, ignored[i])
+        self.plan.ignored = &self.ignored
+        return 0
 
     cdef int take_words(self, const uint64_t[::1] words, bint keeps) except -1:
         cdef Py_ssize_t n = words.shape[0]
@@ -206,6 +221,7 @@ cdef class ShinglePlan:
         PyMem_Free(self.basic)
         PyMem_Free(self.ids)
         free_table(&self.words.table)
+        free_table(&self.ignored)
 
 
 cdef uint64_t times(uint64_t a, uint64_t b, uint64_t modulus) noexcept nogil:

@@ -36,12 +36,14 @@ cdef struct Hashing:
     Mixer mixer                 # finishes the hashes of words and shingles
     const Keyed* keyed          # what a key changes; NULL: there is none, and so it is
     const WordList* words       # which words are left out; NULL: none
+    const HashTable* ignored    # hashes of shingles that belong to no document; NULL: none
     uint64_t power              # CHARACTER_BASE or WORD_BASE to the power size - 1
     uint64_t entering[256]      # each Latin-1 code point, mixed
     uint64_t leaving[256]       # the same times power
 
 cdef struct Source:
     Py_ssize_t (*next)(Source*, uint64_t*) noexcept nogil
+    Py_ssize_t (*next_all)(Source*, uint64_t*) noexcept nogil   # also the ignored shingles
     const Hashing* plan
     const void* text
     int kind
@@ -88,6 +90,7 @@ cdef inline void make_plan(Hashing* plan, int unit, Py_ssize_t size) noexcept no
     plan.mixer = public_mixer()
     plan.keyed = NULL
     plan.words = NULL
+    plan.ignored = NULL
     plan.power = 1
     while exponent:
         if exponent & 1:

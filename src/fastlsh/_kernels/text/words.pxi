@@ -1,11 +1,15 @@
-# Shingles of words and of ready tokens.
+# Shingles of words and of ready tokens; documents as sources, without the ignored shingles.
 # With characters.pxi, cuts.pxi, decimals.pxi and keyed.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from fastlsh._kernels.common.compiler cimport noinline_void
+from fastlsh._kernels.common.hash_table cimport (
+    HASHES_AHEAD, HashTable, first_slot, number_of_hash,
+)
 from fastlsh._kernels.common.mixing cimport WORD_BASE, Mixer, finish, mixed_by
+from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.text._texts cimport Span, code_unit
 from fastlsh._kernels.text.keyed cimport SHORT
 from fastlsh._kernels.text.polynomials cimport polynomial
@@ -165,6 +169,40 @@ cdef Py_ssize_t next_words(Source* s, uint64_t* block) noexcept nogil:
     return 0
 
 
+cdef Py_ssize_t leave_out_ignored(
+    const HashTable* ignored, uint64_t* block, Py_ssize_t n
+) noexcept nogil:
+    # Moves the hashes that stay together; returns how many.
+    cdef Py_ssize_t kept = 0
+    cdef Py_ssize_t i
+    cdef uint64_t h
+    for i in range(n):
+        if i + HASHES_AHEAD < n:
+            prefetch(ignored.slots + first_slot(ignored, block[i + HASHES_AHEAD]))
+        h = block[i]
+        block[kept] = h
+        kept += number_of_hash(ignored, h) == 0
+    return kept
+
+
+cdef Py_ssize_t next_not_ignored(Source* s, uint64_t* block) noexcept nogil:
+    # 0 only at the end: a block of ignored shingles is followed by the next one.
+    cdef Py_ssize_t kept = 0
+    cdef Py_ssize_t n = s.next_all(s, block)
+    while n:
+        kept = leave_out_ignored(s.plan.ignored, block, n)
+        if kept:
+            return kept
+        n = s.next_all(s, block)
+    return 0
+
+
+cdef inline void leave_out_of(Source* s) noexcept nogil:
+    if s.plan.ignored != NULL:
+        s.next_all = s.next
+        s.next = next_not_ignored
+
+
 cdef void open_text(
     Source* s, const Hashing* plan, const Span* span, uint64_t* window
 ) noexcept nogil:
@@ -186,6 +224,7 @@ cdef void open_text(
     else:
         open_characters(s, <uint32_t*> NULL)
         s.next = next_characters_4
+    leave_out_of(s)
 
 
 cdef void open_tokens(
@@ -197,6 +236,7 @@ cdef void open_tokens(
     s.length = n
     s.window = window
     s.next = next_words
+    leave_out_of(s)
 
 
 cdef Py_ssize_t write_words(const Hashing* plan, const Span* span, int64_t* out) noexcept nogil:

@@ -129,9 +129,14 @@ def described_run(
 
 
 def plain_shingler(shingler: Shingler) -> dict[str, Any]:
-    """Return the parameters of shingles as JSON values, a secret key by its fingerprint."""
+    """Return the parameters of shingles as JSON values.
+
+    A secret key is there by its fingerprint, and ignored shingles by their digest.
+    """
     values = {field.name: _plain(getattr(shingler, field.name)) for field in fields(shingler)}
-    key = values.pop("key")
+    key, ignored = values.pop("key"), values.pop("ignored")
+    if ignored is not None:
+        values["ignored"] = ignored.digest
     return values if key is None else {**values, "key": key.fingerprint}
 
 

@@ -1,0 +1,72 @@
+"""Shingles that are ignored: those of texts that everybody shares, such as a question sheet."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.arrays import unique
+from fastlsh.keyed import Key
+
+
+class IgnoredShingles:
+    """The hashes of shingles that belong to the set of no document.
+
+    `Shingler.ignoring` makes them of texts. They are equal if their hashes are, and they cannot be
+    changed.
+
+    Attributes
+    ----------
+    hashes : ndarray of uint64, shape (n,)
+        Different ones, ascending.
+    size : int
+        Units per shingle.
+    fingerprint : str or None
+        That of the key with which the shingles were hashed.
+    """
+
+    def __init__(
+        self, hashes: NDArray[np.uint64], size: int, fingerprint: str | None = None
+    ) -> None:
+        self.hashes = hashes
+        self.hashes.flags.writeable = False
+        self.size = size
+        self.fingerprint = fingerprint
+
+    @classmethod
+    def union(
+        cls, parts: Sequence[NDArray[np.uint64]], size: int, fingerprint: str | None
+    ) -> "IgnoredShingles":
+        """Return all hashes of several sets."""
+        return cls(unique(np.concatenate([np.empty(0, np.uint64), *parts])), size, fingerprint)
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def __repr__(self) -> str:
+        return f"<IgnoredShingles {len(self)}, {self.digest}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IgnoredShingles) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IgnoredShingles, (self.hashes.copy(), self.size, self.fingerprint)
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits, by which the hashes are recognised: of their SHA-256."""
+        return sha256(self.hashes.astype("<u8").tobytes()).hexdigest()[:32]
+
+    def check_made_for(self, size: int, key: Key | None) -> None:
+        """Raise ValueError if the shingles of texts are hashed in another way."""
+        if (size, key.fingerprint if key else None) != (self.size, self.fingerprint):
+            raise ValueError(
+                "the ignored shingles have another size or key than the shingles of the texts: give"
+                " the texts that everybody shares as ignore= instead"
+            )
