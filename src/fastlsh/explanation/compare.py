@@ -70,8 +70,15 @@ def explain(
     units_a, units_b = units_of(a, shingler), units_of(b, shingler)
     windows_a, windows_b = window_numbers(*unit_numbers(units_a.values, units_b.values), size)
     kinds = int(max(windows_a.max(initial=-1), windows_b.max(initial=-1))) + 1
+    ignored_a, ignored_b = shingler.are_ignored(a), shingler.are_ignored(b)
+    ignored = np.union1d(windows_a[ignored_a], windows_b[ignored_b])
     in_a, in_b = (np.bincount(side, minlength=kinds) > 0 for side in (windows_a, windows_b))
+    in_a[ignored] = in_b[ignored] = False
     in_both = in_a & in_b
+    # Numbers of their own pair ignored shingles with nothing.
+    windows_a[ignored_a] = np.arange(kinds, kinds + ignored_a.sum())
+    windows_b[ignored_b] = np.arange(ignored_b.sum()) + kinds + ignored_a.sum()
+    in_both = np.append(in_both, np.zeros(ignored_a.sum() + ignored_b.sum(), np.bool_))
     return Explanation(
         a=units_a.text,
         b=units_b.text,
@@ -90,4 +97,7 @@ def explain(
         spans=matching_spans(units_a, units_b, Pairing(windows_a, windows_b), size),
         covered_a=covered(units_a, in_both[windows_a], size),
         covered_b=covered(units_b, in_both[windows_b], size),
+        ignored=len(ignored),
+        ignored_a=covered(units_a, ignored_a, size),
+        ignored_b=covered(units_b, ignored_b, size),
     )

@@ -1,13 +1,14 @@
 """`Explanation`: how alike two documents are, where, and whether LSH sees it; as text or HTML."""
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 from unicodedata import east_asian_width
 
 from fastlsh.banding import LSHParams, probability_text
-from fastlsh.explanation.spans import MatchingSpan, Segment, cut_into_segments, folded
+from fastlsh.explanation.spans import MatchingSpan, Segment, cut_into_segments, folded, with_ignored
 from fastlsh.html import described, escaped, replaced, text_of, whole_page
 from fastlsh.parallel import plural
 from fastlsh.texts import UNIT, Shingler
@@ -20,6 +21,8 @@ IN_DICT = (
     "rows", "num_perm", "seed", "scheme", "original", "spans", "covered_a", "covered_b",
 )  # fmt: skip
 """What `Explanation.to_dict` has, in this order."""
+IF_IGNORED = ("ignored", "ignored_a", "ignored_b")
+"""What it has besides where shingles are ignored."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ class Explanation:
     covered_a, covered_b : list of tuple of (int, int)
         Start and stop of the passages in either text that shared shingles cover, ascending and
         disjoint. Everything outside them is the difference.
+    ignored : int
+        The number of distinct shingles of the two texts that are ignored. They are not counted.
+    ignored_a, ignored_b : list of tuple of (int, int)
+        Start and stop of the passages in either text that ignored shingles cover.
     """
 
     a: str | bytes
@@ -76,6 +83,9 @@ class Explanation:
     spans: list[MatchingSpan]
     covered_a: list[tuple[int, int]]
     covered_b: list[tuple[int, int]]
+    ignored: int = 0
+    ignored_a: Sequence[tuple[int, int]] = ()
+    ignored_b: Sequence[tuple[int, int]] = ()
 
     @property
     def similarity(self) -> float:
@@ -209,6 +219,8 @@ class Explanation:
             name: getattr(self.params if name in ("bands", "rows") else self, name)
             for name in IN_DICT
         }
+        if self.shingler.ignored is not None:
+            values.update({name: getattr(self, name) for name in IF_IGNORED})
         return values | {"spans": [span._asdict() for span in self.spans]}
 
 
@@ -220,9 +232,11 @@ def segments_of(explanation: Explanation) -> tuple[list[Segment], list[Segment]]
     """Cut both texts into what is alike and what is not."""
     in_a = [(span.a_start, span.a_stop, n) for n, span in enumerate(explanation.spans)]
     in_b = sorted((span.b_start, span.b_stop, n) for n, span in enumerate(explanation.spans))
+    first = cut_into_segments(len(explanation.a), explanation.covered_a, in_a)
+    second = cut_into_segments(len(explanation.b), explanation.covered_b, in_b)
     return (
-        list(cut_into_segments(len(explanation.a), explanation.covered_a, in_a)),
-        list(cut_into_segments(len(explanation.b), explanation.covered_b, in_b)),
+        list(with_ignored(first, explanation.ignored_a)),
+        list(with_ignored(second, explanation.ignored_b)),
     )
 
 
@@ -239,6 +253,7 @@ def figures(explanation: Explanation, names: Names) -> list[tuple[str, str]]:
         (f"of {a} in {b}", f"{share(e.containment_a)} ({e.shared:,} of {e.shingles_a:,} shingles)"),
         (f"of {b} in {a}", f"{share(e.containment_b)} ({e.shared:,} of {e.shingles_b:,} shingles)"),
         ("shingles", shingles_text(e.shingler)),
+        *([("ignored", f"{e.ignored:,} shingles of the two")] if e.shingler.ignored else []),
         ("parameters", f"{bands}, {e.scheme}, seed {e.seed}, threshold {e.threshold:g}"),
     ]
 
@@ -256,6 +271,7 @@ def shingles_text(shingler: Shingler) -> str:
     how += [f"without {len(list(stop)):,} stop words"] if (stop := shingler.stop_words) else []
     how += [f"only {len(list(vocabulary)):,} words"] if (vocabulary := shingler.vocabulary) else []
     how += ["tokenizer"] if shingler.tokenizer is not None else []
+    how += [f"without {len(ignored):,} shingles"] if (ignored := shingler.ignored) else []
     return ", ".join([f"{shingler.size} {unit}{'s' if shingler.size > 1 else ''}", *how])
 
 
@@ -331,9 +347,12 @@ def as_page(explanation: Explanation, names: Names) -> str:
     first, second = segments_of(explanation)
     linked = {s.span for s in first} & {s.span for s in second} - {None}
     note = positions(explanation)
+    note = f" {note}" if note else ""
+    if explanation.ignored:
+        note = f' <span class="hidden">ignored</span>{note}'
     body = f"""<h1>{escaped(explanation.reason)}</h1>
 {described(rows)}
-<p><mark>alike</mark> <span class="only">only in this one</span>{f" {note}" if note else ""}</p>
+<p><mark>alike</mark> <span class="only">only in this one</span>{note}</p>
 <main>
 {_section("a", a, explanation.a, first, linked)}
 {_section("b", b, explanation.b, second, linked)}
@@ -359,7 +378,8 @@ def _section(
         inner = escaped(head)
         if left_out:
             inner += f' <span class="hidden">{left_out}</span> {escaped(tail)}'
-        inner = f"<mark>{inner}</mark>" if segment.alike else f'<span class="only">{inner}</span>'
+        kind = "hidden" if segment.ignored else "only"
+        inner = f"<mark>{inner}</mark>" if segment.alike else f'<span class="{kind}">{inner}</span>'
         span = segment.span
         if span in linked and span not in seen:
             inner = f'<a id="{which}{span}" href="#{other}{span}">{inner}</a>'
@@ -378,7 +398,7 @@ ALIKE, ONLY, BOLD, FAINT, PLAIN = "\x1b[32m", "\x1b[1;31m", "\x1b[1m", "\x1b[2m"
 LONGEST_NAME = 24
 """Characters of a name that stands in the label of a figure."""
 
-BRACKETS = {"a": ("[-", "-]"), "b": ("{+", "+}")}  # as wdiff
+BRACKETS = {"a": ("[-", "-]"), "b": ("{+", "+}"), "ignored": ("[=", "=]")}  # as wdiff
 
 
 def as_lines(explanation: Explanation, names: Names, colour: bool, width: int | None) -> str:
@@ -396,9 +416,10 @@ def as_lines(explanation: Explanation, names: Names, colour: bool, width: int | 
     lines += ["", *filter(None, [positions(explanation)])]
     if colour:
         both, only = f"{ALIKE}in both documents{PLAIN}", f"{ONLY}only in this one{PLAIN}"
-        lines.append(f"{both}   {only}")
+        lines.append(f"{both}   {only}{f'   {FAINT}ignored{PLAIN}' if explanation.ignored else ''}")
     else:
-        lines.append("[- only in the first -]   {+ only in the second +}")
+        ignored = "   [= ignored =]" if explanation.ignored else ""
+        lines.append("[- only in the first -]   {+ only in the second +}" + ignored)
     for which, name, segments in zip("ab", names, segments_of(explanation), strict=True):
         text = explanation.a if which == "a" else explanation.b
         lines += ["", _styled(f"{name} ({length_text(text)})", BOLD, colour)]
@@ -419,13 +440,13 @@ def visible(text: str | bytes) -> str:
 def _shown(which: str, text: str | bytes, segment: Segment, colour: bool) -> list[tuple[str, str]]:
     """Return parts of a text, each with its style."""
     head, left_out, tail = folded(text, segment, SHOWN_IN_TERMINAL)
-    style = ALIKE if segment.alike else ONLY
+    style = ALIKE if segment.alike else FAINT if segment.ignored else ONLY
     parts = [(visible(head), style)]
     if left_out:
         parts += [(f" {left_out} ", FAINT), (visible(tail), style)]
     if segment.alike or colour:
         return parts
-    before, behind = BRACKETS[which]
+    before, behind = BRACKETS["ignored" if segment.ignored else which]
     return [(before, ""), *parts, (behind, "")]
 
 

@@ -67,6 +67,8 @@ class Segment(NamedTuple):
     """Whether shared shingles cover it."""
     span: int | None
     """The matching span that it belongs to, if one has it."""
+    ignored: bool = False
+    """Whether it is not alike because ignored shingles cover it."""
 
 
 class Folded(NamedTuple):
@@ -109,17 +111,38 @@ def cut_into_segments(
             at = stop
 
 
+def with_ignored(segments: Iterator[Segment], places: Sequence[Place]) -> Iterator[Segment]:
+    """Cut what is not alike once more: at the places, ascending, that ignored shingles cover."""
+    following = 0
+    for segment in segments:
+        at = segment.stop if segment.alike else segment.start
+        while following < len(places) and places[following][0] < segment.stop:
+            start, stop = max(places[following][0], at), min(places[following][1], segment.stop)
+            if start < stop:
+                if at < start:
+                    yield Segment(at, start, False, None)
+                yield Segment(start, stop, False, None, True)
+                at = stop
+            if places[following][1] > segment.stop:
+                break  # it reaches into the next segment
+            following += 1
+        if segment.alike:
+            yield segment
+        elif at < segment.stop:
+            yield Segment(at, segment.stop, False, None)
+
+
 def folded(text: str | bytes, segment: Segment, shown: int) -> Folded:
     """Leave out the middle of a long stretch.
 
-    Of one that is alike, `shown` characters stay at either end, ten times as many of a difference;
-    what would hide no more than that is shown whole.
+    Of one that is alike or ignored, `shown` characters stay at either end, ten times as many of a
+    difference; what would hide no more than that is shown whole.
     """
-    shown = shown if segment.alike else 10 * shown
+    shown = shown if segment.alike or segment.ignored else 10 * shown
     stretch = text[segment.start : segment.stop]
     hidden = len(stretch) - 2 * shown
     if hidden <= shown:
         return Folded(stretch, "", stretch[:0])
     unit = "bytes" if isinstance(text, bytes) else "characters"
-    what = "alike" if segment.alike else "of difference"
+    what = "alike" if segment.alike else "ignored" if segment.ignored else "of difference"
     return Folded(stretch[:shown], f"\u2026 {hidden:,} {unit} {what} \u2026", stretch[-shown:])

@@ -109,19 +109,21 @@ def beside(kept: Text, other: Text, shingler: Shingler) -> tuple[str, str]:
 def around_shared(text: Text, other: Text, shingler: Shingler) -> str:
     """Return as HTML up to 2,000 characters of a text: where it has most in common with another.
 
-    What none of the common shingles covers is marked.
+    Ignored shingles do not count for that. What none of the common shingles covers is marked.
     """
     shingler = _in_words(shingler)
     for start in (*range(0, len(text), COMPARED), 0):
         units, shared = _common(text, other, start, shingler)
-        if shared.any():
+        counted = shared & ~shingler.are_ignored(text[start : start + COMPARED])
+        if counted.any():
             break
-    if len(text) > COMPARED and shared.any():  # from there on, about
-        start += max(int(units.start[np.argmax(shared)]) - AROUND, 0)
+    if len(text) > COMPARED and counted.any():  # from there on, about
+        start += max(int(units.start[np.argmax(counted)]) - AROUND, 0)
         units, shared = _common(text, other, start, shingler)
+        counted = shared & ~shingler.are_ignored(text[start : start + COMPARED])
     part = units.text
     common = np.zeros(len(part) + 1, np.int64)
-    for begin, stop in covered(units, shared, shingler.size):
+    for begin, stop in covered(units, counted, shingler.size):
         common[begin + 1 : stop + 1] = 1
     sums = np.cumsum(common)
     width = min(AROUND_SHARED, len(part))

@@ -107,6 +107,8 @@ def pairs_page(
         ("documents in pairs", f"{involved:,}"),
         ("pairs of similarity 1", f"{int((pairs.similarity == 1).sum()):,}"),
     ]
+    if ignored := documents.shingler.ignored:
+        counted.append(("ignored shingles", f"{len(ignored):,}"))
     return frame.page(title, frame.tiles(counted), notes, parts, seconds)
 
 
