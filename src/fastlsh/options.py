@@ -356,6 +356,8 @@ OPTIONS = (
             refused="equal_pieces", use="shingler"),
         Option("size", integer(1, 2**31 - 1), "units per shingle", 9,
             refused="span equal_pieces equal", use="shingler"),
+        Option("ignore", FILES, "texts that everybody shares, such as a question sheet or a licence"
+            " header: their shingles make no documents alike", refused="span equal_pieces equal"),
     ),
     *_block((*SIMILAR, *CLEAN, *AUDIT), NORMALISATION, "shingler",
         Option("unicode_form", choice("NFC", "NFD", "NFKC", "NFKD"), "convert texts to a"

@@ -28,6 +28,7 @@ class BandingKeywords(TypedDict, total=False):
     bands: int | None
     rows: int | None
     scheme: str
+    ignore: Any
 
 
 class SearchKeywords(BandingKeywords, total=False):
@@ -105,6 +106,7 @@ class SearchParams:
         rule: str = "jaccard",
         containment: float = 1.0,
         search: str = "jaccard",
+        ignore: Any = None,
     ) -> "SearchParams":
         """Check the parameters, and choose bands and rows where they are not given.
 
@@ -145,6 +147,11 @@ class SearchParams:
             `containment` (32 for 128 and 1.0). Each pair up to that ratio is a candidate with
             probability `recall`; `threshold`, `bands` and `rows` are not used. It takes longer, and
             several kilobytes more per document: docs/parameters.md has figures.
+        ignore
+            Texts that everybody shares, such as a question sheet, a licence header or a template:
+            a collection of texts. Their shingles belong to the set of no document, so that they
+            make nothing alike; a document that has no other shingle is empty. Not with
+            ``rule="equal"``.
 
         Raises
         ------
@@ -167,6 +174,13 @@ class SearchParams:
         num_perm = check_integer(num_perm, "num_perm")
         seed = check_integer(seed, "seed")
         shingler = with_key(shingler, key)
+        if ignore is not None:
+            shingler = shingler.ignoring(ignore)
+        if rule == "equal" and shingler.ignored is not None:
+            raise ValueError(
+                "ignore has no effect on whole texts: it needs rule='jaccard'"
+                " or 'contained', got 'equal'"
+            )
         if (bands is None) != (rows is None):
             raise ValueError("bands and rows must be given together, or neither")
         bandings: tuple[LSHParams, ...] = ()

@@ -59,7 +59,7 @@ NOT_FOR = {
 """The refusals of each job: an option with one of them is seldom drawn."""
 
 VALUES = {
-    "against": ["../known"], "text": ["text", "text", "title", "chat"],
+    "against": ["../known"], "ignore": ["../sheet.txt"], "text": ["text", "text", "title", "chat"],
     "against_text": ["text", "title"],
     "against_id": ["id", "title"], "id": ["id", "title", "tokens"], "item_id": ["id", "title"],
     "fields": ["text", "title"], "stop_words": ["../words.txt"], "vocabulary": ["../words.txt"],
@@ -149,6 +149,7 @@ class Request:
             self.write_rows(folder / "evals", 1, 8, "e")
             self.fixed += ["--evals", "../evals"]
         self.fixed += self.output()
+        (folder / "sheet.txt").write_text(" ".join(self.sentences[:2]), "utf-8")
         (folder / "words.txt").write_text(" ".join(WORDS[::2]))
         (folder / "secret.key").write_bytes(b"0123456789abcdef")
         (folder / "secret.key").chmod(0o600)

@@ -19,7 +19,7 @@ from fastlsh.io import (
 from fastlsh.keywords import taken
 from fastlsh.options import options_of
 from fastlsh.parameters import SearchParams
-from fastlsh.texts import TokenizerFile
+from fastlsh.texts import TokenizerFile, ids_of_words, plain_strings
 
 
 def keywords_of(arguments: argparse.Namespace, *uses: str) -> dict[str, Any]:
@@ -41,6 +41,8 @@ def search_keywords(arguments: argparse.Namespace, *uses: str) -> dict[str, Any]
         if arguments.recall is not None:  # which chooses bands and rows instead
             del chosen["bands"], chosen["rows"]
     chosen |= keywords_of(arguments, "keyword", *uses)
+    if arguments.ignore is not None:
+        chosen["ignore"] = _texts_to_ignore(arguments)
     return {**chosen, "shingler": shingler_of(arguments, chosen["shingler"])}
 
 
@@ -82,6 +84,14 @@ def read_inputs(arguments: argparse.Namespace) -> Collection:
         check_used(how, sources)
         check_content(how, sources)
     return collection
+
+
+def _texts_to_ignore(arguments: argparse.Namespace) -> list[Any]:
+    """Read the files of ``--ignore`` as the inputs are read; their rows need no ids."""
+    options = keywords_of(arguments, "reading")
+    how = ReadOptions(**{**options, "id": None, "limit": None}, tokens=arguments.unit == "token")
+    texts = read_files(arguments.ignore, how, mixed=True, threads=arguments.threads).texts
+    return ids_of_words(texts) if arguments.unit == "token" else list(plain_strings(texts))
 
 
 def key_of(arguments: argparse.Namespace) -> Key | None:

@@ -44,7 +44,7 @@ def check_paths(arguments: argparse.Namespace) -> None:
     outputs = _outputs(options, inputs)
     for name, files in (
         (None, inputs), ("--against", options["against"] or []),
-        ("--evals", options["evals"] or []),
+        ("--evals", options["evals"] or []), ("--ignore", options["ignore"] or []),
     ):  # fmt: skip
         with suppress(InputError, ValueError), without_warnings():
             paths.reads(name, files)

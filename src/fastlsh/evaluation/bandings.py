@@ -11,6 +11,7 @@ from fastlsh.html import escaped
 from fastlsh.keywords import made, shares, taken
 from fastlsh.parallel import RunOptions, aligned, plural
 from fastlsh.parameters import SearchParams
+from fastlsh.texts import with_key
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
@@ -129,6 +130,9 @@ def compare_bandings(
     search = taken(SearchParams.of, keywords)
     if search.get("num_perm") is None:
         search["num_perm"] = min(used)
+    if search.get("ignore") is not None:  # which may be read only once
+        shingler = with_key(search.get("shingler"), search.get("key"))
+        search.update(shingler=shingler.ignoring(search.pop("ignore")))
     searches = [
         SearchParams.of(threshold, bands=shape.bands, rows=shape.rows, **search) for shape in shapes
     ]

@@ -38,7 +38,7 @@ from fastlsh.keyed import KEY_FILE
 from fastlsh.keywords import made, taken
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.parameters import RemovalKeywords, SearchKeywords, SearchParams
-from fastlsh.texts import Shingler
+from fastlsh.texts import Shingler, with_key
 
 
 @dataclass(frozen=True)
@@ -476,7 +476,9 @@ def tokens_as_words(search: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     shingler = search.get("shingler")
     if not isinstance(shingler, Shingler) or shingler.unit != "token":
         return search, False
-    return {**search, "shingler": replace(shingler, unit="word")}, True
+    if search.get("ignore") is not None:
+        shingler = with_key(shingler, search.get("key")).ignoring(search["ignore"])
+    return {**search, "shingler": replace(shingler, unit="word"), "ignore": None}, True
 
 
 def work_directory(engine: str, work: str | None, output: str | None) -> str | None:

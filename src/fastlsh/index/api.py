@@ -168,8 +168,7 @@ class Index:
         >>> Index.load("seen.index", mmap=True).query("the quick brown fox jumps over the lazy dog")
         [('a', 1.0)]
         """
-        expected = {"threshold": threshold, **keywords}
-        check_expected(threads, expected)
+        expected = check_expected(threads, {"threshold": threshold, **keywords})
         must = Expected(expected, threads)
         return cls._over(map_index(path, must, check=check) if mmap else read_index(path, must))
 
@@ -233,8 +232,7 @@ class Index:
         ...     print(index.query("the quick brown fox jumps over the lazy dog"))
         [('a', 1.0)]
         """
-        expected = {"threshold": threshold, **keywords}
-        check_expected(threads, expected)
+        expected = check_expected(threads, {"threshold": threshold, **keywords})
         must = Expected(expected, threads, read_only, check_wait(wait))
         return cls._over(DatabaseBackend(open_store(os.fspath(location), must)))
 

@@ -102,16 +102,24 @@ def _from_texts(
     return IndexDocuments(signatures)
 
 
-def check_expected(threads: int | None, expected: Mapping[str, Any]) -> None:
-    """Raise TypeError or ValueError for a parameter that no index can have.
+def check_expected(threads: int | None, expected: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters, with texts to ignore that can be read more than once.
 
-    Otherwise the error would be taken for damage of the index, or for a difference to it.
+    Raises
+    ------
+    TypeError, ValueError
+        No index can have a parameter. Otherwise the error would be taken for damage of the index,
+        or for a difference to it.
     """
     RunOptions.of(threads)
-    with_key(expected.get("shingler"), expected.get("key"))
+    shingler, ignore = with_key(expected.get("shingler"), expected.get("key")), None
+    if expected.get("ignore") is not None:
+        ignore = as_texts(expected["ignore"])
+        shingler.ignoring(ignore)
     for name, value in expected.items():
-        if value is not None and name not in ("shingler", "key"):
+        if value is not None and name not in ("shingler", "key", "ignore"):
             check_parameter(value, name)
+    return {**expected, "ignore": ignore}
 
 
 def check_limit(limit: int | None) -> int:

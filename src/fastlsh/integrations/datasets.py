@@ -16,6 +16,7 @@ import numpy as np
 
 from fastlsh.index import Index
 from fastlsh.integrations.arrow import signatures_to_arrow
+from fastlsh.integrations.options import read_many_times
 from fastlsh.search import deduplicate as deduplicate_texts
 from fastlsh.signatures import MinHasher
 from fastlsh.texts import as_texts, joined_texts
@@ -106,7 +107,8 @@ def deduplicate(
     batch_size = options.pop("batch_size", 1000)
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
-    options = {"threshold": threshold, **options}
+    options = {name: read_many_times(value) for name, value in options.items()}
+    options["threshold"] = threshold
     Index(**options)  # an unsuitable option raises now, not when the first row is read
     asked = {
         "dataset": dataset.with_format(None),  # whose batches are dicts of lists

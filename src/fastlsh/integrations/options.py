@@ -29,14 +29,15 @@ def checked_options(threshold: float, options: dict[str, Any], **more: Any) -> d
     TypeError, ValueError
         An argument is unsuitable; the message names it.
     """
+    options = {name: read_many_times(value) for name, value in options.items()}
     early = {name: value for name, value in options.items() if not name.startswith("against")}
     early.update(more)
     early.update({name: () for name in OF_EACH if early.get(name) is not None})  # of no documents
     deduplicate([], threshold, **early)
-    return {name: _kept(value) for name, value in options.items()}
+    return options
 
 
-def _kept(value: Any) -> Any:
+def read_many_times(value: Any) -> Any:
     """Return what can be read many times."""
     if not isinstance(value, Iterator):
         return value

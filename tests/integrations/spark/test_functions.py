@@ -45,6 +45,19 @@ def test_however_the_rows_are_divided(spark, partitions, families):
     assert rows_of(found) == expected
 
 
+def test_ignored_texts(spark):
+    sheet = "A sheet of questions that all documents begin with, longer than most of them. " * 3
+    texts = [f"{sheet}{text}" for text in TEXTS if text]
+    ids, ignore = IDS[: len(texts)], [sheet[:150], sheet]
+    expected = memory_proofs(texts, ids, threshold=0.6, ignore=ignore)
+    assert 20 < len(expected) < len(texts) - 20
+    df = frame(spark, ids, texts)
+    assert rows_of(proofs(df, threshold=0.6, ignore=iter(ignore))) == expected
+    pairs = near_duplicates(df, 0.6, ignore=ignore)
+    found = fastlsh.near_duplicates(texts, 0.6, ids=ids, ignore=ignore)
+    assert rows_of(pairs) == sorted(found)
+
+
 @pytest.mark.parametrize(
     "keep", ["last", "longest", "large", "close", "truth", "dates", "times", "words", "exact"]
 )
