@@ -261,7 +261,10 @@ function numbersOf(line) {
   const own = items(rest[7]).map((item) => parseInt(item, 16));
   const codes = steps(elements.map(Number), options, own);
   const hashes = unit === "element" ? elements : shingleHashes(codes, unit, size, options);
-  const set = [...new Set(hashes)].sort((a, b) => (a < b ? -1 : 1));
+  const sheets = rest[6].match(/ignore=[^,]*/g) ?? []; // ignore=61.62.63, a text each
+  const ignored = new Set(sheets.map((sheet) => sheet.slice(7).split(".")).flatMap((sheet) =>
+    shingleHashes(steps(sheet.map((c) => parseInt(c, 16)), options, own), unit, size, options)));
+  const set = [...new Set(hashes)].filter((hash) => !ignored.has(hash)).sort((a, b) => (a < b ? -1 : 1));
   const signature = (scheme === "fss" ? fss : affine32)(set.map(hashInput), numPerm, seed);
   const hexadecimal = (list, digits) => list.map((n) => n.toString(16).padStart(digits, "0"));
   return [

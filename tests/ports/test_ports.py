@@ -255,6 +255,24 @@ def test_token_ids_are_words_of_their_decimal_digits(port):
     assert found.split()[2] == field(map(str, signature))
 
 
+def test_ignored_texts(javascript):
+    draw = random.Random(11)
+    for case in range(60):
+        sheets = ["".join(draw.choices("ab. ", k=draw.choice([1, 5, 40]))) for _ in range(2)]
+        text = sheets[0][draw.randrange(9) :] + "".join(draw.choices("abc ", k=draw.randrange(30)))
+        unit, size = draw.choice(["char", "byte", "word"]), draw.choice([1, 2, 3])
+        more = {"collapse_whitespace": True} if case % 2 else {}
+        shingler = Shingler(unit, size, **more).ignoring(sheets)
+        asked = line(text, unit, size, **FEW, **more).split(" ")
+        named = [f"ignore={codes(sheet).replace(',', '.')}" for sheet in sheets]
+        asked[8] = ",".join([*named, *more])
+        shown = "".join(Shingler("char", 1, **more).shingles(text))
+        hashes = shingler.hashes(text).tolist()
+        signature = MinHasher(16, shingler=shingler).signatures([text])
+        (found,) = javascript([" ".join(asked)])
+        assert found == answer(codes(shown), hashes, signature, FEW, FEW["bits"])
+
+
 def test_an_empty_token_is_a_word_of_no_code_point(port):
     # 0 and not the hash of a word, so that the shingle is fmix64 of UNITS alone.
     (found,) = port([line("..", "word", 1, **FEW, words="ascii_alphanumeric", empty_words=True)])
