@@ -1,23 +1,20 @@
 from libc.stdint cimport uint64_t
 
-from fastlsh._kernels.common.hash_table cimport HashTable
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.keyed cimport Keyed
 from fastlsh._kernels.text.points cimport PointTables
-from fastlsh._kernels.text.source cimport Hashing, WordList
+from fastlsh._kernels.text.source cimport Hashing, HashList
 
 
 cdef class ShinglePlan:
     cdef Hashing plan
-    cdef WordList words
-    cdef HashTable ignored
+    cdef HashList words
+    cdef HashList ignored
     cdef Keyed keyed
     cdef uint64_t* points       # KNOWN_POINTS of them, entering; and leaving, of CHARACTERS
     cdef uint64_t* basic        # SHORT tables of them, of words; or NULL
     cdef uint64_t* ids          # KNOWN_IDS of them, or NULL
 
-    cdef int take_words(self, const uint64_t[::1] words, bint keeps) except -1
-    cdef int take_ignored(self, const uint64_t[::1] ignored) except -1
     cdef int take_secret(self, const uint64_t[::1] secret) except -1
 
 

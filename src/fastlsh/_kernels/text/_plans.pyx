@@ -23,7 +23,7 @@ from fastlsh._kernels.text.points cimport MIXED_POINTS, Keep
 from fastlsh._kernels.text.polynomials cimport of_points, polynomial
 from fastlsh._kernels.text.source cimport (
     ALPHANUMERIC, ASCII_ALPHANUMERIC, CHARACTERS, KIND_OF_WORDS, TOKEN_IDS, UNICODE_WORDS,
-    WITH_EMPTY, WORDS, Hashing, make_plan, room_for_window, spread,
+    WITH_EMPTY, WORDS, Hashing, HashList, make_plan, room_for_window, spread,
 )
 from fastlsh._kernels.text.unicode cimport (
     PyUnicode_Check, PyUnicode_DATA, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH,
@@ -145,34 +145,14 @@ cdef class ShinglePlan:
         if secret is not None:
             self.take_secret(secret)
         if words is not None:
-            self.take_words(words, keeps)
+            if not unit & KIND_OF_WORDS:
+                raise ValueError(f"a list of words needs a unit of words, got {unit}")
+            fill_list(&self.words, words, "words")
+            self.words.keeps = keeps
+            self.plan.words = &self.words
         if ignored is not None:
-            self.take_ignored(ignored)
-
-    cdef int take_ignored(self, const uint64_t[::1] ignored) except -1:
-        cdef Py_ssize_t n = ignored.shape[0]
-        cdef Py_ssize_t i
-        check_array(ignored, "ignored")
-        if not make_table(&self.ignored, 2 * n + 1):      # most slots are free, as looked up often
-            raise MemoryError()
-        for i in range(n):
-            given_number(&self.ignored, ignored[i])
-        self.plan.ignored = &self.ignored
-        return 0
-
-    cdef int take_words(self, const uint64_t[::1] words, bint keeps) except -1:
-        cdef Py_ssize_t n = words.shape[0]
-        cdef Py_ssize_t i
-        if not self.plan.unit & KIND_OF_WORDS:
-            raise ValueError(f"a list of words needs a unit of words, got {self.plan.unit}")
-        check_array(words, "words")
-        if not make_table(&self.words.table, 2 * n):      # most slots are free, as looked up often
-            raise MemoryError()
-        for i in range(n):
-            given_number(&self.words.table, spread(words[i]))
-        self.words.keeps = keeps
-        self.plan.words = &self.words
-        return 0
+            fill_list(&self.ignored, ignored, "ignored")
+            self.plan.ignored = &self.ignored
 
     cdef int take_secret(self, const uint64_t[::1] secret) except -1:
         cdef int unit = self.plan.unit
@@ -221,7 +201,18 @@ cdef class ShinglePlan:
         PyMem_Free(self.basic)
         PyMem_Free(self.ids)
         free_table(&self.words.table)
-        free_table(&self.ignored)
+        free_table(&self.ignored.table)
+
+
+cdef int fill_list(HashList* listed, const uint64_t[::1] hashes, str name) except -1:
+    cdef Py_ssize_t n = hashes.shape[0]
+    cdef Py_ssize_t i
+    check_array(hashes, name)
+    if not make_table(&listed.table, 2 * n):        # most slots are free, as looked up often
+        raise MemoryError()
+    for i in range(n):
+        given_number(&listed.table, spread(hashes[i]))
+    return 0
 
 
 cdef uint64_t times(uint64_t a, uint64_t b, uint64_t modulus) noexcept nogil:

@@ -25,9 +25,9 @@ ctypedef fused element:         # a ready hash
     uint32_t
     uint64_t
 
-cdef struct WordList:
-    HashTable table             # of hashes of words before they are finished, which are spread
-    bint keeps                  # its words are the ones that stay; or the ones that go
+cdef struct HashList:
+    HashTable table             # of words before they are finished, or of shingles; spread
+    bint keeps                  # what is in it stays; or goes
 
 cdef struct Hashing:
     # What does not change from document to document.
@@ -35,8 +35,8 @@ cdef struct Hashing:
     Py_ssize_t size
     Mixer mixer                 # finishes the hashes of words and shingles
     const Keyed* keyed          # what a key changes; NULL: there is none, and so it is
-    const WordList* words       # which words are left out; NULL: none
-    const HashTable* ignored    # hashes of shingles that belong to no document; NULL: none
+    const HashList* words       # which words are left out; NULL: none
+    const HashList* ignored     # which shingles belong to no document; NULL: none
     uint64_t power              # CHARACTER_BASE or WORD_BASE to the power size - 1
     uint64_t entering[256]      # each Latin-1 code point, mixed
     uint64_t leaving[256]       # the same times power
@@ -72,8 +72,8 @@ cdef inline uint64_t spread(uint64_t h) noexcept nogil:
     return h * <uint64_t> 0x9E3779B97F4A7C15
 
 
-cdef inline bint has_word(const WordList* words, uint64_t h) noexcept nogil:
-    return number_of_hash(&words.table, spread(h)) != 0
+cdef inline bint has_hash(const HashList* hashes, uint64_t h) noexcept nogil:
+    return number_of_hash(&hashes.table, spread(h)) != 0
 
 
 cdef inline Py_ssize_t room_for_window(Py_ssize_t size, Py_ssize_t longest) noexcept nogil:

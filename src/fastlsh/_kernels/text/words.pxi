@@ -5,16 +5,12 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from fastlsh._kernels.common.compiler cimport noinline_void
-from fastlsh._kernels.common.hash_table cimport (
-    HASHES_AHEAD, HashTable, first_slot, number_of_hash,
-)
 from fastlsh._kernels.common.mixing cimport WORD_BASE, Mixer, finish, mixed_by
-from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.text._texts cimport Span, code_unit
 from fastlsh._kernels.text.keyed cimport SHORT
 from fastlsh._kernels.text.polynomials cimport polynomial
 from fastlsh._kernels.text.source cimport (
-    BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, Hashing, Source, WordList, has_word,
+    BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, Hashing, HashList, Source, has_hash,
 )
 
 cdef noinline_void hash_words(
@@ -41,13 +37,15 @@ cdef Py_ssize_t read_words(Source* s, const code_unit* text, uint64_t* word) noe
             return left
 
 
-cdef Py_ssize_t leave_out(const WordList* words, uint64_t* word, Py_ssize_t n) noexcept nogil:
-    # Moves the words that stay together; returns how many.
+cdef Py_ssize_t leave_out(const HashList* listed, uint64_t* hashes, Py_ssize_t n) noexcept nogil:
+    # Moves the hashes of words or shingles that stay together; returns how many.
     cdef Py_ssize_t left = 0
     cdef Py_ssize_t i
+    cdef uint64_t h
     for i in range(n):
-        word[left] = word[i]
-        left += has_word(words, word[i]) == words.keeps
+        h = hashes[i]
+        hashes[left] = h
+        left += has_hash(listed, h) == listed.keeps
     return left
 
 
@@ -169,28 +167,12 @@ cdef Py_ssize_t next_words(Source* s, uint64_t* block) noexcept nogil:
     return 0
 
 
-cdef Py_ssize_t leave_out_ignored(
-    const HashTable* ignored, uint64_t* block, Py_ssize_t n
-) noexcept nogil:
-    # Moves the hashes that stay together; returns how many.
-    cdef Py_ssize_t kept = 0
-    cdef Py_ssize_t i
-    cdef uint64_t h
-    for i in range(n):
-        if i + HASHES_AHEAD < n:
-            prefetch(ignored.slots + first_slot(ignored, block[i + HASHES_AHEAD]))
-        h = block[i]
-        block[kept] = h
-        kept += number_of_hash(ignored, h) == 0
-    return kept
-
-
 cdef Py_ssize_t next_not_ignored(Source* s, uint64_t* block) noexcept nogil:
     # 0 only at the end: a block of ignored shingles is followed by the next one.
     cdef Py_ssize_t kept = 0
     cdef Py_ssize_t n = s.next_all(s, block)
     while n:
-        kept = leave_out_ignored(s.plan.ignored, block, n)
+        kept = leave_out(s.plan.ignored, block, n)
         if kept:
             return kept
         n = s.next_all(s, block)
