@@ -358,6 +358,9 @@ OPTIONS = (
             refused="span equal_pieces equal", use="shingler"),
         Option("ignore", FILES, "texts that everybody shares, such as a question sheet or a licence"
             " header: their shingles make no documents alike", refused="span equal_pieces equal"),
+        Option("ignore_common", number("F"), "also ignore shingles that are in more than this share"
+            " of the documents", refused="index lines span equal index_stage plan",
+            commands=(*PAIRS, *DEDUP)),
     ),
     *_block((*SIMILAR, *CLEAN, *AUDIT), NORMALISATION, "shingler",
         Option("unicode_form", choice("NFC", "NFD", "NFKC", "NFKD"), "convert texts to a"

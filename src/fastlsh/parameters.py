@@ -1,11 +1,17 @@
 """What decides the answer of a search, checked once. How it is run: `parallel.RunOptions`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from fastlsh._kernels.minhash._signatures import AFFINE32, FSS
 from fastlsh._kernels.sets._sets import BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, NOT_VERIFIED
-from fastlsh.arguments import check_choice, check_containment, check_integer, check_threshold
+from fastlsh.arguments import (
+    check_choice,
+    check_containment,
+    check_integer,
+    check_share,
+    check_threshold,
+)
 from fastlsh.banding import LSHParams, Partition, containment_bandings, partitions_of
 from fastlsh.keyed import Key
 from fastlsh.parallel import RunKeywords
@@ -29,6 +35,7 @@ class BandingKeywords(TypedDict, total=False):
     rows: int | None
     scheme: str
     ignore: Any
+    ignore_common: float | None
 
 
 class SearchKeywords(BandingKeywords, total=False):
@@ -74,6 +81,9 @@ class SearchParams:
     bandings : tuple of LSHParams
         With "containment", the bands and rows for documents that are less than 2, 4, 8 ... times
         as long; `lsh` is the first of these.
+    ignore_common : float or None
+        The share of documents from which shingles are still to be ignored. Nothing can be signed
+        before `stages.ignoring_common` has found them.
     """
 
     threshold: float
@@ -88,6 +98,7 @@ class SearchParams:
     containment: float = 1.0
     search: str = "jaccard"
     bandings: tuple[LSHParams, ...] = ()
+    ignore_common: float | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -107,6 +118,7 @@ class SearchParams:
         containment: float = 1.0,
         search: str = "jaccard",
         ignore: Any = None,
+        ignore_common: float | None = None,
     ) -> "SearchParams":
         """Check the parameters, and choose bands and rows where they are not given.
 
@@ -152,6 +164,11 @@ class SearchParams:
             a collection of texts. Their shingles belong to the set of no document, so that they
             make nothing alike; a document that has no other shingle is empty. Not with
             ``rule="equal"``.
+        ignore_common
+            Also ignore the shingles that are in more than this share of the documents, so that
+            templates need not be known. Of more than 100,000 documents, as many are looked at,
+            evenly spread. Only `deduplicate` and `near_duplicates`, and those of files in one
+            process, know the whole collection.
 
         Raises
         ------
@@ -176,7 +193,9 @@ class SearchParams:
         shingler = with_key(shingler, key)
         if ignore is not None:
             shingler = shingler.ignoring(ignore)
-        if rule == "equal" and shingler.ignored is not None:
+        if ignore_common is not None:
+            ignore_common = check_share(ignore_common, "ignore_common")
+        if rule == "equal" and (shingler.ignored or ignore_common) is not None:
             raise ValueError(
                 "ignore has no effect on whole texts: it needs rule='jaccard'"
                 " or 'contained', got 'equal'"
@@ -199,7 +218,7 @@ class SearchParams:
                 )
         return cls(
             threshold, shingler, num_perm, seed, scheme, lsh, verify, recall, rule, containment,
-            search, bandings,
+            search, bandings, ignore_common,
         )  # fmt: skip
 
     @property

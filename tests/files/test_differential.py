@@ -109,7 +109,7 @@ SAID_BY_ENGINES = re.compile(
 OF_AN_ENGINE = re.compile(
     r"works in memory|a stage needs a file or a directory as the output|"
     r"--work needs files or directories as outputs|--limit is for a run in one process|"
-    r"--stage has no effect"
+    r"--stage has no effect|--stage and --ignore-common cannot be given together"
 )
 """Refusals that belong to an engine."""
 

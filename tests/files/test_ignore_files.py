@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 
 import pytest
 
@@ -154,3 +155,64 @@ def test_refused_where_it_has_no_effect(here, capfd, more, reason):
     put("sheet.txt", b"some sheet")
     assert main(["dedup", "one.jsonl", "--ignore", "sheet.txt", *more]) == 2
     assert reason in capfd.readouterr().err
+
+
+def templates(name, count=40):
+    """Write documents of two templates; of each, the last filling is nearly the first one."""
+    draw = random.Random(3)
+    letters = "abcdefghijklmnoprstu"
+
+    def text(words):
+        return " ".join("".join(draw.choices(letters, k=7)) for _ in range(words))
+
+    rows = []
+    for template in (text(50), text(50)):
+        fillings = [text(9) for _ in range(count)]
+        rows += [{"text": f"{template} {filling}"} for filling in fillings]
+        rows.append({"text": f"{template} {fillings[0]} too"})
+    put(name, "".join(json.dumps(row) + "\n" for row in rows).encode())
+
+
+@pytest.mark.parametrize("job", ["dedup", "contained", "pairs"])
+def test_memory_and_disk_ignore_the_same_common_shingles(here, monkeypatch, job):
+    small_budget(monkeypatch)
+    templates("filled.jsonl")
+    function, output, tables, more = JOBS[job]
+    asked = {"threshold": 0.5, **more, "ignore_common": 0.2}
+    said = []
+    result, _ = both_engines(
+        function, here, ["filled.jsonl"], output, *tables, **asked, on_message=said.append
+    )
+    if job == "pairs":
+        assert result.n_pairs == 2
+    else:
+        assert (result.n_kept, result.n_removed) == (80, 2)
+    messages = [message for message in said if "ignored" in message]
+    assert len({*messages}) == len(messages) // 2 <= 11
+    assert messages[0].endswith(" shingles ignored, in more than 0.2 of the documents")
+    lines = [json.loads(line)["text"] for line in get("filled.jsonl").splitlines()]
+    counts = Counter(number for text in lines for number in Shingler().hashes(text).tolist())
+    common = sum(count > 0.2 * len(lines) for count in counts.values())
+    assert messages[0].startswith(f"{common:,} shingles")
+    assert messages[1].startswith("ignored: ")
+
+
+def test_the_command_ignores_common_shingles(here, capfd):
+    templates("filled.jsonl")
+    words = ["filled.jsonl", "--threshold", "0.5", "--ignore-common", "0.2"]
+    assert main(["dedup", *words, "-o", "kept.jsonl"]) == 0
+    said = capfd.readouterr().err
+    assert "shingles ignored, in more than 0.2 of the documents" in said
+    assert "80 kept, 2 removed" in said
+    assert main(["pairs", *words, "--exact", "-q"]) == 0
+    first, second = (line.split("\t")[:2] for line in capfd.readouterr().out.splitlines()[1:])
+    names = [f"filled.jsonl:{number}" for number in (1, 41, 42, 82)]
+    assert [*first, *second] == names
+    for more, reason in (
+        (["--stage", "sign", "--work", "work", "--memory", "1G"], "give the texts that everybody"),
+        (["--group", "text"], "--group and --ignore-common cannot be given together"),
+        (["--rule", "equal"], "has no effect with --rule equal"), (["--by", "span"], "no effect"),
+        (["--by", "line"], "--by and --ignore-common cannot be given together"),
+    ):  # fmt: skip
+        assert main(["dedup", *words, "-o", "kept.jsonl", *more]) == 2
+        assert reason in capfd.readouterr().err

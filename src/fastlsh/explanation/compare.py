@@ -14,11 +14,24 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import sign
-from fastlsh.texts import as_texts
+from fastlsh.texts import Shingler, Texts, as_texts
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
     from fastlsh.parameters import BandingKeywords
+
+LOOKED_AT = 1000
+"""The most texts in which ignored stretches are looked for."""
+
+
+def ignored_stretches(texts: Texts, shingler: Shingler, most: int) -> list[str | bytes]:
+    """Return the longest stretches of some texts that ignored shingles cover, the longest first."""
+    stretches = set()
+    for text in texts.spans(0, min(len(texts), LOOKED_AT)).strings():
+        units = units_of(text, shingler)
+        for start, stop in covered(units, shingler.are_ignored(text), shingler.size):
+            stretches.add(units.text[start:stop])
+    return sorted(stretches, key=lambda stretch: (-len(stretch), stretch))[:most]
 
 
 @shares(SearchParams.of, command="explain", without={"verify"})

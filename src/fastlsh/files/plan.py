@@ -3,7 +3,7 @@
 import os
 import pathlib
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fastlsh.arguments import check_integer
 from fastlsh.arrays import rounded
 from fastlsh.errors import InputError, RoomError
+from fastlsh.explanation import ignored_stretches
 from fastlsh.files.budget import Budget, longest_row, saying_memory
 from fastlsh.files.estimate import choose, estimate_of, sampled
 from fastlsh.files.requests import Engine, EngineOptions, Path, ReadBudget, Request, is_all_read
@@ -21,9 +22,11 @@ from fastlsh.files.run.manifest import OUTPUT_PATH
 from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.files.saved_index import IndexOutput
+from fastlsh.html import shortened, text_of
 from fastlsh.index import Counted, check_new_index
 from fastlsh.io import (
     SPLIT,
+    Limit,
     Output,
     ReadOptions,
     RunPaths,
@@ -32,17 +35,21 @@ from fastlsh.io import (
     check_joined,
     check_outputs,
     check_target,
+    identity,
     is_folder_output,
     is_written_in_place,
     plan_outputs,
+    read_blocks,
     recover_outputs,
     spooled_inputs,
     table_format,
 )
 from fastlsh.keywords import Prepared
-from fastlsh.parallel import amount
+from fastlsh.parallel import amount, plural
 from fastlsh.reporting import check_report
 from fastlsh.results import ClusterCounts, RemovedDocuments, stays
+from fastlsh.stages import ignoring_common, sample_chunks
+from fastlsh.texts import as_texts
 
 
 @dataclass(frozen=True)
@@ -438,6 +445,39 @@ def changing_over(
         return run(request.on_disk())
 
 
+LONGEST, SHOWN = 10, 100
+"""How many of the longest stretches of ignored text are named, and their characters."""
+
+
+def ignoring_common_of(request: Request) -> Request:
+    """Return a request that ignores what `ignore_common` asks for; the inputs are read before."""
+    if request.search.ignore_common is None:
+        return request
+    sources, read = request.input_files(), request.read
+    for source in sources:
+        if identity(source) is None:
+            raise source.error("not a regular file, and ignore_common= reads its inputs before")
+
+    def blocks() -> Iterator[Any]:
+        limit = Limit(read.limit)
+        for source in sources:
+            for block in limit.first(read_blocks(source)):
+                documents = block.documents()
+                documents.check(skip=read.on_error == "skip")
+                yield documents.texts
+            if limit.reached:
+                return
+
+    search = ignoring_common(request.search, blocks, request.run)
+    before, after = (len(each.shingler.ignored or ()) for each in (request.search, search))
+    counted = f"{plural(after - before, 'shingle')} ignored, in more than"
+    request.engine.on_message(f"{counted} {request.search.ignore_common:g} of the documents")
+    first = next(sample_chunks(blocks, search.shingler), as_texts([]))
+    for stretch in ignored_stretches(first, search.shingler, LONGEST) if after > before else ():
+        request.engine.on_message(f"ignored: {shortened(text_of(stretch), SHOWN)!r}")
+    return replace(request, search=search)
+
+
 def prepared(
     request: Request,
     output: Path | None,
@@ -459,10 +499,12 @@ def prepared(
         Is called with the result.
     """
 
+    def with_plan(request: Request) -> Result:
+        request = ignoring_common_of(request)
+        return work(request, plan(request))
+
     def run() -> Result:
-        result = changing_over(
-            lambda request: work(request, plan(request)), request, output, twice=twice
-        )
+        result = changing_over(with_plan, request, output, twice=twice)
         ended(result)
         return result
 

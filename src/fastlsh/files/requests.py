@@ -370,6 +370,13 @@ class Request:
             The fields of `ReadOptions` that follow from other arguments.
         """
         read["editable"] = cutting is not None
+        if search.ignore_common is not None:
+            for given, value in (("stage", keywords.get("stage")), ("group", group)):
+                if value is not None:
+                    raise ValueError(
+                        f"{given}= and ignore_common= cannot be given together: give the texts that"
+                        " everybody shares as ignore="
+                    )
         for column in ("against_text", "against_id"):
             if keywords.get(column) is not None and not paths(against):
                 raise ValueError(f"{column}= names a column of the reference files: give against=")

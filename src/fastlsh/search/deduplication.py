@@ -21,6 +21,7 @@ from fastlsh.stages import (
     check_priority,
     decide,
     groups_of_both,
+    ignoring_common,
     priority_order,
     sign,
 )
@@ -220,18 +221,20 @@ def deduplicate_texts(
     """
     max_candidates = check_integer(max_candidates, "max_candidates")
     within = list(within) if isinstance(within, Iterator) else within  # it is read again
-    prepared = params.shingler.prepared
-    collection = prepared(as_texts(texts))
-    others = prepared(as_texts([] if against is None or isinstance(against, Index) else against))
+    collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
     check_keep(keep, with_priority=priority is not None)
     priorities = None if priority is None else check_priority(priority, len(collection))
+    params = ignoring_common(params, lambda: [collection], options)
+    prepared = params.shingler.prepared
+    others = prepared(as_texts([] if against is None or isinstance(against, Index) else against))
+    collection = prepared(collection)
+    everything = joined_texts(others, collection)
     clock = Stopwatch()
     if isinstance(against, Index):
         check_index(params, against_ids)
         if within is not None:
             raise ValueError("within needs the texts of against, not an index")
-    everything = joined_texts(others, collection)
     groups = groups_of_both(within, len(collection), against_within, len(others))
     with clock("signatures"):
         signed = sign(everything, params, options, groups)

@@ -59,7 +59,13 @@ class Signed:
 
 
 def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
-    """Return the hasher that signs for a search."""
+    """Return the hasher that signs for a search; ValueError if it needs the whole collection."""
+    if params.ignore_common is not None:
+        raise ValueError(
+            "ignore_common= counts the shingles of a whole collection, which only deduplicate and"
+            " near_duplicates can, and those of files in one process: give the texts that everybody"
+            " shares as ignore="
+        )
     return MinHasher(
         params.num_perm, seed=params.seed, shingler=params.shingler, scheme=params.scheme,
         threads=options.threads,

@@ -269,9 +269,12 @@ class Shingler:
                 " a list"
             )
         collection, plain = as_texts(texts), replace(self, ignored=None)
-        parts = [plain._set_of(collection, i) for i in range(len(collection))]
+        return self.ignoring_hashes(*(plain._set_of(collection, i) for i in range(len(collection))))
+
+    def ignoring_hashes(self, *parts: NDArray[np.uint64]) -> "Shingler":
+        """Return the same shingler for sets without these hashes of shingles, too."""
         if self.ignored is not None:
-            parts.append(self.ignored.hashes)
+            parts = (*parts, self.ignored.hashes)
         fingerprint = self.key.fingerprint if self.key else None
         ignored = IgnoredShingles.union(parts, self.size, fingerprint)
         return replace(self, ignored=ignored if len(ignored) else None)

@@ -25,7 +25,9 @@ VALUES = {
     "unit": ["char", "word", "byte"], "recall": [0.5, 0.9, 0.98], "words": ["unicode"],
 }  # fmt: skip
 OF_ONE_SIDE = {"threads", "count", "source", "text", "id", "key", "stop_words", "vocabulary"}
-"""Options of the files and the columns, which the functions for texts do not have."""
+OF_ONE_SIDE |= {"ignore_common"}
+"""Options of the files and the columns, which the functions for texts do not have, and what Spark
+refuses."""
 JOBS = {"dedup": (proofs, fastlsh.deduplicate), "pairs": (near_duplicates, fastlsh.near_duplicates)}
 
 

@@ -48,6 +48,12 @@ ARGUMENTS = [
     ({"families": "somewhere"}, ValueError, "families must be one of auto, driver, rounds"),
     ({"max_candidates": 0}, ValueError, "max_candidates"),
     ({"threads": 2}, TypeError, "threads"),
+    ({"ignore": "a text"}, TypeError, "ignore must be a collection of texts, got one str"),
+    (
+        {"ignore_common": 0.1},
+        ValueError,
+        "ignore_common= counts the shingles of a whole collection",
+    ),
 ]
 OF_ANNOTATIONS = [
     ({"within": "nan"}, ValueError, "column 'nan' holds NaN"),

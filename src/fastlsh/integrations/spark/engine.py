@@ -18,9 +18,10 @@ from fastlsh.integrations.spark.search_columns import (
     rows_of,
 )
 from fastlsh.integrations.spark.workers import check_workers
+from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.search import warn_of_long_shingles
-from fastlsh.stages import check_keep
+from fastlsh.stages import check_keep, hasher_for
 
 REPORTED = 1000
 """Problems that are looked at; the worst of them is named."""
@@ -169,6 +170,7 @@ def search(
         keep, max_candidates, annotate, max_copies, copies_per, source, count, has_clusters=False
     )
     params = SearchParams.of(threshold, **keywords)
+    hasher_for(params, RunOptions.of(1))  # which refuses what needs the whole collection
     check_keep(keep, with_priority=priority is not None)
     check_integer(max_pairs, "max_pairs")
     columns = SearchColumns(
