@@ -153,6 +153,19 @@ def test_an_index_that_ignores_nothing_refuses_texts(tmp_path):
         Index.load(tmp_path / "seen.index", ignore=["a sheet of paper"])
 
 
+def test_an_index_of_token_ids(tmp_path):
+    documents = [[*range(200), *range(500 * number, 500 * number + 99)] for number in range(1, 9)]
+    index = Index(0.5, shingler=Shingler("token", 3), ignore=[[*range(200)]])
+    index.insert_many(range(8), documents)
+    index.save(tmp_path / "seen.index")
+    index = Index.load(tmp_path / "seen.index", ignore=[[*range(200)]])
+    assert index.query([*range(200), *range(1000, 1100)]) == [(1, 0.99)]
+    with pytest.raises(ValueError, match="ignore= does not suit the shingler of the index"):
+        Index.load(tmp_path / "seen.index", ignore=["a text"])
+    with pytest.raises(TypeError, match="collection of texts, got one str"):
+        Index.load(tmp_path / "seen.index", ignore="a text")
+
+
 def test_the_explanation_leaves_out_what_is_ignored():
     texts, planted, sheet = essays()
     one, other = (texts[number] for number in planted[0])

@@ -12,7 +12,7 @@ import fastlsh
 import oracle
 from fastlsh import Index, Shingler
 from fastlsh.parallel import RunOptions
-from fastlsh.stages import SearchParams, common, ignoring_common, sample_chunks, sign_batch
+from fastlsh.stages import Sample, SearchParams, common, ignoring_common, sign_batch
 from strategies import shinglers, wide
 
 
@@ -61,7 +61,8 @@ def test_what_is_ignored_is_counted(texts, how, share, data):
     for characters in (0, 1 << 23):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(common, "CHARACTERS", characters)
-            found = ignoring_common(params, lambda: blocks, RunOptions.of(1))
+            sample = Sample(lambda: blocks, len(texts))
+            found = ignoring_common(params, sample, RunOptions.of(1))
         assert found.ignore_common is None
         ignored = found.shingler.ignored
         assert {*(() if ignored is None else ignored.hashes.tolist())} == expected
@@ -72,9 +73,9 @@ def test_the_sample_is_drawn_by_document_number(monkeypatch):
     texts = [str(number) for number in range(25)]
     for size in (1, 4, 25):
         blocks = [texts[start : start + size] for start in range(0, 25, size)]
-        (chunk,) = sample_chunks(lambda blocks=blocks: blocks, Shingler())
+        (chunk,) = Sample(lambda blocks=blocks: blocks, 25).chunks(Shingler())
         assert chunk.spans(0, 7).strings() == [str(i * 25 // 7) for i in range(7)]
-    assert list(sample_chunks(list, Shingler())) == []
+    assert list(Sample(list, 0).chunks(Shingler())) == []
 
 
 def test_with_texts_to_ignore():

@@ -48,7 +48,7 @@ from fastlsh.keywords import Prepared
 from fastlsh.parallel import amount, plural
 from fastlsh.reporting import check_report
 from fastlsh.results import ClusterCounts, RemovedDocuments, stays
-from fastlsh.stages import ignoring_common, sample_chunks
+from fastlsh.stages import Sample, ignoring_common
 from fastlsh.texts import as_texts
 
 
@@ -468,11 +468,12 @@ def ignoring_common_of(request: Request) -> Request:
             if limit.reached:
                 return
 
-    search = ignoring_common(request.search, blocks, request.run)
+    sample = Sample(blocks, sum(len(as_texts(texts)) for texts in blocks()))
+    search = ignoring_common(request.search, sample, request.run)
     before, after = (len(each.shingler.ignored or ()) for each in (request.search, search))
     counted = f"{plural(after - before, 'shingle')} ignored, in more than"
     request.engine.on_message(f"{counted} {request.search.ignore_common:g} of the documents")
-    first = next(sample_chunks(blocks, search.shingler), as_texts([]))
+    first = next(sample.chunks(search.shingler), as_texts([]))
     for stretch in ignored_stretches(first, search.shingler, LONGEST) if after > before else ():
         request.engine.on_message(f"ignored: {shortened(text_of(stretch), SHOWN)!r}")
     return replace(request, search=search)

@@ -112,10 +112,9 @@ def check_expected(threads: int | None, expected: Mapping[str, Any]) -> dict[str
         or for a difference to it.
     """
     RunOptions.of(threads)
-    shingler, ignore = with_key(expected.get("shingler"), expected.get("key")), None
-    if expected.get("ignore") is not None:
-        ignore = as_texts(expected["ignore"])
-        shingler.ignoring(ignore)
+    with_key(expected.get("shingler"), expected.get("key"))
+    ignore = expected.get("ignore")
+    ignore = None if ignore is None else as_texts(ignore)
     for name, value in expected.items():
         if value is not None and name not in ("shingler", "key", "ignore"):
             check_parameter(value, name)

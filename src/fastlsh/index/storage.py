@@ -196,7 +196,10 @@ def settings_of(saved: Mapping[str, Any], expected: Expected) -> Settings:
     if differences := _differences(described, _shingler_as_json(plain)):
         raise ValueError(f"the index was saved with another shingler: {differences}")
     if ignore is not None:
-        shingler = shingler.ignoring(ignore)
+        try:
+            shingler = shingler.ignoring(ignore)
+        except TypeError as error:  # not of the index, but of the texts
+            raise ValueError(f"ignore= does not suit the shingler of the index: {error}") from error
     if ignore is not None or shingler.ignored is not None:
         _check_ignored(ignored, shingler.ignored)
     shingler = replace(plain, ignored=ignored)

@@ -16,6 +16,7 @@ from fastlsh.priorities import are_missing
 from fastlsh.results import Deduplication
 from fastlsh.search.advice import warn_of_search
 from fastlsh.stages import (
+    Sample,
     Signed,
     check_keep,
     check_priority,
@@ -225,7 +226,8 @@ def deduplicate_texts(
     ids = check_ids(ids, len(collection))
     check_keep(keep, with_priority=priority is not None)
     priorities = None if priority is None else check_priority(priority, len(collection))
-    params = ignoring_common(params, lambda: [collection], options)
+    sample = Sample(lambda: [collection], len(collection))
+    params = ignoring_common(params, sample, options)
     prepared = params.shingler.prepared
     others = prepared(as_texts([] if against is None or isinstance(against, Index) else against))
     collection = prepared(collection)

@@ -9,7 +9,7 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search.advice import warn_of_search
-from fastlsh.stages import find_pairs, groups_of, ignoring_common, sign
+from fastlsh.stages import Sample, find_pairs, groups_of, ignoring_common, sign
 from fastlsh.texts import as_texts
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ def pairs_of_texts(
     """Find the pairs as `near_duplicates` does."""
     max_pairs = check_integer(max_pairs, "max_pairs")
     collection = as_texts(texts)
-    params = ignoring_common(params, lambda: [collection], options)
+    sample = Sample(lambda: [collection], len(collection))
+    params = ignoring_common(params, sample, options)
     collection = params.shingler.prepared(collection)
     ids = check_ids(ids, len(collection))
     signed = sign(collection, params, options, groups_of(within, len(collection)))

@@ -21,8 +21,8 @@ from fastlsh.stages.answers import find_crossing as find_crossing
 from fastlsh.stages.answers import find_pairs as find_pairs
 from fastlsh.stages.batches import SignedBatch, sign_batch
 from fastlsh.stages.batches import sign_with_steps as sign_with_steps
+from fastlsh.stages.common import Sample as Sample
 from fastlsh.stages.common import ignoring_common as ignoring_common
-from fastlsh.stages.common import sample_chunks as sample_chunks
 from fastlsh.stages.contamination import Containments as Containments
 from fastlsh.stages.contamination import Matches as Matches
 from fastlsh.stages.contamination import Tally as Tally
