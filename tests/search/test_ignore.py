@@ -2,6 +2,7 @@
 
 import pickle
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import fastlsh
 import oracle
 from fastlsh import Index, Key, Shingler
+from fastlsh.stages import SearchParams, sign_batch
 from strategies import bandings, share, shinglers, thresholds, wide
 
 KEY = Key(bytes(range(32)))
@@ -89,6 +91,18 @@ def test_a_document_with_nothing_else_is_empty():
     assert len(fastlsh.near_duplicates(texts, 0.5, ignore=[sheet])) == 0
 
 
+@pytest.mark.filterwarnings("default:[0-9,]+ of [0-9,]+ ")
+def test_short_documents_that_are_ignored_are_empty_and_not_short():
+    for function in (fastlsh.deduplicate, fastlsh.near_duplicates, fastlsh.exact_pairs):
+        ignore = {"shingler": Shingler().ignoring(["short"])}
+        with warnings.catch_warnings(record=True) as found:
+            assert function(["short"] * 9, 0.8, **ignore).empty == 9
+        assert not found
+    params = SearchParams.of(ignore=["short"])
+    signed = sign_batch(["short", "brief", ""], params)
+    assert signed.short.tolist() == [False, True, False]
+
+
 def test_evaluate_and_compare_bandings():
     texts, planted, sheet = essays()
     assert fastlsh.evaluate(texts, 0.5, ignore=[sheet]).recall.total == len(planted)
@@ -145,6 +159,18 @@ def test_an_index_keeps_what_is_ignored(tmp_path, name):
     ):  # fmt: skip
         with pytest.raises(ValueError, match=f"is {shingler.ignored.digest}, not {shown}"):
             reopen(place, **expected)
+
+
+def test_an_index_as_a_reference_must_ignore_the_same():
+    texts, _, sheet = essays()
+    index = Index(0.5, ignore=[sheet])
+    index.insert_many(range(88), texts[:88])
+    result = fastlsh.deduplicate(texts[88:], 0.5, ignore=[sheet], against=index)
+    assert not result.kept.any()
+    digest = Shingler().ignoring([sheet]).ignored.digest
+    for other in ({}, {"ignore": [texts[0]]}, {"ignore_common": 0.9}):
+        with pytest.raises(ValueError, match=f"has shingler=.*{digest}"):
+            fastlsh.deduplicate(texts[88:], 0.5, **other, against=index)
 
 
 def test_an_index_that_ignores_nothing_refuses_texts(tmp_path):

@@ -204,8 +204,6 @@ def _info(arguments: argparse.Namespace) -> None:
             "seed": params.seed, "scheme": params.scheme, "verify": params.verify,
             "shingler": repr(params.shingler),
         }  # fmt: skip
-    if params.shingler.ignored is not None:
-        properties["ignored"] = repr(params.shingler.ignored)
     if params.rule != "jaccard":
         properties.update(
             {name: getattr(params, name) for name in ("rule", "containment", "search")}

@@ -171,6 +171,8 @@ def sign_batch(
         yield from hasher.sign_gathered(gathered, counted, out, band_keys)
 
     run_batches(work, batches(n, batch_size(collection)), options.threads)
+    if short is not None:
+        short[keys[0] == 0] = False  # whose only shingle is ignored
     return SignedBatch(keys, lengths, hashes, kept, short)
 
 

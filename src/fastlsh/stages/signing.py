@@ -90,6 +90,7 @@ def sign(
     signatures = hasher_for(params, options).sign(
         texts, out, lengths=lengths, short=short, progress=options.progress
     )
+    short[empty_documents(signatures)] = False  # whose only shingle is ignored
     return Signed(texts, params, options, signatures, lengths, None, groups, short)
 
 

@@ -1,7 +1,7 @@
 """What a document is a set of: shingles of characters, words or bytes."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -219,7 +219,13 @@ class Shingler:
     key: Key | None = None
     stop_words: Iterable[str] | None = None
     vocabulary: Iterable[str] | None = None
-    ignored: IgnoredShingles | None = field(default=None, repr=False)
+    ignored: IgnoredShingles | None = None
+
+    def __repr__(self) -> str:
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        if self.ignored is None:
+            del values["ignored"]
+        return f"Shingler({', '.join(f'{name}={value!r}' for name, value in values.items())})"
 
     def __getstate__(self) -> dict[str, Any]:
         # Without the plan, which is made again.
