@@ -158,6 +158,24 @@ def test_it_is_there_when_it_is_opened_again(stored):
     refuses(FileNotFoundError, "there is no index", Index.open, stored.new_place(), read_only=True)
 
 
+def test_it_ignores_the_same_texts_when_it_is_opened_again(stored, tmp_path):
+    sheet = "questions that all of them repeat, and more than they answer. " * 3
+    with stored(0.6, ignore=iter([sheet])) as index:
+        index.insert_many([*"abc"], [sheet, sheet + TEXTS[0], sheet + TEXTS[0] + "!"])
+        found = index.query(sheet + TEXTS[0])
+        assert [name for name, _ in found] == ["b", "c"]
+        location = location_of(index)
+    for expected in ({}, {"ignore": [sheet]}):
+        with Index.open(location, **expected) as index:
+            assert index.query(sheet + TEXTS[0]) == found
+            assert index.query(sheet) == []
+            index.save(tmp_path / "seen.index")
+    assert Index.load(tmp_path / "seen.index").query(sheet + TEXTS[0]) == found
+    digests = [Shingler().ignoring([text]).ignored.digest for text in (sheet, TEXTS[0])]
+    with pytest.raises(ValueError, match=" is {}, not {}".format(*digests)):
+        Index.open(location, ignore=[TEXTS[0]])
+
+
 def test_copies_from_form_to_form(stored, tmp_path):
     place, second, one_file = stored.new_place(), tmp_path / "second", tmp_path / "one file"
     memory = Index(0.7, shingler=Shingler(size=5, lowercase=True))
