@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from combinations import rounds
 from fastlsh import Shingler, deduplicate_spans
-from fastlsh.texts import origins as boundaries
-from fastlsh.texts.origins import Boundaries
+from fastlsh.texts import boundaries
+from fastlsh.texts.boundaries import Boundaries
 from hostile_texts import hostile_text
 from oracle_passages import removed_by
 
