@@ -1,4 +1,4 @@
-"""Lines and paragraphs in plain Python, as docs/tasks/clean-a-training-set.md has them."""
+"""Lines, paragraphs and sentences in plain Python, as docs/command-line.md has them."""
 
 import re
 
@@ -6,7 +6,9 @@ BLANK = " \t\n\v\f\r"
 
 
 def pieces(text, by):
-    """Return (begin, end) of each line, or paragraph, that is not blank."""
+    """Return (begin, end) of each line, paragraph or sentence that is not blank."""
+    if by == "sentence":
+        return sentences(text or "")
     found, place, going = [], 0, False
     text = text or ""
     for line in text.split("\n"):
@@ -22,8 +24,63 @@ def pieces(text, by):
     return found
 
 
+STOPS, WIDE_STOPS, CLOSING = ".!?…", "。！？", "\"'’”)]»」』"
+
+
+def behind(text, place, characters):
+    """Return the first place from this one on whose character is none of these."""
+    while place < len(text) and (
+        text[place].isspace() if characters is None else text[place] in characters
+    ):
+        place += 1
+    return place
+
+
+def behind_stop(text, place):
+    """Return where the boundary ends that begins with a character; its place if none does."""
+    letter = text[place : place + 1] or "x"
+    if letter == "\n":
+        return behind(text, place, "\n")
+    closed = behind(text, place + 1, CLOSING)
+    spaced = behind(text, closed, None)
+    return spaced if letter in WIDE_STOPS or (letter in STOPS and spaced > closed) else place
+
+
+def sentences(text):
+    """Return (begin, end) of each sentence."""
+    found, begin, place = [], 0, 0
+    while place < len(text):
+        end = behind_stop(text, place)
+        while behind_stop(text, end) > end:
+            end = behind_stop(text, end)
+        place = max(end, place + 1)
+        if end == place or place == len(text):
+            first = behind(text, begin, None)
+            if first < place:
+                found.append((first, first + len(text[first:place].rstrip())))
+            begin = place
+    return found
+
+
+def without_sentences(text, removed):
+    """Return a text without some of its sentences: of the gaps between two that stay, one stays."""
+    places, gaps, left = sentences(text), [], ""
+    if set(places) == set(removed):
+        return ""
+    for number, (begin, end) in enumerate(places):
+        gaps.append(text[places[number - 1][1] if number else 0 : begin])
+        if (begin, end) not in removed:
+            most = max(gap.count("\n") for gap in gaps)
+            best = next(gap for gap in gaps if gap.count("\n") == most)
+            left += (best if left else gaps[0]) + text[begin:end]
+            gaps = []
+    return left + text[places[-1][1] :]
+
+
 def without(text, removed, by):
     """Return a text without some of its pieces: of all others, with what stands between them."""
+    if by == "sentence" and removed:
+        return without_sentences(text, removed)
     everything = pieces(text, by)
     if not removed:
         return text

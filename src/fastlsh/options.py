@@ -222,7 +222,7 @@ OPTIONS = (
             " the highest number or the latest date is kept, or the earlier one of equals; rows"
             " without a value come last", refused="first span"),
         Option("against", FILES, "also remove near-duplicates of the documents in these files; with"
-            " --by, lines or paragraphs that occur in them", refused="index"),
+            " --by, lines, paragraphs or sentences that occur in them", refused="index"),
     ),
     *_block(AUDIT, "", "keyword",
         Option("removed", FILE, "the table that fastlsh dedup --removed has written for these"
@@ -442,17 +442,17 @@ OPTIONS = (
         Option("max_candidates", integer(1), "most comparisons per document", 1000,
             refused="span equal_pieces equal"),
     ),
-    *_block(DEDUP, "lines, paragraphs and passages", "keyword",
-        Option("by", choice("line", "paragraph", "span"), "remove repeated lines, paragraphs or"
-            " passages from the texts, instead of whole documents; the first occurrence stays."
-            " Lines and paragraphs count as repeated if they are equal or, with --threshold below"
-            " 1, similar; span removes every passage of --min-length characters that occurred"
-            " before. --removed gets id, start, end and kept_id of each, and jaccard or, of a span,"
-            " kept_start", use="command"),
-        Option("min_length", integer(0, LARGEST), "never remove lines, paragraphs or passages of"
-            " fewer characters (default: 0; with --by span: 500)", refused="documents"),
-        Option("drop_empty", FLAG, "with --by line or paragraph: leave out rows whose text has"
-            " become empty", refused="empty span"),
+    *_block(DEDUP, "lines, paragraphs, sentences and passages", "keyword",
+        Option("by", choice("line", "paragraph", "sentence", "span"), "remove repeated lines,"
+            " paragraphs, sentences or passages from the texts, instead of whole documents; the"
+            " first occurrence stays. Lines, paragraphs and sentences count as repeated if they are"
+            " equal or, with --threshold below 1, similar; span removes every passage of"
+            " --min-length characters that occurred before. --removed gets id, start, end and"
+            " kept_id of each, and jaccard or, of a span, kept_start", use="command"),
+        Option("min_length", integer(0, LARGEST), "never remove lines, paragraphs, sentences or"
+            " passages of fewer characters (default: 0; with --by span: 500)", refused="documents"),
+        Option("drop_empty", FLAG, "with --by line, paragraph or sentence: leave out rows whose"
+            " text has become empty", refused="empty span"),
         Option("tokenizer", FILE, "with --by span --unit token: the tokenizer.json whose tokens are"
             " counted", refused="no_span", use="command"),
         Option("join", text("TEXT", name="characters"), "with --by span: write this in place of"
@@ -565,7 +565,7 @@ OPTIONS = (
         Option("bits", integer(1, 8)), Option("trials", integer(100)),
         Option("measure", choice("documents", "characters")),
         Option("families", choice("auto", "driver", "rounds")),
-        Option("by", choice("line", "paragraph")),
+        Option("by", choice("line", "paragraph", "sentence")),
     ),
 )  # fmt: skip
 
@@ -579,8 +579,8 @@ REFUSALS = {
                     " equals another one",
     "span": "{option} has no effect with --by span, and cannot be given",
     "no_span": "{option} is for --by span",
-    "documents": "{option} is for --by line, --by paragraph or --by span",
-    "empty": "{option} is for --by line or --by paragraph",
+    "documents": "{option} is for --by line, --by paragraph, --by sentence or --by span",
+    "empty": "{option} is for --by line, --by paragraph or --by sentence",
     "new_index": "{option} says how --save-index keeps texts: give both",
     "equal": "{option} has no effect with --rule equal, which compares texts",
     "exact": "{option} has no effect with --exact, which has no bands",

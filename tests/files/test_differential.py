@@ -44,7 +44,7 @@ OF_THE_ENGINE = {
 NOT_DRAWN = {"inputs", "index", "evals", "output", "by", "format", "encoding", "self_test", "log"}
 """Options that the request has anyway, or that are for files of other kinds, or without outputs."""
 
-JOBS = ["dedup"] * 5 + ["line", "paragraph", "span"] * 2 + ["pairs"] * 4
+JOBS = ["dedup"] * 5 + ["line", "paragraph", "sentence", "span"] * 2 + ["pairs"] * 4
 JOBS += ["overlap"] * 2 + ["decontaminate"] * 4
 KINDS = ["jsonl"] * 4 + ["json", "csv", "tsv", "txt", "parquet", "parquet", "arrow", "jsonl.gz"]
 NESTED = ["jsonl", "json", "parquet", "arrow"]
@@ -53,6 +53,7 @@ NOT_FOR = {
     "dedup": {"documents", "empty", "no_span", "new_index"},
     "line": {"lines", "first", "no_span", "equal_pieces"},
     "paragraph": {"lines", "first", "no_span"},
+    "sentence": {"lines", "first", "no_span"},
     "span": {"span", "empty"},
     "decontaminate": {"no_cut"},
 }
@@ -138,7 +139,9 @@ class Request:
     def __init__(self, seed, folder):
         self.draw = random.Random(seed)
         self.job = self.draw.choice(JOBS)
-        self.command = "dedup" if self.job in ("line", "paragraph", "span") else self.job
+        self.command = (
+            "dedup" if self.job in ("line", "paragraph", "sentence", "span") else self.job
+        )
         self.kind = self.draw.choice(KINDS)
         self.sentences = [self.sentence() for _ in range(self.draw.choice([6, 12, 40]))]
         self.options = {}

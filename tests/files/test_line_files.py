@@ -20,6 +20,9 @@ OF_LINES = {"part": 50, "segment": 200, "rows": 64}
 """Sizes for lines, of which a document has several."""
 
 
+BY = ["line", "paragraph", "sentence"]
+
+
 def rows_of(seed, n):
     """Return rows of several lines and paragraphs, many of which repeat."""
     draw = random.Random(seed)
@@ -34,7 +37,8 @@ def rows_of(seed, n):
             elif kind < 0.6:
                 lines.append(draw.choice(["", " \t", "---", "naïve ☃ 𝔘"]))
             else:
-                lines.append(" ".join(draw.choices(WORDS, k=draw.randrange(1, 12))))
+                words = draw.choices(WORDS, k=draw.randrange(1, 12))
+                lines.append(draw.choice([" ", " ", ". ", "? "]).join(words))
         text = draw.choice(["\n", "\n", "\r\n"]).join(lines)
         rows.append({"id": f"d{number}", "n": number, "text": text if number % 11 else None})
     return rows
@@ -47,7 +51,8 @@ def both(folder, inputs, output="kept.jsonl", by="line", **keywords):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "cut", "by"), covering(SIZES, [(7, 2), (3, 2), (1, 1)], ["line", "paragraph"])
+    ("sizes", "cut", "by"),
+    covering(SIZES, [(7, 2), (3, 2), (1, 1)], BY),
 )
 def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, cut):
     shards, threads = cut
@@ -74,7 +79,7 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, cut):
     assert result.characters == sum(end - begin for _, begin, end, *_ in removed)
 
 
-@pytest.mark.parametrize("by", every(2, ["line", "paragraph"]))
+@pytest.mark.parametrize("by", every(2, BY))
 @pytest.mark.parametrize("sizes", every(3, SIZES))
 def test_lines_of_a_reference_collection_go_too(tmp_path, monkeypatch, by, sizes):
     small_budget(monkeypatch, **sizes)

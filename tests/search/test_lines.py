@@ -1,4 +1,4 @@
-"""Texts without repeated lines or paragraphs, against plain Python."""
+"""Texts without repeated lines, paragraphs or sentences, against plain Python."""
 
 import re
 
@@ -12,8 +12,8 @@ from fastlsh import LineDeduplication, Shingler, deduplicate, deduplicate_lines
 from fastlsh.stages import signing
 from strategies import all_hashes_are_7, few_letters
 
-BY = ["line", "paragraph"]
-texts = st.lists(st.text("ab \r\n\n\nÄ☃", max_size=20), max_size=8)
+BY = ["line", "paragraph", "sentence"]
+texts = st.lists(st.text("ab. \r\n\n\nÄ☃。", max_size=20), max_size=8)
 
 
 def proofs(result, known=0):

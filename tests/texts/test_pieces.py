@@ -27,8 +27,8 @@ from fastlsh.texts import (
 from refusals import refuses
 from running import peak_memory
 
-BY = ["line", "paragraph"]
-LETTERS = "ab \t\r\n\n\n\v\f\x1c\x85\u00a0\u0100я\u2028\ud800😀"
+BY = ["line", "paragraph", "sentence"]
+LETTERS = 'ab.!。」") \t\r\n\n\n\v\f\x1c\x85\u00a0\u0100я\u2028\ud800😀'
 texts = st.lists(st.none() | st.text(LETTERS, max_size=24), max_size=6)
 
 
@@ -81,6 +81,18 @@ CASES = [
     ("paragraph", "a\n\nb\nc\n\n\nd", [1, 2], "a"),
     ("paragraph", "\n \na\r\n\r\nb", [1], "\n \na"),
     ("paragraph", "\n \na", [0], ""),
+    ("sentence", "One. Two. Three.", [1], "One. Three."),
+    ("sentence", "One. Two. Three.\n", [0, 2], "Two.\n"),
+    ("sentence", "One. Two.\nThree.", [1], "One.\nThree."),
+    ("sentence", "One.\n  Two. Three.", [1], "One.\n  Three."),
+    ("sentence", "One.\n\nTwo.\n\n\nThree.\nFour.", [1, 2], "One.\n\n\nFour."),
+    ("sentence", "One.\r\nTwo. Three.", [1], "One.\r\nThree."),
+    ("sentence", " One.  Two. ", [1], " One. "),
+    ("sentence", " One. Two. ", [0], " Two. "),
+    ("sentence", " One. ", [0], ""),
+    ("sentence", "一。二！？三", [1], "一。三"),
+    ("sentence", "“One?” Two… Three", [0], "Two… Three"),
+    ("sentence", "Dr. No is 3.14 m.", [0], "No is 3.14 m."),
 ]
 
 
@@ -92,17 +104,18 @@ def test_what_goes_with_a_piece(by, text, numbers, left):
     assert oracle_lines.without(text, gone, by) == left
 
 
+@pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_many_calls_cut_as_one(monkeypatch, threads):
+def test_many_calls_cut_as_one(monkeypatch, by, threads):
     documents = [f"{n}\n\n" * (n % 7) + "end\r\n" for n in range(300)] + [None, ""]
-    whole = pieces_of(documents, "paragraph")
+    whole = pieces_of(documents, by)
     for name, value in (("CHARACTERS", 40), ("MOST", 3), ("LINE", 10**9)):
         monkeypatch.setattr(pieces, name, value)
-    found = pieces_of(documents, "paragraph", threads)
+    found = pieces_of(documents, by, threads)
     assert np.array_equal(found.bounds, whole.bounds)
     gone = found.bounds[::2]
-    rest = texts_without(found.texts, gone, "paragraph")
-    assert rest == texts_without(whole.texts, gone, "paragraph")
+    rest = texts_without(found.texts, gone, by)
+    assert rest == texts_without(whole.texts, gone, by)
     assert len(rest) > 100
 
 

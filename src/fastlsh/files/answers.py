@@ -303,7 +303,7 @@ class PairsFound(NamedTuple):
 
 
 class LinesFound(NamedTuple):
-    """What a removal of lines or paragraphs has found."""
+    """What a removal of lines, paragraphs or sentences has found."""
 
     summary: Summary = NOTHING
     documents: int = 0

@@ -45,7 +45,7 @@ class SignedPieces(NamedTuple):
     echoes: NDArray[np.int64] | None = None
     """Of passages, the stretches that need no key: those of `stages.Anchors`."""
     short: int = 0
-    """Of lines and paragraphs that are compared, those with fewer units than a shingle."""
+    """Of lines, paragraphs and sentences that are compared, those shorter than a shingle."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Cutting:
     """How documents are cut into pieces."""
 
     by: str
-    """"line" or "paragraph"."""
+    """"line", "paragraph" or "sentence"."""
     min_length: int
     """Shorter pieces are not compared."""
 
@@ -192,7 +192,7 @@ class WholeRows:
 
 @dataclass(frozen=True)
 class WithoutPieces:
-    """What is left of documents that lose lines or paragraphs."""
+    """What is left of documents that lose lines, paragraphs or sentences."""
 
     kept: NDArray[np.bool_]
     """bool, by piece of the inputs."""

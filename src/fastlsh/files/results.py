@@ -168,7 +168,7 @@ class FileDeduplication(CountedResult, FileResult):
 
 @dataclass(kw_only=True)
 class FileLineDeduplication(CountedResult, FileResult):
-    """The counts, files and times of a removal of repeated lines or paragraphs from files.
+    """The counts, files and times of a removal of lines, paragraphs or sentences from files.
 
     Attributes
     ----------
@@ -177,11 +177,11 @@ class FileLineDeduplication(CountedResult, FileResult):
     changed, emptied : int
         How many documents lost some of their text, and how many all of it.
     spans, n_removed : int
-        How many lines or paragraphs there are, and how many of them were removed.
+        How many lines, paragraphs or sentences there are, and how many of them were removed.
     characters : int
         How many code points were removed.
     by : str
-        "line" or "paragraph".
+        "line", "paragraph" or "sentence".
     limited, skipped, skipped_reasons, repeated_ids, slow_rows, outputs, threshold, params, engine,
     reason, seconds
         As in `FileDeduplication`.
@@ -199,11 +199,11 @@ class FileLineDeduplication(CountedResult, FileResult):
     threshold: float
     params: LSHParams
 
-    GATE = ("n_removed", "spans", "of the lines or paragraphs are removed")
+    GATE = ("n_removed", "spans", "of the lines, paragraphs or sentences are removed")
 
     @property
     def n_kept(self) -> int:
-        """The number of lines or paragraphs that were kept."""
+        """The number of lines, paragraphs or sentences that were kept."""
         return self.spans - self.n_removed
 
 

@@ -69,7 +69,8 @@ def stage_jobs(
     pairs
         Whether pairs are searched for.
     by
-        Into which pieces documents are cut: "line", "paragraph" or "span"; None: they are not.
+        Into which pieces documents are cut: "line", "paragraph", "sentence" or "span"; None: they
+        are not.
     min_length, shingler, rules
         Of passages: their least length, how texts are normalised, and what is cut.
     annotate

@@ -1,4 +1,4 @@
-"""The page about a removal of repeated lines or paragraphs."""
+"""The page about a removal of repeated lines, paragraphs or sentences."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ class LineRun(NamedTuple):
     options: Mapping[str, Any]
     """As `LineDeduplication` has them, with all parameters of a search by similarity."""
     pieces: NDArray[np.int64]
-    """int64 (n,): how many lines or paragraphs each document has."""
+    """int64 (n,): how many lines, paragraphs or sentences each document has."""
     lost: NDArray[np.int64]
     """int64 (n,): how many of these were removed."""
     characters: int

@@ -230,7 +230,7 @@ def removed_passages(
     similarity: NDArray[np.float64],
     read: Callable[[NDArray[np.int64]], tuple[list[Passage], list[Passage]]],
 ) -> RemovedPassages:
-    """Gather what the page of lines or paragraphs shows.
+    """Gather what the page of lines, paragraphs or sentences shows.
 
     Parameters
     ----------

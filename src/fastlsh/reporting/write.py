@@ -35,10 +35,10 @@ def report(
     The page shows how many documents were kept and removed, the parameters and the recall that
     they promise, how similar the removed documents are, the sizes of the clusters, the largest
     clusters with the differences between their members, which documents were limited, short or
-    empty, and the time of each stage. For removed lines or paragraphs, it shows those that were
-    removed most often, with their variants, and how much of each document was removed. For an
-    evaluation, it shows pairs of each step of similarity, by which a threshold can be chosen, and
-    the recall of each step.
+    empty, and the time of each stage. For removed lines, paragraphs or sentences, it shows
+    those that were removed most often, with their variants, and how much of each document was
+    removed. For an evaluation, it shows pairs of each step of similarity, by which a threshold can
+    be chosen, and the recall of each step.
 
     The page is one file without scripts that loads nothing, and suits screens of any width, light
     and dark. The text of documents is escaped, so nothing in it can act.

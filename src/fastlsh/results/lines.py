@@ -94,11 +94,11 @@ class LineDeduplication(CountedResult, CutTexts[tuple[Any, int, int, Any, float]
     emptied : ndarray of int64
         The numbers of the documents that have become empty, ascending.
     by : str
-        "line" or "paragraph".
+        "line", "paragraph" or "sentence".
     threshold : float
-        1 if only equal lines or paragraphs were removed.
+        1 if only equal ones were removed.
     documents, spans : int
-        How many documents were read, and how many lines or paragraphs they have.
+        How many documents were read, and how many lines, paragraphs or sentences they have.
     characters : int
         How many code points the removed spans have.
     limited : int

@@ -186,7 +186,7 @@ class CountedResult:
 
     @property
     def duplicate_ratio(self: "_Counted") -> float:
-        """The share of what is removed, 0 to 1: of documents, or of lines or paragraphs."""
+        """The share of what is removed, 0 to 1: of documents, lines, paragraphs or sentences."""
         total = self.n_kept + self.n_removed
         return self.n_removed / total if total else 0.0
 

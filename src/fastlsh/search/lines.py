@@ -1,4 +1,4 @@
-"""Texts without the lines or paragraphs that an earlier text has."""
+"""Texts without the lines, paragraphs or sentences that an earlier text has."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ def deduplicate_lines(
     max_candidates: int = 1000,
     **keywords: "Unpack[SearchAndRunKeywords]",
 ) -> LineDeduplication:
-    r"""Remove the lines or paragraphs that repeat an earlier one, in the same text or another.
+    r"""Remove the lines, paragraphs or sentences that repeat an earlier one.
 
     Every document stays, without the lines that have occurred before. The first occurrence of a
     line is kept. By default lines must be equal, which is checked in full and not by their hashes.
@@ -44,7 +44,9 @@ def deduplicate_lines(
         As in `deduplicate`.
     by
         "line": up to a line feed; a carriage return before it does not count. "paragraph": lines
-        up to a blank one. Blank lines, of ASCII white space only, are never compared.
+        up to a blank one. Blank lines, of ASCII white space only, are never compared. "sentence":
+        as `snap` of `deduplicate_spans` cuts them, up to a full stop, question mark, exclamation
+        mark or ellipsis before white space, to one of Chinese and Japanese, or to a line feed.
     against
         A reference collection, in any form of `texts`: lines that occur in it are removed, too.
         Its documents count as earlier than all others and are not part of the result.
@@ -64,7 +66,8 @@ def deduplicate_lines(
     LineDeduplication
         The texts, and every removed span. The end of a removed line is removed with it. With a
         paragraph, the blank lines behind it are removed, or at the end of a text those before it. A
-        text of which only blank lines would be left is "".
+        text of which only blank lines would be left is "". Around removed sentences, one of the
+        stretches of white space is kept: the one with most line feeds.
 
     Raises
     ------

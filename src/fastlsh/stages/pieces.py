@@ -1,4 +1,4 @@
-"""Pieces of texts, lines or paragraphs: which repeat an earlier one, exactly or by similarity."""
+"""Lines, paragraphs and sentences: which repeat an earlier one, exactly or by similarity."""
 
 from typing import Any, NamedTuple
 

@@ -1,6 +1,7 @@
 """Boundaries: between which characters of a text its words, sentences and lines begin and end."""
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -20,6 +21,8 @@ _SENTENCES = re.compile(
 
 A stop with what follows it is matched once, so time is linear in the text.
 """
+_SENTENCE_ENDS = re.compile(f"(?:{_SENTENCES.pattern})+")
+"""Boundaries that follow each other, as behind two stops, end one sentence."""
 _ALONE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003ffff]"
@@ -69,6 +72,53 @@ class Boundaries:
         while place > start and not _between_words(self._text, place):
             place -= 1
         return place
+
+
+def sentences_of(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence begins and ends: what is between boundaries, and not white space.
+
+    A stop and the quotation marks and brackets behind it belong to the sentence that they end; the
+    white space between two sentences belongs to neither.
+    """
+    begin = 0
+    for end in chain((match.end() for match in _SENTENCE_ENDS.finditer(text)), [len(text)]):
+        stretch = text[begin:end].rstrip()
+        sentence = stretch.lstrip()
+        if sentence:
+            yield begin + len(stretch) - len(sentence), begin + len(stretch)
+        begin = end
+
+
+def without_sentences(text: str, removed: Sequence[Sequence[int]]) -> str:
+    """Return a text without some of its sentences.
+
+    Where sentences are gone between two that stay, one of the stretches of white space around them
+    stays: the one with most line feeds, the first one of several. The text begins and ends with
+    the white space with which it began and ended; if no sentence is left, nothing is.
+
+    Parameters
+    ----------
+    text
+        The text.
+    removed
+        Where each sentence that goes begins and ends, ascending.
+    """
+    rest: list[str] = []
+    gaps: list[str] = []
+    position = 0
+    for begin, end in [*removed, (len(text), len(text))]:
+        between = text[position:begin]
+        behind_gap = between.lstrip()
+        gaps.append(between[: len(between) - len(behind_gap)])
+        if sentences := behind_gap.rstrip():
+            rest += [max(gaps, key=_line_feeds) if rest else gaps[0], sentences]
+            gaps = [behind_gap[len(sentences) :]]
+        position = end
+    return "".join([*rest, gaps[-1]]) if rest else ""
+
+
+def _line_feeds(gap: str) -> int:
+    return gap.count("\n")
 
 
 def _between_words(text: str, place: int) -> bool:

@@ -1,6 +1,7 @@
-"""Pieces: the lines or paragraphs of texts, read in place as documents of their own."""
+"""Pieces: the lines, paragraphs or sentences of texts, read in place as documents of their own."""
 
 from abc import abstractmethod
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from fastlsh._kernels.text._texts import (
     windows_of,
 )
 from fastlsh.parallel import batches_by_work, run_batches
+from fastlsh.texts.boundaries import sentences_of, without_sentences
 
 CHARACTERS = 1 << 24
 """Characters that are worked on in one call: some hundredths of a second."""
@@ -94,7 +96,7 @@ class Pieces(Texts):
 
 
 def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
-    """Cut texts into lines or paragraphs.
+    """Cut texts into lines, paragraphs or sentences.
 
     Parameters
     ----------
@@ -103,6 +105,7 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
     by
         "line": up to a line feed; a carriage return before it is left out, and blank lines are no
         pieces. "paragraph": runs of lines that are not blank. White space is that of ASCII here.
+        "sentence": what is between the boundaries of `Boundaries`, without white space around it.
     threads
         How many.
     """
@@ -110,16 +113,13 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
     bounds: dict[int, NDArray[np.int64]] = {}
 
     def cut(start: int, stop: int) -> None:
-        texts = spans.part(start, stop)
-        room = int(lengths[start:stop].sum()) // LINE + stop - start
-        while True:
-            out = np.empty((room, 3), np.int64)
-            count = cut_pieces(texts, by == "paragraph", out)
-            if count <= room:
-                break
-            room = count
+        if by == "sentence":
+            out = _sentences(documents[start:stop])
+        else:
+            room = int(lengths[start:stop].sum()) // LINE + stop - start
+            out = _lines(spans.part(start, stop), by == "paragraph", room)
         out[:, 0] += start
-        bounds[start] = out if count == room else out[:count].copy()
+        bounds[start] = out
 
     lengths = np.empty(len(documents), np.int64)
     spans.lengths(lengths)
@@ -130,12 +130,32 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
     return Pieces(spans, np.concatenate([np.empty((0, 3), np.int64), *parts]))
 
 
+def _lines(texts: Spans, paragraphs: bool, room: int) -> NDArray[np.int64]:
+    """Return where lines or paragraphs stand, int64 (m, 3); at first there is room for `room`."""
+    while True:
+        out = np.empty((room, 3), np.int64)
+        count = cut_pieces(texts, paragraphs, out)
+        if count <= room:
+            return out if count == room else out[:count].copy()
+        room = count
+
+
+def _sentences(documents: list[str | None]) -> NDArray[np.int64]:
+    """Return where sentences stand, int64 (m, 3)."""
+    rows = (
+        (number, *place)
+        for number, text in enumerate(documents)
+        for place in sentences_of(text or "")
+    )
+    return np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 3)
+
+
 def texts_without(texts: Spans, removed: NDArray[np.int64], by: str) -> dict[int, str]:
     """Return the texts that lose pieces, by number, without these.
 
     A line goes with its line end, or with the one before it if it has none; a paragraph with the
-    blank lines behind it, or at the end of a text with those before it. A text of which only blank
-    lines would be left is "".
+    blank lines behind it, or at the end of a text with those before it; a sentence as
+    `without_sentences` says. A text of which only blank lines would be left is "".
 
     Parameters
     ----------
@@ -144,7 +164,7 @@ def texts_without(texts: Spans, removed: NDArray[np.int64], by: str) -> dict[int
     removed
         int64 (m, 3), ascending: text, begin and end of each piece that goes.
     by
-        What they are: "line" or "paragraph".
+        What they are: "line", "paragraph" or "sentence".
     """
     removed = np.ascontiguousarray(removed)
     starts = np.flatnonzero(np.diff(removed[:, 0], prepend=-1))
@@ -155,5 +175,10 @@ def texts_without(texts: Spans, removed: NDArray[np.int64], by: str) -> dict[int
     rest: list[str] = []
     for first, last in batches_by_work(lengths[numbers], CHARACTERS, MOST):
         bounds = removed[edges[first] : edges[last]]
-        rest += remainders(texts, bounds, by == "paragraph")
+        if by != "sentence":
+            rest += remainders(texts, bounds, by == "paragraph")
+            continue
+        for n in range(first, last):
+            (text,) = texts.part(int(numbers[n]), int(numbers[n]) + 1).strings()
+            rest.append(without_sentences(text, removed[edges[n] : edges[n + 1], 1:].tolist()))
     return dict(zip(numbers.tolist(), rest, strict=True))

@@ -287,7 +287,7 @@ class GatheredTexts:
         return sizes
 
     def bounds(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return where some lines or paragraphs in families begin and end, int64 (m, 2)."""
+        """Return where some pieces of documents in families begin and end, int64 (m, 2)."""
         bounds = np.empty((len(numbers), 2), np.int64)
         for place, chosen in self._by_segment(numbers):
             of_segment = self._load(place, "ids.bounds.npy")

@@ -134,7 +134,7 @@ class Summary(NamedTuple):
     n_against: int
     """Those of `against`, which come first."""
     empty: int
-    """Of the others; lines and paragraphs that are not compared count, too."""
+    """Of the others; lines, paragraphs and sentences that are not compared count, too."""
     against_filled: int
     """Documents of `against` with a unit."""
     skipped: int

@@ -1,4 +1,4 @@
-"""Deduplication of the lines or paragraphs of files: the same answer in memory and on disk."""
+"""Deduplication of lines, paragraphs or sentences of files: in memory and on disk alike."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def deduplicate_line_files(
     max_candidates: int = 1000,
     **keywords: "Unpack[FilePairKeywords]",
 ) -> Prepared[FileLineDeduplication]:
-    r"""Remove the lines or paragraphs that repeat an earlier one from files of any size.
+    r"""Remove lines, paragraphs or sentences that repeat an earlier one from files of any size.
 
     The answer is that of `fastlsh.deduplicate_lines` for the documents of all inputs, to the bit,
     with either engine.
@@ -128,7 +128,7 @@ def deduplicate_line_files(
 
 @dataclass(frozen=True)
 class Lines(Search[LinesFound]):
-    """A removal of repeated lines or paragraphs."""
+    """A removal of repeated lines, paragraphs or sentences."""
 
     targets: OutputPlan
     """What is written."""
