@@ -1,7 +1,5 @@
 """Repeated passages by their definition: every window in a dictionary."""
 
-from collections import Counter
-
 
 def windows_seen(documents, length):
     """Yield (document, begin, first document, first begin) of every window that occurred before.
@@ -33,12 +31,18 @@ def removed_characters(documents, length, units_of, n_against=0):
     """
     units = [units_of(text) for text in documents]
     compared = [tuple(unit for unit, _ in own) for own in units]
-    all_of = [Counter(place for _, places in own for place in places) for own in units]
-    gone = set()
+    begins = [set() for _ in documents]
     for d, begin, *_ in windows_seen(compared, length):
-        if d >= n_against:
-            inside = Counter(p for _, places in units[d][begin : begin + length] for p in places)
-            gone |= {(d, place) for place, n in inside.items() if n == all_of[d][place]}
+        begins[d].add(begin)
+    gone = set()
+    for d in range(n_against, len(documents)):
+        numbers = {}
+        for number, (_, places) in enumerate(units[d]):
+            for place in places:
+                numbers.setdefault(place, []).append(number)
+        for place, own in numbers.items():
+            if not begins[d].isdisjoint(range(own[-1] - length + 1, own[0] + 1)):
+                gone.add((d, place))
     return gone
 
 
