@@ -103,7 +103,7 @@ def test_same_answer_for_every_option(tmp_path, monkeypatch, more):
 
 
 ENDS = string.ascii_lowercase + "abcdefghi"
-SEEDS = every(40, range(40), 15)
+SEEDS = every(20, range(20), 15)
 
 
 def hostile_texts(monkeypatch, seed, letters, size, most, stretch):
