@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from combinations import covering
-from fastlsh import LSHParams, MinHasher, band_keys, estimate_jaccard
+from fastlsh import Key, LSHParams, MinHasher, Shingler, TokenIds, band_keys, estimate_jaccard
 
 NUM_PERM = 128
 SIMILARITIES = [0.2, 0.5, 0.8, 0.95]
@@ -35,7 +35,19 @@ def ascii_packed(draw, trials, n):
     return packed
 
 
-UNIVERSES = {"random": random_hashes, "consecutive": consecutive, "ascii": ascii_packed}
+KEYED = "tokens with a key"
+UNIVERSES = {
+    "random": random_hashes, "consecutive": consecutive, "ascii": ascii_packed, KEYED: consecutive,
+}  # fmt: skip
+
+
+def hasher_of(universe, seed, scheme):
+    """Return the function that signs elements: as hashes, or as tokens, with a key of the seed."""
+    if universe != KEYED:
+        return MinHasher(NUM_PERM, seed=seed, scheme=scheme).from_hashes
+    key = Key(b"a key for statistics" + bytes([seed]))
+    hasher = MinHasher(NUM_PERM, shingler=Shingler("token", 1, key=key), scheme=scheme)
+    return lambda elements, offsets: hasher.signatures(TokenIds(elements, offsets))
 
 
 def signatures_of_pairs(universe, n, similarity, trials, seed, scheme="affine32"):
@@ -43,7 +55,7 @@ def signatures_of_pairs(universe, n, similarity, trials, seed, scheme="affine32"
     common = round(similarity * n)
     only = (n - common + 1) // 2  # in the first set; the others are in the second
     draw = np.random.default_rng(seed)
-    hasher = MinHasher(NUM_PERM, seed=seed, scheme=scheme)
+    sign = hasher_of(universe, seed, scheme)
     while trials > 0:
         now = min(trials, max(1, AT_A_TIME // n))
         union = UNIVERSES[universe](draw, now, n)
@@ -53,7 +65,7 @@ def signatures_of_pairs(universe, n, similarity, trials, seed, scheme="affine32"
             np.delete(union, slice(common, common + only), 1),
         ):
             offsets = np.arange(now + 1) * chosen.shape[1]
-            sides.append(hasher.from_hashes(np.ascontiguousarray(chosen).ravel(), offsets))
+            sides.append(sign(np.ascontiguousarray(chosen).ravel(), offsets))
         yield sides
         trials -= now
 
@@ -68,7 +80,7 @@ def estimates(universe, n, similarity, trials, seed, scheme="affine32"):
 
 
 CELLS = [("random", n) for n in (20, 100, 1000, 10_000)]
-CELLS += [(universe, n) for universe in ("consecutive", "ascii") for n in (20, 100, 1000)]
+CELLS += [(universe, n) for universe in ("consecutive", "ascii", KEYED) for n in (20, 100, 1000)]
 
 
 LARGEST = {"affine32": 1000, "fss": 100}
@@ -137,10 +149,11 @@ def test_band_matches_with_as_many_rows_as_count(universe, similarity):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_recall_at_the_threshold(seed):
+@pytest.mark.parametrize("universe", ["random", KEYED])
+def test_recall_at_the_threshold(universe, seed):
     # 2,000 pairs at similarity 0.8: 0.9817 of them are found, give or take 4.2 deviations.
     params = LSHParams.for_threshold(0.8)
-    ((left, right),) = signatures_of_pairs("random", 100, 0.8, 2000, seed)
+    ((left, right),) = signatures_of_pairs(universe, 100, 0.8, 2000, seed)
     found = (band_keys(left, params) == band_keys(right, params)).any(axis=0).mean()
     p = params.probability(0.8)
     assert abs(found - p) < 4.2 * np.sqrt(p * (1 - p) / 2000)
