@@ -1,12 +1,16 @@
 """The files of a run: those that it reads are made, and those that it has written are shown."""
 
+import atexit
 import bz2
+import functools
 import gzip
 import hashlib
 import json
 import lzma
+import os
 import re
 import shutil
+import tempfile
 from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
@@ -64,7 +68,15 @@ def masked(text: str, folders: Mapping[str, str] | None = None) -> str:
 
 
 def make_inputs(folder: Path) -> None:
-    """Copy the inputs into a folder, and make files of other formats of them."""
+    """Link the inputs, and files of other formats, into a folder: no command writes in them."""
+    shutil.copytree(_made_inputs(), folder, dirs_exist_ok=True, copy_function=os.link)
+
+
+@functools.cache
+def _made_inputs() -> Path:
+    """Copy the inputs into a new folder, and make files of other formats of them."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
     shutil.copytree(INPUTS, folder, dirs_exist_ok=True)
     (folder / "secret.key").chmod(0o600)
     notices, pages, archive = (
@@ -102,6 +114,7 @@ def make_inputs(folder: Path) -> None:
         if row["lang"] == "en":
             text = f"{row['text']}\n\nThe town hall\n".encode()
             (folder / "letters" / f"{row['id']}.txt").write_bytes(text)
+    return folder
 
 
 def _without_language(rows: list[dict], lang: str) -> list[dict]:
