@@ -6,7 +6,7 @@ And values of options, which a random request draws from the table of options.
 import importlib.util
 import os
 import re
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 from hypothesis import settings
@@ -36,23 +36,34 @@ def every_isa():
 
 
 def covering(*axes):
-    """Return every combination, of which the default run tries so many that no value is left out.
+    """Return combinations in which each two values of different axes meet: of two axes, all.
 
-    There are as many of these as the longest axis has values.
+    The default run tries so many that no value is left out: as many as the longest axis has.
     """
     axes = [list(axis) for axis in axes]
     most = max(map(len, axes))
     # Where two axes are equally long, one of them is shifted: else only equal places would meet.
-    chosen = {
+    chosen = [
         tuple((turn + shift) % len(axis) for shift, axis in enumerate(axes)) for turn in range(most)
-    }
+    ]
     return [
         pytest.param(
             *(axis[place] for axis, place in zip(axes, places, strict=True)),
             marks=[] if places in chosen else [pytest.mark.exhaustive],
         )
-        for places in product(*(range(len(axis)) for axis in axes))
+        for places in sorted(meeting(chosen, [*product(*(range(len(axis)) for axis in axes))]))
     ]
+
+
+def meeting(chosen, candidates):
+    """Return what is chosen, and so many candidates that each two values of these meet in one."""
+    pairs = {places: {*combinations(enumerate(places), 2)} for places in candidates}
+    missing = set().union(*pairs.values()).difference(*(pairs[places] for places in chosen))
+    found = [*chosen]
+    while missing:
+        found.append(max(candidates, key=lambda places: len(pairs[places] & missing)))
+        missing -= pairs[found[-1]]
+    return found
 
 
 def first(value, *others):
@@ -71,7 +82,7 @@ def larger(small, large):
 def often(default, exhaustive, slow):
     """Return how often to try: by default, in the exhaustive run, and in the slow one."""
     return [
-        default,
+        pytest.param(default, marks=pytest.mark.small),
         pytest.param(exhaustive, marks=pytest.mark.exhaustive),
         pytest.param(slow, marks=pytest.mark.slow),
     ]

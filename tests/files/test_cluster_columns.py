@@ -7,7 +7,7 @@ from operator import add
 
 import pytest
 
-from combinations import every
+from combinations import covering, every
 from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
 from fastlsh.files.disk import link
 from files import table_rows
@@ -76,9 +76,10 @@ def test_sources_and_sums_as_by_hand(tmp_path, keep, outside):
             assert row[f"cluster_{name}"] == by_id[row["id"]][f"cluster_{name}"]
 
 
-@pytest.mark.parametrize("most", every(2, [2, None]))
-@pytest.mark.parametrize("per", every(2, [1, 2]))
-@pytest.mark.parametrize("more", every(3, [{"against": True}, {"priority": "score"}, {}]))
+@pytest.mark.parametrize(
+    ("most", "per", "more"),
+    covering([2, None], [1, 2], [{"against": True}, {"priority": "score"}, {}]),
+)
 def test_copies_for_each_value(tmp_path, most, per, more):
     rows = sites(8, 45)
     inputs = write_shards(tmp_path, rows, 2)

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 import killed_runs
-from combinations import every
+from combinations import covering, every
 from fastlsh import InputError, Shingler, deduplicate_files, near_duplicate_files
 from fastlsh.files import estimate
 from files import put_table, table_rows
@@ -47,9 +47,10 @@ def joined(rows, join_with):
     ]
 
 
-@pytest.mark.parametrize("join_with", every(3, ["\n", "", " -- "], 2))
-@pytest.mark.parametrize("suffix", every(2, ["jsonl", "parquet"]))
-@pytest.mark.parametrize("engine", every(3, ENGINES, 2))
+@pytest.mark.parametrize(
+    ("engine", "suffix", "join_with"),
+    covering(ENGINES, ["jsonl", "parquet"], ["\n", "", " -- "]),
+)
 def test_the_answer_for_the_joined_texts(tmp_path, monkeypatch, suffix, join_with, engine):
     small_budget(monkeypatch)
     rows = files_of_repositories(1)
@@ -152,11 +153,12 @@ def awkward_rows(seed, n=36):
     return rows
 
 
-@pytest.mark.parametrize("seed", every(3, range(3)))
-@pytest.mark.parametrize(
-    "more", every(4, [{}, {"against": True}, {"limit": 25}, {"annotate": True}])
-)
-def test_awkward_rows_give_the_same_bytes(tmp_path, monkeypatch, seed, more):
+AWKWARD = [{}, {"against": True}, {"limit": 25}, {"annotate": True}]
+
+
+@pytest.mark.parametrize("seed", every(4, range(4)))
+def test_awkward_rows_give_the_same_bytes(tmp_path, monkeypatch, seed):
+    more = AWKWARD[seed]
     small_budget(monkeypatch)
     rows = awkward_rows(seed)
     inputs = [put_table(tmp_path / f"in{n}.jsonl", rows[n::3]) for n in range(3)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from combinations import covering, every
+from combinations import covering, every, first
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
 from files import put_table, table_rows
 from in_stages import ENGINES, both_engines
@@ -31,9 +31,7 @@ HOW = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "how", [*HOW[:1], *(pytest.param(how, marks=pytest.mark.exhaustive) for how in HOW[1:])]
-)
+@pytest.mark.parametrize("how", first(*HOW))
 @pytest.mark.parametrize("suffix", every(2, ["parquet", "jsonl"]))
 def test_the_answer_of_each_group(tmp_path, monkeypatch, suffix, how):
     small_budget(monkeypatch)
