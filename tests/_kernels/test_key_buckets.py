@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from combinations import covering, every, first
+from combinations import covering, every, larger
 from fastlsh._kernels.compat._compat import KeyBuckets
 from refusals import refuses
 from running import at_once, hasty_switching
@@ -342,7 +342,7 @@ def test_memory_is_what_the_notes_say(n):
     assert n * (row + 1.14 * slot) <= table.nbytes() <= n * (row + 2.29 * slot + 1) + block
 
 
-@pytest.mark.parametrize("n", first(200, 800))
+@pytest.mark.parametrize("n", larger(200, 800))
 def test_threads(n):
     table, rows = KeyBuckets(4, 2), sketches(n, 8)
 

@@ -18,7 +18,7 @@ import pytest
 
 import fastlsh
 import oracle
-from combinations import first
+from combinations import larger
 from fastlsh.cli import main
 from files import put_table, table_rows
 from pages import BLOCK, ROOT, run_here, run_page
@@ -261,7 +261,7 @@ def test_watch_a_stream(here, arrivals):
     check_kept({number for number in range(400) if f"{number}" in index}, original)
 
 
-@pytest.mark.parametrize("days", first(4, 12))
+@pytest.mark.parametrize("days", larger(4, 12))
 def test_daily_snapshots(here, vocabulary, days):
     """The snapshots give the rows and the counts of one run over all of them."""
     draw = random.Random(11)

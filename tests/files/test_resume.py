@@ -40,7 +40,7 @@ KILLED = {"documents": 100, "lines": 50, "passages": 50, "items": 25}
 @pytest.mark.parametrize(
     ("name", "times"),
     [
-        ("documents", 2),
+        pytest.param("documents", 2, marks=pytest.mark.small),
         *(pytest.param(name, 6, marks=pytest.mark.exhaustive) for name in KILLED),
         *(pytest.param(name, 50, marks=pytest.mark.slow) for name in KILLED),
     ],

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from combinations import covering, every
+from combinations import covering, every, larger
 from fastlsh import deduplicate_files, stages
 from fastlsh.files.disk import sign
 from fastlsh.io import arrays
@@ -79,9 +79,7 @@ def all_the_same(runs, folder, monkeypatch, job):
     return found[0]
 
 
-@pytest.fixture(
-    params=[RUNS, pytest.param(RUNS + MORE, marks=pytest.mark.exhaustive)], ids=["few", "all"]
-)
+@pytest.fixture(params=larger(RUNS, RUNS + MORE), ids=["few", "all"])
 def same(request, tmp_path, monkeypatch):
     """A function that does a job in several ways, compares what they write, and returns it."""
     return partial(all_the_same, request.param, tmp_path, monkeypatch)

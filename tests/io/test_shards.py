@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from combinations import first
+from combinations import larger
 from fastlsh.io import InputError, Source, expand, plan_outputs, read, write_rows
 from files import check_rows_output, get, put, put_rows
 from refusals import refuses
@@ -213,7 +213,7 @@ def test_an_error_leaves_nothing(here):
 
 
 @pytest.mark.parametrize(
-    "count", [*first(200, 1000), pytest.param(100_000, marks=pytest.mark.slow)]
+    "count", [*larger(200, 1000), pytest.param(100_000, marks=pytest.mark.slow)]
 )
 def test_many_files_of_one_row(here, count):
     for i in range(count):

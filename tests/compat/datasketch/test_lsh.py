@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from combinations import every, first
+from combinations import every, larger
 from fastlsh.compat import datasketch
 from fastlsh.compat.datasketch.index import Storages, Tables
 from fastlsh.compat.datasketch.lsh import MinHashLSH
@@ -63,7 +63,7 @@ def same_contents(index, model):
 
 
 class TestParameters:
-    @pytest.mark.parametrize("step", first(5, 1))
+    @pytest.mark.parametrize("step", larger(5, 1))
     def test_frozen_choices_of_datasketch(self, step):
         grid = FROZEN["lsh"]
         settings = [*product(grid["num_perm"], grid["threshold"], grid["weights"])]

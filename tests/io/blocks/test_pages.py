@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from combinations import every, first
+from combinations import every, larger
 from fastlsh import InputError
 from fastlsh.io import read_blocks, reread_blocks
 from fastlsh.io.blocks import thrift
@@ -99,7 +99,7 @@ def test_goes_on_within_a_row_group(tmp_path):
     assert texts_of(finer) == texts_of(rest)
 
 
-@pytest.mark.parametrize("places", first(5, 30))
+@pytest.mark.parametrize("places", larger(5, 30))
 def test_damaged_pages(tmp_path, places):
     """A page whose checksum is wrong is an error, wherever in a row group it is."""
     path = tmp_path / "a.parquet"
