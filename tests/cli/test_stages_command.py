@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from combinations import first
 from fastlsh.cli import main
 from fastlsh.files.run.stages import STAGES
 from shards import contents, rows_of, write_shards
@@ -108,8 +107,14 @@ def test_the_plan_for_sh_runs_as_printed(answered, tmp_path, capfd):
 
 
 @on_posix
-@pytest.mark.parametrize("processes", first(False, True))  # as they are for users
-@pytest.mark.parametrize("kind", first("sh", "slurm"))
+@pytest.mark.parametrize(
+    ("kind", "processes"),  # these as they are for users
+    [
+        ("sh", False),
+        pytest.param("sh", True, marks=pytest.mark.exhaustive),
+        pytest.param("slurm", False, marks=pytest.mark.exhaustive),
+    ],
+)
 @pytest.mark.usefixtures("command")
 def test_the_plan_of_a_decontamination_runs_as_printed(tmp_path, capfd, kind, processes):
     rows = map(json.loads, Path("in1.jsonl").read_text("utf-8").splitlines())

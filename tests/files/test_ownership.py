@@ -245,7 +245,7 @@ def test_another_work_directory_in_a_directory_is_no_seal(keywords, tmp_path):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_sixteen_processes_that_begin_one_run_all_go_on(tmp_path):
     """Half of them with other memory, so that they would fix other units."""
-    for attempt in range(rounds(6)):
+    for attempt in range(rounds(3)):
         folder = tmp_path / str(attempt)
         start, go = os.pipe()
         children = []

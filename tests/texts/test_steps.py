@@ -128,7 +128,7 @@ def test_forms_among_letters_of_many_scripts(form, step):
 
 
 @pytest.mark.parametrize("cut", CUTS, ids=name_of)
-@pytest.mark.parametrize("step", larger(2 * len(CUTS), 1))
+@pytest.mark.parametrize("step", larger(2 * len(CUTS), 3))
 def test_words_at_every_code_point(cut, step):
     # test_golden_words has all of them.
     shingler = Shingler("word", 1, **cut)
