@@ -49,7 +49,7 @@ from fastlsh.parallel import amount, plural
 from fastlsh.reporting import check_report
 from fastlsh.results import ClusterCounts, RemovedDocuments, stays
 from fastlsh.stages import Sample, ignoring_common
-from fastlsh.texts import as_texts
+from fastlsh.texts import Shingler, as_texts
 
 
 @dataclass(frozen=True)
@@ -473,7 +473,7 @@ def ignoring_common_of(request: Request) -> Request:
     before, after = (len(each.shingler.ignored or ()) for each in (request.search, search))
     counted = f"{plural(after - before, 'shingle')} ignored, in more than"
     request.engine.on_message(f"{counted} {request.search.ignore_common:g} of the documents")
-    first = next(sample.chunks(search.shingler), as_texts([]))
+    first = next(sample.chunks(Shingler()), as_texts([]))
     for stretch in ignored_stretches(first, search.shingler, LONGEST) if after > before else ():
         request.engine.on_message(f"ignored: {shortened(text_of(stretch), SHOWN)!r}")
     return replace(request, search=search)

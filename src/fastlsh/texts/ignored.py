@@ -1,6 +1,5 @@
 """Shingles that are ignored: those of texts that everybody shares, such as a question sheet."""
 
-from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -21,27 +20,18 @@ class IgnoredShingles:
     Attributes
     ----------
     hashes : ndarray of uint64, shape (n,)
-        Different ones, ascending.
+        Different hashes, ascending.
     size : int
         Units per shingle.
     fingerprint : str or None
         That of the key with which the shingles were hashed.
     """
 
-    def __init__(
-        self, hashes: NDArray[np.uint64], size: int, fingerprint: str | None = None
-    ) -> None:
-        self.hashes = hashes
+    def __init__(self, hashes: NDArray[np.uint64], size: int, fingerprint: str | None) -> None:
+        self.hashes = unique(hashes)
         self.hashes.flags.writeable = False
         self.size = size
         self.fingerprint = fingerprint
-
-    @classmethod
-    def union(
-        cls, parts: Sequence[NDArray[np.uint64]], size: int, fingerprint: str | None
-    ) -> "IgnoredShingles":
-        """Return all hashes of several sets."""
-        return cls(unique(np.concatenate([np.empty(0, np.uint64), *parts])), size, fingerprint)
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -56,7 +46,7 @@ class IgnoredShingles:
         return hash(self.digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return IgnoredShingles, (self.hashes.copy(), self.size, self.fingerprint)
+        return IgnoredShingles, (self.hashes, self.size, self.fingerprint)
 
     @cached_property
     def digest(self) -> str:

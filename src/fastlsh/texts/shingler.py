@@ -279,10 +279,9 @@ class Shingler:
 
     def ignoring_hashes(self, *parts: NDArray[np.uint64]) -> "Shingler":
         """Return the same shingler for sets without these hashes of shingles, too."""
-        if self.ignored is not None:
-            parts = (*parts, self.ignored.hashes)
+        known = np.empty(0, np.uint64) if self.ignored is None else self.ignored.hashes
         fingerprint = self.key.fingerprint if self.key else None
-        ignored = IgnoredShingles.union(parts, self.size, fingerprint)
+        ignored = IgnoredShingles(np.concatenate([known, *parts]), self.size, fingerprint)
         return replace(self, ignored=ignored if len(ignored) else None)
 
     def shingles(self, text: Document) -> list[Any]:
