@@ -296,16 +296,17 @@ class Shingler:
         >>> Shingler("word", 3).shingles("two words")
         ['two words']
         """
-        windows = self._windows(text)
+        windows = self._windows(self._units(text))
         if self.unit in ("word", "token"):
             return [" ".join(words) for words in windows]
         return windows
 
     def are_ignored(self, text: Document) -> NDArray[np.bool_]:
         """Return which of the windows that `shingles` returns are ignored, bool (n,)."""
-        windows = self._windows(text)
-        if self.ignored is None or not windows:
-            return np.zeros(len(windows), np.bool_)
+        units = self._units(text)
+        if self.ignored is None or not units:
+            return np.zeros(max(len(units) - self.size + 1, min(len(units), 1)), np.bool_)
+        windows = self._windows(units)
         # As a text, a window has only itself as a shingle.
         has_words = self.unit in ("word", "token")
         plain = Shingler(
@@ -346,17 +347,17 @@ class Shingler:
             pass  # Ctrl-C is heard here
         return out[: count[0]].copy()
 
-    def _windows(self, text: Document) -> list[Any]:
-        """Return every window of the text in order: strings, bytes, or lists of words."""
+    def _units(self, text: Document) -> Any:
+        """Return the units of the text: a string, bytes, or a list of words."""
         spans = self._normalised(as_texts([text]).spans(0, 1, self._as_bytes))
-        units: Any = spans.strings()[0] if self.unit not in ("word", "token") else None
-        if units is None:
-            units = self.words_of(spans)
-        elif self.unit == "byte":
-            units = units.encode("latin-1")
-        if not units:
-            return []
-        windows = range(max(len(units) - self.size, 0) + 1)
+        if self.unit in ("word", "token"):
+            return self.words_of(spans)
+        string = spans.strings()[0]
+        return string.encode("latin-1") if self.unit == "byte" else string
+
+    def _windows(self, units: Any) -> list[Any]:
+        """Return every window of the units in order."""
+        windows = range(max(len(units) - self.size, 0) + 1 if units else 0)
         return [units[i : i + self.size] for i in windows]
 
     # ---- for the floors above
