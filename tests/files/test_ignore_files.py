@@ -130,6 +130,18 @@ def test_a_saved_index_ignores_the_same(essays, here):
         assert index.search_params.shingler == Shingler().ignoring([sheet])
 
 
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_a_saved_index_ignores_what_was_common(here, engine):
+    templates("filled.jsonl")
+    asked = {"ignore_common": 0.2, "engine": engine, "save_index": "new.index"}
+    fastlsh.deduplicate_files("filled.jsonl", "kept.jsonl", 0.5, **asked)
+    lines = [json.loads(line)["text"] for line in get("filled.jsonl").splitlines()]
+    with fastlsh.Index.open("new.index") as index:
+        assert len(index) == 80
+        assert len(index.query(lines[0])) == 1
+        assert index.query(lines[0][:380]) == []
+
+
 def test_token_ids(here):
     draw = random.Random(1)
     sheet = [draw.randrange(50_000) for _ in range(200)]

@@ -108,6 +108,13 @@ def test_refused_where_the_collection_is_not_known(call):
         call()
 
 
+def test_an_index_that_is_opened_does_not_take_it(tmp_path):
+    Index(0.5).save(tmp_path / "seen.index")
+    for function in (Index.load, Index.open):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'ignore_common'"):
+            function(tmp_path / "seen.index", **ASKED)
+
+
 @pytest.mark.parametrize("share", [0, 1.1, -1, "a"])
 def test_a_share_is_above_0_and_at_most_1(share):
     with pytest.raises((ValueError, TypeError), match="ignore_common"):

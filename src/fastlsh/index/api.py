@@ -122,7 +122,10 @@ class Index:
     # ---- other indexes, files and databases
 
     @classmethod
-    @shares(SearchParams.of, without={"recall", "verify"}, optional=RemovalKeywords.__annotations__)
+    @shares(
+        SearchParams.of, without={"recall", "verify", "ignore_common"},
+        optional=RemovalKeywords.__annotations__,
+    )  # fmt: skip
     def load(
         cls,
         path: str | os.PathLike[str],
@@ -173,7 +176,7 @@ class Index:
         return cls._over(map_index(path, must, check=check) if mmap else read_index(path, must))
 
     @classmethod
-    @shares(SearchParams.of, optional=RemovalKeywords.__annotations__)
+    @shares(SearchParams.of, without={"ignore_common"}, optional=RemovalKeywords.__annotations__)
     def open(
         cls,
         location: str | os.PathLike[str],
