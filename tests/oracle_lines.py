@@ -111,18 +111,25 @@ def _unended(text, by):
     return re.sub(r"\r?\n\Z", "", text)
 
 
-def deduplicated(texts, by="line", same=lambda piece: piece, least=0):
+def windows(text, by, size):
+    """Return (begin, end) of each window of so many consecutive pieces, and these."""
+    parts = pieces(text, by)
+    every = [parts[start : start + size] for start in range(len(parts) - size + 1)]
+    return [(window[0][0], window[-1][1], window) for window in every]
+
+
+def deduplicated(texts, by="line", same=lambda piece: piece, least=0, window=1):
     """Return the texts, and (document, begin, end, kept document, begin, end) of what goes."""
     seen, proofs, result = {}, [], []
     for number, text in enumerate(texts):
-        gone = []
-        for begin, end in pieces(text, by):
+        gone = set()
+        for begin, end, parts in windows(text, by, window):
             key = same(text[begin:end])
             if end - begin < least or not key:
                 continue
             first = seen.setdefault(key, (number, begin, end))
             if first != (number, begin, end):
-                gone.append((begin, end))
+                gone.update(parts)
                 proofs.append((number, begin, end, *first))
         result.append(without(text, gone, by))
     return result, proofs

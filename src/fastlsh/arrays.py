@@ -31,6 +31,22 @@ def cumcount(groups: NDArray[np.int64]) -> NDArray[np.int64]:
     return count
 
 
+def covered(first: NDArray[np.int64], size: int, total: int) -> NDArray[np.bool_]:
+    """Return which of `total` places lie in a window of `size` places that begins at `first`."""
+    inside = np.zeros(total, np.bool_)
+    for offset in range(size):
+        inside[first + offset] = True
+    return inside
+
+
+def covered_length(
+    owners: NDArray[np.int64], begin: NDArray[np.int64], end: NDArray[np.int64]
+) -> int:
+    """Return the length of what spans cover; those of one owner ascend, and may overlap."""
+    shared = (end[:-1] - begin[1:])[owners[1:] == owners[:-1]]
+    return int((end - begin).sum() - shared[shared > 0].sum())
+
+
 def compare_share(
     part: NDArray[np.int64], whole: NDArray[np.int64] | int, share: float
 ) -> NDArray[np.float64]:

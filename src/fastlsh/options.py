@@ -451,6 +451,9 @@ OPTIONS = (
             " kept_id of each, and jaccard or, of a span, kept_start", use="command"),
         Option("min_length", integer(0, LARGEST), "never remove lines, paragraphs, sentences or"
             " passages of fewer characters (default: 0; with --by span: 500)", refused="documents"),
+        Option("window", integer(1, LARGEST), "with --by line, paragraph or sentence: compare N"
+            " consecutive ones as one, and remove each that is in a repeated window", 1,
+            refused="empty span"),
         Option("drop_empty", FLAG, "with --by line, paragraph or sentence: leave out rows whose"
             " text has become empty", refused="empty span"),
         Option("tokenizer", FILE, "with --by span --unit token: the tokenizer.json whose tokens are"

@@ -132,6 +132,7 @@ REFUSED = {
         *each("--by and {} cannot be given together", "--split lines", "--search containment",
               "--max-copies 0", "--clusters c.tsv"),
         ("--num-perm 64", "--num-perm is for a --threshold below 1: without"),
+        ("--by sentence --window 3 --threshold 0.8", "--window is for a threshold of 1"),
         ("--by sentence --size 3", "a sentence is removed if it equals another one"),
         ("--by paragraph --size 3", "a paragraph is removed if it equals another one"),
         ("--unit token", "--by line needs texts, not token ids"),

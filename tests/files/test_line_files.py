@@ -138,6 +138,35 @@ def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
     assert (len(same), same.spans, same.limited) == (result.n_removed, result.spans, result.limited)
 
 
+@pytest.mark.parametrize(("by", "window", "sizes"), covering(BY, [2, 3], [OF_LINES, SIZES[0]]))
+def test_windows(tmp_path, monkeypatch, by, window, sizes):
+    small_budget(monkeypatch, **sizes)
+    known, rows = rows_of(7, 20), rows_of(1, 50)
+    repeated = [row["text"] for row in [*known, *rows] if row["text"]]
+    for number in range(0, 50, 3):
+        texts = repeated[number % 20], repeated[number % 20 + 5], "Its own end."
+        rows[number]["text"] = "\n\n".join(texts[: 3 if number % 2 else 2])
+    (tmp_path / "old").mkdir()
+    against = write_shards(tmp_path / "old", known, 2)
+    inputs = write_shards(tmp_path, rows, 3)
+    left, removed = oracle_lines.deduplicated(
+        [row["text"] for row in [*known, *rows]], by, window=window
+    )
+    removed = [each for each in removed if each[0] >= 20]
+    for drop_empty in (False, True):
+        more = {"window": window, "drop_empty": drop_empty, "against": against}
+        result, files = both(tmp_path / f"{drop_empty}", inputs, by=by, **more)
+        texts = [json.loads(line)["text"] for line in files["kept.jsonl"].splitlines()]
+        assert (result.n_removed, result.written) == (len(removed), len(texts))
+        if not drop_empty:
+            assert texts == left[20:]
+        assert result.emptied == sum(
+            bool(row["text"] and row["text"].strip()) and not text
+            for row, text in zip(rows, left[20:], strict=True)
+        )
+        assert removed
+
+
 def test_nothing_to_compare(tmp_path, monkeypatch):
     small_budget(monkeypatch, **OF_LINES)
     rows = [{"text": text} for text in ("", None, " \n\n")]

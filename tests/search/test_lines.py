@@ -58,6 +58,52 @@ def test_equal_ones_go_as_in_python(by, documents, known, least, threads, shingl
     assert (again.texts, list(again)) == (result.texts, list(result))
 
 
+@pytest.mark.parametrize("by", BY)
+@given(
+    st.lists(st.text("ab.. \n\n。", max_size=40), max_size=8), st.none() | texts,
+    st.integers(1, 4), st.integers(0, 5),
+)  # fmt: skip
+def test_windows_go_as_in_python(by, documents, known, window, least):
+    result = deduplicate_lines(documents, by, against=known, window=window, min_length=least)
+    known = known or []
+    everything = [*known, *documents]
+    left, removed = oracle_lines.deduplicated(everything, by, least=least, window=window)
+    assert result.texts == left[len(known) :]
+    assert proofs(result, len(known)) == [each for each in removed if each[0] >= len(known)]
+    assert result.spans == sum(len(oracle_lines.windows(text, by, window)) for text in documents)
+    covered = {(d, p) for d, begin, end, *_ in proofs(result) for p in range(begin, end)}
+    assert result.characters == len(covered)
+    emptied = [
+        n for n, (a, b) in enumerate(zip(documents, result.texts, strict=True)) if a and not b
+    ]
+    assert result.emptied.tolist() == emptied
+    again = deduplicate_lines(documents, against=known, **result.options)
+    assert (again.texts, list(again)) == (result.texts, list(result))
+    before, after = (
+        {text[begin:end] for text in several for begin, end in oracle_lines.pieces(text, by)}
+        for several in (everything, [*known, *result.texts])
+    )
+    assert before == after  # each different line, paragraph or sentence stays somewhere
+
+
+def test_windows_of_three_sentences():
+    documents = [
+        "One. Two. Three. Four.", "Zero. One. Two.\nThree. Five.", "Zero. One. Two. Three. Six.",
+        "Two. Three.", "Ha. Ha. Ha. Ha.",
+    ]  # fmt: skip
+    result = deduplicate_lines(documents, "sentence", window=3)
+    assert result.texts == [*documents[:2], "Six.", documents[3], "Ha."]
+    # "One. Two. Three." repeats the first text, though not the second, which has a line feed.
+    assert list(result) == [(2, 0, 15, 1, 1.0), (2, 6, 22, 0, 1.0), (4, 4, 15, 4, 1.0)]
+    assert result.characters == 22 + 11
+    assert "3 of 10 3-sentence windows removed from 2 of 5 documents" in repr(result)
+    collapsed = Shingler(collapse_whitespace=True)
+    result = deduplicate_lines(documents, "sentence", window=3, shingler=collapsed)
+    assert result.texts[1] == "Zero.\nFive."
+    with pytest.raises(ValueError, match="windows that overlap are similar to each other"):
+        deduplicate_lines(documents, "sentence", window=3, threshold=0.9)
+
+
 @few_letters
 @pytest.mark.parametrize("verify", ["exact", "signature", "none"])
 @given(st.lists(st.text("abc \n\n", max_size=60), max_size=8), st.integers(0, 4))

@@ -23,6 +23,7 @@ from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
 from fastlsh.keywords import taken
 from fastlsh.parallel import plural
+from fastlsh.results import piece_name
 
 HELP = "Remove near-duplicates and write the rows of the documents that are kept."
 EXAMPLES = """\
@@ -133,7 +134,7 @@ def _summarise_documents(arguments: argparse.Namespace, record: Record, further:
 
 
 def _summarise_lines(arguments: argparse.Namespace, record: Record) -> None:
-    by = record["by"]
+    by = piece_name(record["by"], record["parameters"].get("window", 1))
     documents = documents_read(arguments, record["documents"])
     counts = [
         f"{plural(record['removed'], by)} removed"

@@ -1,18 +1,19 @@
 """What is numbered in a run on disk: documents or pieces of them; and what is left of the rows."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.text._texts import Spans
-from fastlsh.arrays import sorted_range
+from fastlsh.arrays import covered, sorted_range
 from fastlsh.errors import InputError
 from fastlsh.io import Added, Block, BlockDocuments, Rest, take
 from fastlsh.parallel import batches
 from fastlsh.parameters import SearchParams
+from fastlsh.results import piece_name
 from fastlsh.stages import Anchors, sign_pieces, unit_anchors
 from fastlsh.texts import (
     Pieces,
@@ -56,6 +57,19 @@ class Cutting:
     """"line", "paragraph" or "sentence"."""
     min_length: int
     """Shorter pieces are not compared."""
+    window: int = field(default=1, kw_only=True)
+    """So many lines, paragraphs or sentences are a piece."""
+
+    @property
+    def name(self) -> str:
+        """What a piece is called."""
+        return piece_name(self.by, self.window)
+
+    @property
+    def options(self) -> dict[str, int]:
+        """What was given besides `by`; a window is named only where there is one."""
+        window = {"window": self.window} if self.window > 1 else {}
+        return {**window, "min_length": self.min_length}
 
     @property
     def piece_bytes(self) -> int:
@@ -64,7 +78,7 @@ class Cutting:
 
     def pieces(self, documents: BlockDocuments) -> Pieces:
         """Cut the documents of a block."""
-        return pieces_of(plain_strings(documents.texts), self.by)
+        return pieces_of(plain_strings(documents.texts), self.by, window=self.window)
 
     def signed(self, documents: BlockDocuments, params: SearchParams) -> SignedPieces:
         """Cut the documents of a block, and find the band keys of the pieces."""
@@ -208,8 +222,9 @@ class WithoutPieces:
 
     def has_rows(self, start: int, stop: int) -> bool:
         """Whether a row is written of the documents from `start` to `stop` - 1."""
-        kept = self._kept(start, stop)
-        return start < stop and (not self.drop_empty or not len(kept) or bool(kept.any()))
+        counts = np.diff(self.first_pieces[start : stop + 1])
+        _, left = self.lines_left(counts, self._kept(start, stop))
+        return start < stop and (not self.drop_empty or not len(left) or bool(left.any()))
 
     def rest(self, key: tuple[int, int], block: Block) -> Rest:
         """Return what is left of a block; the key is where its documents begin and end."""
@@ -218,12 +233,35 @@ class WithoutPieces:
         if kept.all():
             return Rest(rows, {})
         pieces = self.cutting.pieces(block.documents())
-        plain, removed = pieces.texts, pieces.bounds[~kept]
+        plain, removed = pieces.texts, pieces.removed(~kept)
         del pieces  # of one long text, there may be no memory for all of them
         texts = texts_without(plain, removed, self.cutting.by)
         if self.drop_empty:
             rows[[number for number, text in texts.items() if not text]] = False
         return Rest(rows, texts)
+
+    def lines_left(
+        self, counts: NDArray[Any], kept: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many lines, paragraphs or sentences documents with a piece have, and keep.
+
+        Parameters
+        ----------
+        counts
+            How many pieces each document has.
+        kept
+            bool, by piece: whether it stays.
+        """
+        window = self.cutting.window
+        filled = counts[counts > 0].astype(np.int64)
+        lines = filled + window - 1
+        if not len(filled):
+            return lines, lines
+        gone = np.flatnonzero(~kept)
+        first = gone + (window - 1) * np.searchsorted(np.cumsum(filled), gone, "right")
+        ends = np.cumsum(lines)
+        stays = ~covered(first, window, int(ends[-1]))
+        return lines, np.add.reduceat(stays, ends - lines, dtype=np.int64)
 
     def _kept(self, start: int, stop: int) -> NDArray[np.bool_]:
         """Return which pieces of consecutive documents stay."""

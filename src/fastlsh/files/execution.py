@@ -339,7 +339,7 @@ def search_stages(
     """
 
     def unite() -> None:
-        what = "documents" if run.cutting is None else f"{run.cutting.by}s"
+        what = "documents" if run.cutting is None else f"{run.cutting.name}s"
         check_memory(run, BASE + PER_UNITED * run.signed, f"unite {run.signed:,} {what}")
         summary = all_signed(run)
         if targets is not None and targets.index is not None and not run.work.has(LINKED):

@@ -32,6 +32,8 @@ class LineRun(NamedTuple):
     """int64 (n,): how many lines, paragraphs or sentences each document has."""
     lost: NDArray[np.int64]
     """int64 (n,): how many of these were removed."""
+    emptied: int
+    """How many documents lost all of them."""
     characters: int
     outside: int
     """How many were removed because they occur in `against`."""
@@ -74,13 +76,15 @@ def line_run(
         kept = passages(kept_document[rows], result.kept_start[rows], result.kept_end[rows])
         return kept, passages(result.document[rows], result.start[rows], result.end[rows])
 
+    pieces = pieces_of(inputs, result.by, window=result.options.get("window", 1))
     return LineRun(
-        result.by,
+        result.name,
         result.threshold,
         result.params,
         result.options,
-        np.bincount(pieces_of(inputs, result.by).bounds[:, 0], minlength=len(inputs)),
+        np.bincount(pieces.bounds[:, 0], minlength=len(inputs)),
         np.bincount(result.document, minlength=len(inputs)),
+        len(result.emptied),
         result.characters,
         int(outside.sum()),
         result.limited,
@@ -119,10 +123,9 @@ def lines_page(
 
 def _summary(run: LineRun) -> str:
     removed, everything = int(run.lost.sum()), int(run.pieces.sum())
-    emptied = (run.lost == run.pieces) & (run.lost > 0)
     rows = [
         ("documents that lost something", int((run.lost > 0).sum())),
-        ("documents that lost everything", int(emptied.sum())),
+        ("documents that lost everything", run.emptied),
         ("characters removed", run.characters),
         (f"{run.by}s removed because they occur in the reference collection", run.outside),
         (f"{run.by}s kept without being compared with every candidate", run.limited),

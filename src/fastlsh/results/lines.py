@@ -7,9 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import covered_length
 from fastlsh.banding import LSHParams
 from fastlsh.parallel import plural
 from fastlsh.results.table import CountedResult, Row, RowTable, kept_names, named
+
+
+def piece_name(by: str, window: int = 1) -> str:
+    """Return how a line, paragraph, sentence or a window of these is called."""
+    return by if window == 1 else f"{window}-{by} window"
 
 
 @dataclass(eq=False, repr=False)
@@ -43,7 +49,7 @@ class CutTexts(RowTable[Row]):
         self.kept_document = np.where(outside, -1, number - n_against)
         self.against_document = np.where(outside, number, -1)
         self.documents = len(self.texts)
-        self.characters = int((self.end - self.start).sum())
+        self.characters = covered_length(self.document, self.start, self.end)
 
     @property
     def changed(self) -> NDArray[np.int64]:
@@ -76,7 +82,8 @@ class LineDeduplication(CountedResult, CutTexts[tuple[Any, int, int, Any, float]
 
     It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
     similarity). Positions are code points of the original texts: ``texts[document][start:end]``
-    is the removed line, without its line end.
+    is the removed line, without its line end. With `window`, a span is a removed window, and spans
+    may overlap.
 
     Attributes
     ----------
@@ -98,9 +105,10 @@ class LineDeduplication(CountedResult, CutTexts[tuple[Any, int, int, Any, float]
     threshold : float
         1 if only equal ones were removed.
     documents, spans : int
-        How many documents were read, and how many lines, paragraphs or sentences they have.
+        How many documents were read, and how many lines, paragraphs or sentences, or windows
+        of these, they have.
     characters : int
-        How many code points the removed spans have.
+        How many code points the removed spans cover.
     limited : int
         How many spans were kept without being compared with every candidate.
     ids, against_ids : sequence or None
@@ -133,13 +141,18 @@ class LineDeduplication(CountedResult, CutTexts[tuple[Any, int, int, Any, float]
     params: LSHParams | None = None
 
     @property
+    def name(self) -> str:
+        """What is removed: the value of `by`, or windows of these."""
+        return piece_name(self.by, self.options.get("window", 1))
+
+    @property
     def n_kept(self) -> int:
         """How many spans are kept."""
         return self.spans - self.n_removed
 
     def __repr__(self) -> str:
         return (
-            f"<LineDeduplication: {len(self):,} of {self.spans:,} {self.by}s removed from"
+            f"<LineDeduplication: {len(self):,} of {self.spans:,} {self.name}s removed from"
             f" {len(self.changed):,} of {plural(self.documents, 'document')}>"
         )
 

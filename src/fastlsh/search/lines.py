@@ -12,7 +12,7 @@ from fastlsh.parameters import SearchParams
 from fastlsh.results import LineDeduplication
 from fastlsh.search.advice import warn_of_short_documents
 from fastlsh.search.spans import CutCollections
-from fastlsh.stages import decide_pieces, piece_params
+from fastlsh.stages import check_window, decide_pieces, piece_params
 from fastlsh.texts import pieces_of, texts_without
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def deduplicate_lines(
     *,
     against: Iterable[Any] | None = None,
     threshold: float = 1.0,
+    window: int = 1,
     min_length: int = 0,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
@@ -54,8 +55,14 @@ def deduplicate_lines(
         1: a line is removed if it equals a kept one, once both are normalised by `shingler`. Below
         1: if its verified Jaccard similarity with a kept line is at least `threshold`, as in
         `deduplicate`.
+    window
+        For a threshold of 1: so many consecutive lines of a text are compared as one, from the
+        beginning of the first to the end of the last, with what is between them. All windows of a
+        text are compared, which overlap, and those of a text with fewer lines are none. A window
+        that has occurred before is removed, and a line goes if it is in a removed window. A row of
+        the result is a window, and names the first occurrence, which may itself have lost lines.
     min_length
-        Lines of fewer code points are not compared, and are kept.
+        Lines, or windows, of fewer code points are not compared, and are kept.
     against_ids
         The ids of the documents of `against`.
     max_candidates
@@ -98,12 +105,14 @@ def deduplicate_lines(
     params = piece_params(threshold, **taken(SearchParams.of, keywords))
     options = made(RunOptions.of, keywords)
     check_choice(by, "by")
+    window = check_window(window, params)
     min_length = check_integer(min_length, "min_length")
     max_candidates = check_integer(max_candidates, "max_candidates")
     collections = CutCollections.of(texts, against, ids, against_ids)
     return deduplicate_lines_of_texts(
-        collections, by, params, options, min_length=min_length, max_candidates=max_candidates
-    )
+        collections, by, params, options, window=window, min_length=min_length,
+        max_candidates=max_candidates,
+    )  # fmt: skip
 
 
 def deduplicate_lines_of_texts(
@@ -112,6 +121,7 @@ def deduplicate_lines_of_texts(
     params: SearchParams,
     options: RunOptions,
     *,
+    window: int,
     min_length: int,
     max_candidates: int,
 ) -> LineDeduplication:
@@ -120,8 +130,10 @@ def deduplicate_lines_of_texts(
     `params` are from `piece_params`.
     """
     n_against = len(collections.against)
-    everything = pieces_of([*collections.against, *collections.documents], by, options.threads)
-    compared = everything.chosen(everything.lengths >= min_length) if min_length else everything
+    documents = [*collections.against, *collections.documents]
+    everything = pieces_of(documents, by, options.threads, window)
+    long = np.flatnonzero(everything.lengths >= min_length)
+    compared = everything.chosen(long) if min_length else everything
     first = int((compared.bounds[:, 0] < n_against).sum())
     kept, similarity, limited, short, empty = decide_pieces(
         compared, params, max_candidates, options, first
@@ -129,7 +141,7 @@ def deduplicate_lines_of_texts(
     warn_of_short_documents(short, empty, first, params.shingler, by)
     gone = np.flatnonzero((kept != np.arange(len(kept))) & (compared.bounds[:, 0] >= n_against))
     removed = compared.bounds[gone]
-    changed = texts_without(everything.texts, removed, by)
+    changed = texts_without(everything.texts, everything.removed(long[gone]), by)
     documents = collections.documents.copy()
     for number, text in changed.items():
         documents[number - n_against] = text
@@ -148,7 +160,8 @@ def deduplicate_lines_of_texts(
         against_ids=collections.against_ids,
         params=None if params.finds_equal else params.lsh,
         options={
-            "by": by, "threshold": params.threshold, "min_length": min_length,
+            "by": by, **({"window": window} if window > 1 else {}),
+            "threshold": params.threshold, "min_length": min_length,
             "max_candidates": max_candidates,
             **({"shingler": params.shingler} if params.finds_equal else params.keywords),
         },

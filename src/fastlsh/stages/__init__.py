@@ -66,6 +66,7 @@ from fastlsh.stages.passages import anchors_of as anchors_of
 from fastlsh.stages.passages import repeated_contexts as repeated_contexts
 from fastlsh.stages.passages import repeated_passages as repeated_passages
 from fastlsh.stages.passages import unit_anchors as unit_anchors
+from fastlsh.stages.pieces import check_window as check_window
 from fastlsh.stages.pieces import decide_pieces as decide_pieces
 from fastlsh.stages.pieces import piece_params as piece_params
 from fastlsh.stages.pieces import sign_pieces as sign_pieces

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arguments import check_threshold
+from fastlsh.arguments import check_integer, check_threshold
 from fastlsh.keyed import Key
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
@@ -63,6 +63,20 @@ def piece_params(
             "equal lines are found without tokens: a shingler of tokens needs a threshold below 1"
         )
     return SearchParams.of(shingler=plain, rule="equal")
+
+
+def check_window(window: int, params: SearchParams) -> int:
+    """Return of how many lines, paragraphs or sentences a piece consists, or raise.
+
+    Windows of one text that follow each other share all but one of these. By similarity, the first
+    would remove the second.
+    """
+    window = check_integer(window, "window")
+    if window > 1 and not params.finds_equal:
+        raise ValueError(
+            "window is for a threshold of 1: windows that overlap are similar to each other"
+        )
+    return window
 
 
 def sign_pieces(pieces: Pieces, params: SearchParams, min_length: int) -> SignedBatch:

@@ -17,6 +17,7 @@ from fastlsh._kernels.text._texts import (
     spans_of_list,
     windows_of,
 )
+from fastlsh.arrays import covered
 from fastlsh.parallel import batches_by_work, run_batches
 from fastlsh.texts.boundaries import sentences_of, without_sentences
 
@@ -72,6 +73,10 @@ class Pieces(Texts):
         """The code points of each piece, int64 (m,)."""
         return self.bounds[:, 2] - self.bounds[:, 1]
 
+    def removed(self, pieces: NDArray[Any]) -> NDArray[np.int64]:
+        """Return what goes if some of them are removed, given as for `chosen`, int64 (n, 3)."""
+        return self.chosen(pieces).bounds
+
     def chosen(self, pieces: NDArray[Any]) -> "Pieces":
         """Return some of them, by numbers that ascend or by flags."""
         return Pieces(self.texts, self.bounds[pieces])
@@ -95,7 +100,31 @@ class Pieces(Texts):
         return spans_of_list(windows.strings(), 0, True) if as_bytes else windows
 
 
-def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
+class Windows(Pieces):
+    """Windows of consecutive pieces of a text, as pieces: from the first one to the last one.
+
+    Parameters
+    ----------
+    pieces
+        Lines, paragraphs or sentences.
+    size
+        How many of them a window has. A text with fewer has none.
+    """
+
+    def __init__(self, pieces: Pieces, size: int) -> None:
+        parts = pieces.bounds
+        last = parts[size - 1 :]
+        self._parts, self._size = parts, size
+        self._first = np.flatnonzero(parts[: len(last), 0] == last[:, 0])
+        ends = last[self._first, 2:]
+        super().__init__(pieces.texts, np.hstack([parts[self._first, :2], ends]))
+
+    def removed(self, pieces: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the lines, paragraphs or sentences of some windows."""
+        return self._parts[covered(self._first[pieces], self._size, len(self._parts))]
+
+
+def pieces_of(documents: list[str | None], by: str, threads: int = 1, window: int = 1) -> Pieces:
     """Cut texts into lines, paragraphs or sentences.
 
     Parameters
@@ -108,6 +137,8 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
         "sentence": what is between the boundaries of `Boundaries`, without white space around it.
     threads
         How many.
+    window
+        So many consecutive ones are a piece: see `Windows`.
     """
     spans = spans_of_list(documents)
     bounds: dict[int, NDArray[np.int64]] = {}
@@ -126,8 +157,10 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
     run_batches(cut, batches_by_work(lengths, CHARACTERS, MOST), threads)
     parts = [bounds[start] for start in sorted(bounds)]
     if len(parts) == 1:  # of one long text, there may be no memory for a copy
-        return Pieces(spans, parts[0])
-    return Pieces(spans, np.concatenate([np.empty((0, 3), np.int64), *parts]))
+        pieces = Pieces(spans, parts[0])
+    else:
+        pieces = Pieces(spans, np.concatenate([np.empty((0, 3), np.int64), *parts]))
+    return pieces if window == 1 else Windows(pieces, window)
 
 
 def _lines(texts: Spans, paragraphs: bool, room: int) -> NDArray[np.int64]:

@@ -93,7 +93,7 @@ def sign_block(run: Run, source: int, block: Block) -> SignedBlock:
         empty = int((keys[0] == 0).sum())
         if (most := PER_PIECE * int(counts.max(initial=0))) > run.budget.memory - BASE:
             row = int(documents.rows[counts.argmax()])
-            raise LongRowError(run.sources[source].path, most, row, f"cut into {run.cutting.by}s")
+            raise LongRowError(run.sources[source].path, most, row, f"cut into {run.cutting.name}s")
         if echoes is not None:
             contexts = narrowed(pieces.bounds)
     characters = 0
@@ -207,7 +207,7 @@ def all_signed(run: Run) -> Summary:
         run.work.write(SIGNED, _summary(run)._asdict())
     summary = run.summary
     counts = (summary.short, summary.not_empty), (summary.against_short, summary.against_filled)
-    name = "document" if run.cutting is None else run.cutting.by
+    name = "document" if run.cutting is None else run.cutting.name
     warn_of_long_shingles(counts, run.params.shingler, name)
     return summary
 

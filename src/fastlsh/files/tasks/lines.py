@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_choice, check_integer
+from fastlsh.arrays import covered_length
 from fastlsh.files.answers import LinesFound, removal_page, write_spans
 from fastlsh.files.answers import notes as notes_of
 from fastlsh.files.cutting import Cutting, WithoutPieces
@@ -35,7 +36,7 @@ from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.reporting import LineRun, Passage, line_run, removed_passages
 from fastlsh.search import CutCollections, deduplicate_lines_of_texts
-from fastlsh.stages import piece_params
+from fastlsh.stages import check_window, piece_params
 
 if TYPE_CHECKING:
     from fastlsh.files.requests import FilePairKeywords
@@ -51,6 +52,7 @@ def deduplicate_line_files(
     *,
     against: Paths = (),
     threshold: float = 1.0,
+    window: int = 1,
     min_length: int = 0,
     drop_empty: bool = False,
     convert_to: str | None = None,
@@ -71,7 +73,7 @@ def deduplicate_line_files(
     against
         Files of a reference collection: lines that occur in them are removed, too. They count as
         earlier than all inputs, and nothing of them is written.
-    by, threshold, min_length, max_candidates
+    by, threshold, window, min_length, max_candidates
         As in `deduplicate_lines`, also for the parameters of a search by similarity.
     drop_empty
         Whether to leave out rows whose text has become empty.
@@ -109,9 +111,10 @@ def deduplicate_line_files(
     (1, 1)
     """
     check_choice(by, "by")
-    cutting = Cutting(by, check_integer(min_length, "min_length"))
+    min_length = check_integer(min_length, "min_length")
     max_candidates = check_integer(max_candidates, "max_candidates")
     params = piece_params(threshold, **taken(SearchParams.of, keywords))
+    cutting = Cutting(by, min_length, window=check_window(window, params))
     request = Request.of(inputs, against, params, keywords, cutting=cutting)
     requested = RequestedOutputs(output, convert_to, removed, report=report)
 
@@ -122,7 +125,7 @@ def deduplicate_line_files(
     return prepared(
         request, output, lambda request: plan_removal(request, requested),
         lambda request, planned: task(request, planned[0]).result(request, planned[1]),
-        ended=lambda result: warn_if_none_left(request, result.spans, result.n_kept, by),
+        ended=lambda result: warn_if_none_left(request, result.spans, result.n_kept, cutting.name),
     )  # fmt: skip
 
 
@@ -146,7 +149,7 @@ class Lines(Search[LinesFound]):
     def result(self, request: Request, choice: EngineChoice) -> FileLineDeduplication:
         """Search and write; return what was found, with the counts, times and paths."""
         cutting = self.cutting
-        more = {"min_length": cutting.min_length, "max_candidates": self.max_candidates}
+        more = {**cutting.options, "max_candidates": self.max_candidates}
         shared = {"by": cutting.by, **shared_fields(request, choice, self.clock, **more)}
         counts = self.find(request, choice)
         return FileLineDeduplication(
@@ -165,8 +168,8 @@ class Lines(Search[LinesFound]):
         with self.clock("search"):
             result = deduplicate_lines_of_texts(
                 CutCollections.of(collection.texts, others.texts), self.cutting.by,
-                request.search, request.run, min_length=self.cutting.min_length,
-                max_candidates=self.max_candidates,
+                request.search, request.run, window=self.cutting.window,
+                min_length=self.cutting.min_length, max_candidates=self.max_candidates,
             )  # fmt: skip
         before, outside = len(others), result.against_document
         stays = np.where(outside < 0, before + result.kept_document, outside)
@@ -195,7 +198,7 @@ class Lines(Search[LinesFound]):
     def decided(self, _: Request) -> dict[str, Any]:
         """Return all that the answer depends on, besides the request."""
         return {
-            "by": self.cutting.by, "min_length": self.cutting.min_length,
+            "by": self.cutting.by, **self.cutting.options,
             "max_candidates": self.max_candidates, "drop_empty": self.drop_empty,
         }  # fmt: skip
 
@@ -229,14 +232,21 @@ class Lines(Search[LinesFound]):
             with writing_tables(run, targets, left()) as together:
                 begin, end = texts.bounds(proofs["left"]).T
                 lengths = end - begin
-                characters = int(lengths.sum())
+                ends = np.cumsum(all_counts, dtype=np.int64)
+                owners = np.searchsorted(ends, proofs["left"], "right")
+                characters = covered_length(owners, begin, end)
+                del ends, owners
                 write_spans(
                     targets, texts, (proofs["left"], begin, end, proofs["right"]),
                     {"jaccard": proofs["similarity"]}, together,
                     n_against=summary.n_against if run.first_input else None,
                 )  # fmt: skip
+                changed, emptied = _changed_documents(left(), counts)
                 if targets.report is not None:
-                    outcome = {"limited": limited, "max_candidates": self.max_candidates}
+                    outcome = {
+                        "limited": limited, "max_candidates": self.max_candidates,
+                        "emptied": emptied, "characters": characters,
+                    }  # fmt: skip
                     shown = _line_run(
                         run, summary, proofs, texts, all_counts, len(counts), lengths, outcome
                     )
@@ -245,8 +255,7 @@ class Lines(Search[LinesFound]):
                 del begin, end, lengths  # a single output, which is written next, needs the memory
             found = LinesFound(
                 summary, len(counts), summary.documents - summary.n_against, len(proofs),
-                characters, *_changed_documents(counts, left().kept), limited,
-                len(all_counts) - len(counts),
+                characters, changed, emptied, limited, len(all_counts) - len(counts),
             )  # fmt: skip
             return Ended(found, targets.all_outputs(summary.files))
 
@@ -276,7 +285,7 @@ def _line_run(
     lengths
         How many characters each removal has.
     counts
-        ``limited`` and ``max_candidates``.
+        ``limited``, ``max_candidates``, ``emptied`` and ``characters``.
     """
     params, cutting = run.params, run.cutting
     assert cutting is not None
@@ -298,16 +307,16 @@ def _line_run(
         return passages_of_rows[: len(rows)], passages_of_rows[len(rows) :]
 
     return LineRun(
-        cutting.by,
+        cutting.name,
         params.threshold,
         None if params.finds_equal else params.lsh,
         {
-            "min_length": cutting.min_length, "max_candidates": counts["max_candidates"],
-            **params.keywords,
+            **cutting.options, "max_candidates": counts["max_candidates"], **params.keywords,
         },
         pieces_of_inputs,
         np.bincount(documents, minlength=len(pieces_of_inputs)),
-        int(lengths.sum()),
+        counts["emptied"],
+        counts["characters"],
         int((right < summary.n_against).sum()),
         counts["limited"],
         removed_passages(right, documents, kept, lengths, proofs["similarity"], passages),
@@ -319,11 +328,7 @@ def counts_of_pieces(run: Run, segments: list[Segment]) -> NDArray[np.int32]:
     return np.concatenate([np.empty(0, np.int32), *run.arrays("pieces", segments)])
 
 
-def _changed_documents(counts: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:
+def _changed_documents(left: WithoutPieces, counts: NDArray[np.int32]) -> tuple[int, int]:
     """Return how many documents lose something, and how many everything."""
-    filled = counts[counts > 0]
-    if not len(filled):
-        return 0, 0
-    starts = np.cumsum(filled, dtype=np.int64) - filled
-    left = np.add.reduceat(kept, starts, dtype=np.int64)
-    return int((left < filled).sum()), int((left == 0).sum())
+    lines, stay = left.lines_left(counts, left.kept)
+    return int((stay < lines).sum()), int((stay == 0).sum())
