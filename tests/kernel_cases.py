@@ -308,6 +308,12 @@ def method_of_keeper(name, more):
     return case
 
 
+def require():
+    _, given = keeper()
+    kernel = _candidates.Keeper(**given)
+    return kernel.require, {**sets_of_five(), "threshold": 0.1}
+
+
 def sets_of_five():
     _, arguments = pack_numbers()
     end = _sets.pack_numbers(**arguments)
@@ -740,7 +746,7 @@ CASES = {
         {**packed_texts(), "documents": np.array([3, 0, 1]), "tokens": False},
     ),
     "Keeper": keeper, "Keeper.candidates": method_of_keeper("candidates", candidates),
-    "Keeper.first_hits": method_of_keeper("first_hits", first_hits),
+    "Keeper.first_hits": method_of_keeper("first_hits", first_hits), "Keeper.require": require,
     "Keeper.settle": method_of_keeper("settle", lambda: {**sets_of_five(), **decided(3)}),
     "link": link, "emit_pairs": emit_pairs, "share_first": share_first,
     "chain_depths": case(_candidates.chain_depths, previous=PREVIOUS.copy(),

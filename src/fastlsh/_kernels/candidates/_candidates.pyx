@@ -676,23 +676,39 @@ cdef inline bint by_sets(const Buckets* s) noexcept nogil:
     return s.mode == BY_SETS or s.mode == BY_CONTAINMENT
 
 
+cdef double compare_sets(
+    Buckets* s, Py_ssize_t d, Py_ssize_t c, const Sets* sets, double threshold
+) noexcept nogil:
+    # The similarity of two sets, or the share of d in c; -1 where that is below the threshold.
+    if not (has_numbers(sets, d) and has_numbers(sets, c)):
+        s.incomplete = True
+        return -1.0
+    if s.mode == BY_CONTAINMENT:
+        return containment_of_numbers(
+            sets.words + sets.start[d], sets.count[d],
+            sets.words + sets.start[c], sets.count[c], threshold,
+        )
+    return jaccard_of_numbers(
+        sets.words + sets.start[d], sets.count[d],
+        sets.words + sets.start[c], sets.count[c], threshold,
+    )
+
+
 cdef double compare(Buckets* s, Py_ssize_t d, Py_ssize_t c, const Sets* sets) noexcept nogil:
-    # What the rule asks for, a similarity or the share of d in c; -1 where that is too little.
+    # What the rule asks for, a similarity or the share of d in c; -1 where that is too little, also
+    # of the second sets.
+    cdef double similarity = compare_first(s, d, c, sets)
+    if similarity >= 0.0 and s.also_threshold > 0.0:
+        if compare_sets(s, d, c, &s.also, s.also_threshold) < 0.0:
+            return -1.0
+    return similarity
+
+
+cdef double compare_first(Buckets* s, Py_ssize_t d, Py_ssize_t c, const Sets* sets) noexcept nogil:
     cdef Py_ssize_t equal
     cdef double similarity
     if by_sets(s):
-        if not (has_numbers(sets, d) and has_numbers(sets, c)):
-            s.incomplete = True
-            return -1.0
-        if s.mode == BY_CONTAINMENT:
-            return containment_of_numbers(
-                sets.words + sets.start[d], sets.count[d],
-                sets.words + sets.start[c], sets.count[c], s.threshold,
-            )
-        return jaccard_of_numbers(
-            sets.words + sets.start[d], sets.count[d],
-            sets.words + sets.start[c], sets.count[c], s.threshold,
-        )
+        return compare_sets(s, d, c, sets, s.threshold)
     if s.mode == BY_SIGNATURE:
         loops.count_equal(signature_of(s, d), signature_of(s, c), s.k, &equal)
         similarity = <double> equal / <double> s.k
@@ -759,9 +775,12 @@ cdef void find_hits(
 cdef inline Py_ssize_t steps_to_compare(
     const Buckets* s, Py_ssize_t d, Py_ssize_t c, const Sets* sets
 ) noexcept nogil:
+    cdef Py_ssize_t steps = s.k // 16 + 1
     if by_sets(s):
-        return sets.count[d] + sets.count[c]
-    return s.k // 16 + 1
+        steps = sets.count[d] + sets.count[c]
+    if s.also_threshold > 0.0:
+        steps += s.also.count[d] + s.also.count[c]
+    return steps
 
 
 cdef Py_ssize_t decide(
@@ -879,7 +898,7 @@ cdef class Keeper:
     """
 
     cdef Buckets s
-    cdef object owners
+    cdef object owners, owners_of_also
 
     def __cinit__(
         self, const int32_t[:, ::1] root not None, const uint32_t[:, ::1] signatures not None,
@@ -947,6 +966,24 @@ cdef class Keeper:
         if self.s.n == 0 or not by_sets(&self.s):
             return none
         return sets_of(words, start, count, self.s.n)
+
+    def require(
+        self, const uint64_t[::1] words not None, const int64_t[::1] start not None,
+        const int64_t[::1] count not None, double threshold,
+    ):
+        """Require of duplicates from now on that second sets are similar, too.
+
+        Parameters
+        ----------
+        words, start, count
+            The second sets, as in `number_jaccard`.
+        threshold
+            Their least similarity, or with `BY_CONTAINMENT` their least share.
+        """
+        check_threshold(threshold)
+        self.s.also = sets_of(words, start, count, self.s.n)
+        self.s.also_threshold = threshold
+        self.owners_of_also = words, start, count
 
     def candidates(
         self, Py_ssize_t first, Py_ssize_t last,

@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from fastlsh._kernels.candidates.ranks cimport Candidates
+from fastlsh._kernels.sets.sets cimport Sets
 
 cdef enum:
     REMEMBERED = 64             # kept documents that a bucket offers
@@ -28,6 +29,8 @@ cdef struct Buckets:
     int32_t* position           # where among the candidates; -1 between two documents
     Candidates candidates       # of one document
     double threshold            # of the similarity, or of the share with BY_CONTAINMENT
+    Sets also                   # the second sets, which must be similar, too
+    double also_threshold       # of these; 0: there are none
     int mode
     Py_ssize_t steps            # left to the call under way; not for first_hits, on many threads
     bint clipped                # a bucket, or the limit, left candidates out
