@@ -36,14 +36,15 @@ def divided(spark, columns, seed=0, pieces=2):
 
 
 def expected_proofs(result, ids, against_ids=None):
-    """Return (id, kept_id, similarity[, against]) as `fastlsh.deduplicate` found them."""
+    """Return the rows of `proofs` as `fastlsh.deduplicate` found them."""
     proofs = result.proofs()
     rows = []
     for i, (removed, similarity) in enumerate(zip(proofs.document, proofs.similarity, strict=True)):
         against = bool(proofs.against[i])
         kept = (against_ids if against else ids)[proofs.kept_document[i]]
+        second = () if proofs.also_similarity is None else (float(proofs.also_similarity[i]),)
         told = () if against_ids is None else (against,)
-        rows.append((ids[removed], kept, float(similarity), *told))
+        rows.append((ids[removed], kept, float(similarity), *second, *told))
     return sorted(rows)
 
 

@@ -59,10 +59,10 @@ def check_number(value: Any, name: str) -> float:
     return float(value)
 
 
-def check_threshold(value: Any) -> float:
+def check_threshold(value: Any, name: str = "threshold") -> float:
     """Return a threshold, which is above 0 and at most 1, or raise."""
-    if not 0.0 < (number := check_number(value, "threshold")) <= 1.0:
-        raise ValueError(f"threshold must be above 0 and at most 1, got {value}")
+    if not 0.0 < (number := check_number(value, name)) <= 1.0:
+        raise ValueError(f"{name} must be above 0 and at most 1, got {value}")
     return number
 
 

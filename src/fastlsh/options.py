@@ -343,6 +343,12 @@ OPTIONS = (
         Option("within", COLUMN, "compare only documents with the same value of this column, as"
             " language or repository", refused="index lines span"),
     ),
+    *_block((*PAIRS, *DEDUP), SIMILARITY, "keyword",
+        Option("also", Kind("also", "COL[:T]"), "two documents count as similar only if their texts"
+            " in this column are similar, too: T or more (default: as --threshold, or as"
+            " --containment)", refused="index lines span equal"),
+        Option("also_threshold", number("T"), "as --also COL:T", refused="index lines span equal"),
+    ),
     *_block(DEDUP, "indexes", "keyword",
         Option("index_texts", choice("full", "compressed"), "with --save-index: keep texts as they"
             " are (default), or compressed", refused="index lines span new_index", flag="--texts"),

@@ -42,6 +42,7 @@ class SearchKeywords(BandingKeywords, total=False):
     """Those that find verified pairs."""
 
     verify: str
+    also_threshold: float | None
 
 
 class SearchAndRunKeywords(SearchKeywords, RunKeywords, total=False):
@@ -84,6 +85,8 @@ class SearchParams:
     ignore_common : float or None
         The share of documents from which shingles are still to be ignored. Nothing can be signed
         before `stages.ignoring_common` has found them.
+    also_threshold : float or None
+        The least similarity of second texts, where there are any; None: that of the first ones.
     """
 
     threshold: float
@@ -99,6 +102,7 @@ class SearchParams:
     search: str = "jaccard"
     bandings: tuple[LSHParams, ...] = ()
     ignore_common: float | None = field(default=None, repr=False)
+    also_threshold: float | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -114,6 +118,7 @@ class SearchParams:
         rows: int | None = None,
         scheme: str = "affine32",
         verify: str = "exact",
+        also_threshold: float | None = None,
         rule: str = "jaccard",
         containment: float = 1.0,
         search: str = "jaccard",
@@ -138,6 +143,10 @@ class SearchParams:
         verify
             "exact": by the Jaccard similarity of the sets of 64-bit shingle hashes. "signature": by
             the share of equal minima, an estimate. "none": all candidates, with similarity NaN.
+        also_threshold
+            The least similarity of the second texts, where there are any: above 0 and at most 1, by
+            the measure that decides. Default: `threshold`, or with ``rule="contained"``
+            `containment`.
         rule
             When a kept document that was found removes another one. "jaccard": if their similarity
             is at least `threshold`. "contained": if the kept document has at least the share
@@ -181,6 +190,8 @@ class SearchParams:
         LSHParams(bands=17, rows=7)
         """
         threshold = check_threshold(threshold)
+        if also_threshold is not None:
+            also_threshold = check_threshold(also_threshold, "also_threshold")
         check_choice(verify, "verify")
         check_choice(scheme, "scheme")
         containment = _check_rule(rule, containment, verify)
@@ -218,7 +229,7 @@ class SearchParams:
                 )
         return cls(
             threshold, shingler, num_perm, seed, scheme, lsh, verify, recall, rule, containment,
-            search, bandings, ignore_common,
+            search, bandings, ignore_common, also_threshold,
         )  # fmt: skip
 
     @property
@@ -235,6 +246,7 @@ class SearchParams:
             "rows": self.lsh.rows,
             "verify": self.verify,
             "shingler": self.shingler,
+            **({} if self.also_threshold is None else {"also_threshold": self.also_threshold}),
         }
 
     @property
@@ -294,6 +306,11 @@ class SearchParams:
         return self.containment if self.rule == "contained" else self.threshold
 
     @property
+    def also_least(self) -> float:
+        """The same of the second texts."""
+        return self.least if self.also_threshold is None else self.also_threshold
+
+    @property
     def measure(self) -> str:
         """What tables of proofs call the number that says why: "jaccard" or "containment"."""
         return "containment" if self.rule == "contained" else "jaccard"
@@ -339,6 +356,14 @@ def check_pair_params(params: "SearchParams") -> None:
             f"rule must be 'jaccard' where pairs are looked for, got {params.rule!r}: the"
             " similarity of a pair has no direction"
         )
+
+
+def check_also(also: Any, params: SearchParams) -> None:
+    """Raise ValueError if there are second texts that are not compared, or none that are."""
+    if also is None and params.also_threshold is not None:
+        raise ValueError("also_threshold= is for the second texts: give also=")
+    if also is not None and params.finds_equal:
+        raise ValueError("rule='equal' compares one text of each document: leave out also=")
 
 
 def check_params(params: Any) -> SearchParams:

@@ -70,6 +70,7 @@ VALUES = {
     "num_perm": [1, 16, 64, 128, 200], "save_index": ["new.index"], "bands": [1, 4, 16],
     "count": ["tokens", "score"], "priority": ["tokens", "score", "day"],
     "max_pairs": [5, 100, 10**8], "delimiter": [",", ";", r"\t"],
+    "also": ["title", "title:0.3", "text:0.9", "absent"],
     "min_share": [0.1, 0.5, 1.0], "boilerplate_documents": [1, 3, 100],
 }  # fmt: skip
 """Values of options that no kind tells: names of files and columns, and numbers with an effect."""
@@ -84,12 +85,14 @@ COMPANIONS = {
     "index_texts": {"save_index": None}, "roles": {"text": "chat"}, "join_with": {"text": None},
     "unit=token": {"text": "numbers"}, "around": {"rule": "span"}, "join": {"rule": "span"},
     "min_piece": {"rule": "span"}, "max_pieces": {"rule": "span"}, "most": {"report": None},
+    "also_threshold": {"also": None},
 }  # fmt: skip
 """Options without which another option, or a value of it, is refused; None: with any value."""
 
 LIKELY = {
     "removed": 0.6, "hits": 0.7, "summary": 0.3, "on_error": 0.6, "within": 0.15, "group": 0.1,
     "keep": 0.15, "priority": 0.1, "against": 0.2, "clusters": 0.2, "annotate": 0.15, "best": 0.1,
+    "also": 0.1,
 }  # fmt: skip
 """The chances of options that most requests should have."""
 

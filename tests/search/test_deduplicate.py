@@ -158,7 +158,7 @@ def test_priorities_of_any_kind_decide_who_stays():
 def test_every_argument_is_in_the_options():
     texts = ["Guten Tag allerseits", "Guten Tag allerseits", "Guten Tag allerseits!", "", "Tag"]
     left_out = {"texts", "threshold", "against", "ids", "against_ids", "against_within", "key"}
-    left_out |= {"threads", "progress"}  # which never change an answer
+    left_out |= {"against_also", "threads", "progress"}  # the last two never change an answer
     names = inspect.signature(deduplicate).parameters.keys() - left_out
     known = {"against": texts[:1], "against_within": ["de"]}
     for arguments, more in (
@@ -171,6 +171,8 @@ def test_every_argument_is_in_the_options():
         ({"rule": "contained", "containment": 0.9}, {}),
         ({"rule": "contained", "search": "containment", "recall": 0.9}, {}),
         ({"rule": "equal", "within": list("abaab")}, {}),
+        ({"also": iter(["one", "two", "one", "", "two"]), "also_threshold": 0.5}, {}),
+        ({"also": texts}, {"against": texts[:1], "against_also": ["Guten Tag"]}),
         ({"shingler": Shingler(size=4), "num_perm": 64, "seed": 3, "scheme": "fss"}, {}),
     ):
         result = deduplicate(texts, 0.7, **arguments, **more)

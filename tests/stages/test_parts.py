@@ -124,7 +124,8 @@ def test_pairs(texts, threshold, banding, verify, shingler, hashing, parts, seed
     ]
     for pairs in found:
         assert (np.lexsort((pairs.right, pairs.left)) == np.arange(len(pairs.left))).all()
-    columns = (np.concatenate(column) for column in zip(*found, strict=True))
+    assert not any(pairs.also for pairs in found)
+    columns = (np.concatenate(column) for column in zip(*(p[:4] for p in found), strict=True))
     left, right, similarity, estimate = columns
     order = np.lexsort((right, left))
     assert estimate[order].tolist() == expected.estimate.tolist()

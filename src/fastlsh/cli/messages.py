@@ -236,7 +236,8 @@ def recall_text(record: Record) -> str:
     if search.get("search") == "containment":
         return _containment_text(search)
     if recall is not None:
-        return f"a pair at {search['threshold']:g} is found with probability {recall:.4f}"
+        pair = "a pair whose first texts are" if "also" in search else "a pair"
+        return f"{pair} at {search['threshold']:g} is found with probability {recall:.4f}"
     if search["rule"] == "contained":
         return "a document in a much longer one needs --search containment to be found"
     return "estimates decide, which differ from the similarity by chance"

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from contextlib import suppress
 from typing import Any
 
 from fastlsh.options import OPTIONS, REFUSALS, Kind, options_of
@@ -34,8 +35,8 @@ def _parsing(kind: Kind) -> dict[str, Any]:
     parsing: dict[str, Any] = {"metavar": kind.metavar, "choices": kind.choices or None}
     if kind.name in PARSERS:
         parsing["type"] = PARSERS[kind.name]
-    if kind.name == "copies":
-        parsing["action"] = _CopiesPer
+    if kind.name in ACTIONS:
+        parsing["action"] = ACTIONS[kind.name]
     if kind.values == "repeated":
         parsing["action"] = "append"
     if kind.values == "several":
@@ -128,6 +129,21 @@ class _CopiesPer(argparse.Action):
         except ValueError:
             raise argparse.ArgumentError(self, f"invalid int value: {number!r}") from None
 
+
+class _Also(argparse.Action):
+    """Takes a column, and behind a colon the least similarity."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        """Set both options; a colon without a number behind it belongs to the column."""
+        namespace.also = values
+        column, _, least = values.rpartition(":")
+        with suppress(ValueError):
+            if column:
+                namespace.also_threshold, namespace.also = float(least), column
+
+
+ACTIONS = {"copies": _CopiesPer, "also": _Also}
+"""What takes the words of an option, by the kind of the value."""
 
 PARSERS = {
     "integer": integer, "number": float, "characters": _characters, "escaped text": _escaped,

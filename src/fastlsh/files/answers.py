@@ -39,8 +39,15 @@ Proof = np.dtype([*FoundPair.descr, ("copy", np.int64)])
 """(removed document, kept one, similarity), and the number that `PartDecisions.copy_number` has."""
 
 
-def rows_of(kind: np.dtype[Any], *columns: Any) -> NDArray[Any]:
-    """Return columns as an array of rows."""
+def with_also(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of the same rows with the similarity of second texts behind."""
+    return np.dtype([*kind.descr, ("also", np.float64)])
+
+
+def rows_of(kind: np.dtype[Any], *columns: Any, also: Any = None) -> NDArray[Any]:
+    """Return columns as an array of rows; `also` is the column of `with_also`, if there is one."""
+    if also is not None:
+        kind, columns = with_also(kind), (*columns, also)
     rows = np.empty(len(columns[0]), kind)
     for name, column in zip(kind.names or (), columns, strict=True):
         rows[name] = column
@@ -150,6 +157,8 @@ class Removals:
             kept_id = Lookup(ids, rows["right"])
             columns: dict[str, Any] = {"id": Lookup(ids, rows["left"]), "kept_id": kept_id}
             columns[params.measure] = rows["similarity"]
+            if "also" in (rows.dtype.names or ()):
+                columns[f"also_{params.measure}"] = rows["also"]
             if has_against:
                 columns["against"] = rows["right"] < n_against
             write_table(targets.removed, columns, together)
@@ -271,6 +280,8 @@ class PairTables(NamedTuple):
     estimate: NDArray[np.float64] | None
     read: Callable[[NDArray[np.int64]], Iterable[Reread]]
     """Reads the blocks with some documents, as `columns_of_both` says."""
+    also: NDArray[np.float64] | None
+    """The similarity of the second texts; None: there are none."""
 
     def write(
         self, search: PairSearch, params: SearchParams, max_row: int, together: Replacements
@@ -280,6 +291,7 @@ class PairTables(NamedTuple):
             self.ids, self.left, self.right, self.similarity, self.estimate,
             measure=params.pair_measure,
         )  # fmt: skip
+        columns |= {} if self.also is None else {"also_jaccard": self.also}
         columns |= columns_of_both(search.columns, self.left, self.right, max_row, self.read)
         write_table(search.output, columns, together)
 

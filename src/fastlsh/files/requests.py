@@ -37,7 +37,7 @@ from fastlsh.io import (
 from fastlsh.keyed import KEY_FILE
 from fastlsh.keywords import made, taken
 from fastlsh.parallel import RunKeywords, RunOptions
-from fastlsh.parameters import RemovalKeywords, SearchKeywords, SearchParams
+from fastlsh.parameters import RemovalKeywords, SearchKeywords, SearchParams, check_also
 from fastlsh.texts import Shingler, with_key
 
 
@@ -358,6 +358,7 @@ class Request:
         cutting: Cutting | None = None,
         within: str | None = None,
         group: str | None = None,
+        also: str | None = None,
         **read: Any,
     ) -> "Request":
         """Check the shared keyword arguments of a public function.
@@ -369,7 +370,7 @@ class Request:
         **read
             The fields of `ReadOptions` that follow from other arguments.
         """
-        read["editable"] = cutting is not None
+        read |= {"editable": cutting is not None, "also": also}
         if search.ignore_common is not None:
             for given, value in (("stage", keywords.get("stage")), ("group", group)):
                 if value is not None:
@@ -377,6 +378,9 @@ class Request:
                         f"{given}= and ignore_common= cannot be given together: give the texts that"
                         " everybody shares as ignore="
                     )
+        check_also(also, search)
+        if also is not None and read.get("tokens"):
+            raise ValueError("also= names a column of strings, and there are token ids")
         for column in ("against_text", "against_id"):
             if keywords.get(column) is not None and not paths(against):
                 raise ValueError(f"{column}= names a column of the reference files: give against=")
@@ -385,7 +389,7 @@ class Request:
             read["id"] = group
         elif keywords.get("stage") in OF_ROWS:
             raise ValueError(f"stage={keywords['stage']!r} puts rows together: give group=")
-        for name in (within, group):
+        for name in (within, group, also):
             if name is not None:
                 read["labels"] = tuple(dict.fromkeys((*read.get("labels", ()), name)))
         return cls(
@@ -397,7 +401,8 @@ class Request:
     @property
     def read_against(self) -> ReadOptions:
         """How the reference collection is read: with no other column than that of the groups."""
-        labels = tuple(name for name in (self.within, self.group) if name is not None)
+        names = self.within, self.group, self.read.also
+        labels = tuple(dict.fromkeys(name for name in names if name is not None))
         plain = replace(self.read, priority=None, counts=(), labels=labels, limit=None)
         return self.columns.reading(plain)
 
@@ -452,6 +457,9 @@ class Request:
                 if source.format in ("txt", *SPLIT) and self.group not in source.optional:
                     raise source.error(f"plain text has no column {self.group!r}")
             read = replace(read, join_with="\n")
+        for source in [*before, *sources]:
+            if read.also in source.optional:
+                raise source.error(f"also={read.also!r} is in the path: it names a column of rows")
         check_used(read, [*before, *sources])
         if self.engine.stage in (None, "sign" if self.group is None else OF_ROWS[0]):
             check_content(read, sources, *before)
@@ -462,7 +470,8 @@ def _check_group(keywords: Mapping[str, Any], within: str | None, read: Mapping[
     for name in ("id", "against_id"):
         if keywords.get(name) is not None:
             raise ValueError(f"group= names the documents: leave out {name}=")
-    for name, value in (("within", within), ("priority", read.get("priority"))):
+    further = (("within", within), ("priority", read.get("priority")), ("also", read["also"]))
+    for name, value in further:
         if value is not None:
             raise ValueError(f"group= and {name}= cannot be given together: rows would differ")
     if read.get("tokens"):

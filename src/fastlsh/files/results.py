@@ -36,6 +36,8 @@ def shared_fields(
     `more` are the parameters besides those of the search.
     """
     search = request.search
+    if request.read.also is not None:
+        more |= {"also": request.read.also, "also_threshold": search.also_least}
     parameters = {"threshold": search.threshold, **search.removal_keywords, **more}
     return {
         "threshold": search.threshold, "params": search.lsh, "seconds": clock,

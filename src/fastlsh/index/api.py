@@ -109,7 +109,7 @@ class Index:
     [('a', 1.0)]
     """
 
-    @shares(SearchParams.of)
+    @shares(SearchParams.of, without={"also_threshold"})
     def __init__(
         self,
         threshold: float = 0.8,
@@ -123,7 +123,7 @@ class Index:
 
     @classmethod
     @shares(
-        SearchParams.of, without={"recall", "verify", "ignore_common"},
+        SearchParams.of, without={"recall", "verify", "ignore_common", "also_threshold"},
         optional=RemovalKeywords.__annotations__,
     )  # fmt: skip
     def load(
@@ -176,7 +176,7 @@ class Index:
         return cls._over(map_index(path, must, check=check) if mmap else read_index(path, must))
 
     @classmethod
-    @shares(SearchParams.of, without={"ignore_common"}, optional=RemovalKeywords.__annotations__)
+    @shares(SearchParams.of, without={"ignore_common", "also_threshold"}, optional=RemovalKeywords.__annotations__)
     def open(
         cls,
         location: str | os.PathLike[str],

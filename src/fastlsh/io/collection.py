@@ -155,6 +155,8 @@ class Collection:
     texts : list of str or None, TextColumns, or pyarrow.ChunkedArray
         `TextColumns` if all inputs are JSON lines, and the latter if all are Parquet or Arrow: no
         Python string is made.
+    also : list of str or None, TextColumns, or pyarrow.ChunkedArray, or None
+        The second texts, if there is a column of these.
     ids : sequence
         From the id column, else ``FILE:ROW``; the file's name for ``.txt``.
     numbers : dict of str to numpy.ndarray
@@ -185,6 +187,7 @@ class Collection:
     missing_priorities: int = 0
     slow_rows: int = 0
     max_row: int | None = None
+    also: Any = None
 
     def __len__(self) -> int:
         """Return the number of documents."""

@@ -175,6 +175,7 @@ class _Reader:
         self._in_arrow = all(source.format in COLUMNAR for source in sources)
         self._collection = Collection(parts=self._parts, max_row=max_row)
         self._texts: list[Any] = []
+        self._also: list[Any] = []
         self._numbers: list[Mapping[str, NDArray[Any]]] = []
         self._labels: list[Mapping[str, NDArray[Any]]] = []
         self._priorities: list[tuple[str, PriorityRecord]] = []
@@ -223,6 +224,7 @@ class _Reader:
                 self._leave_out(part, error)
             self._collection.slow_rows += parsed.slow
             self._texts.append(parsed.texts)
+            self._also.append(parsed.also)
             self._collection.ids.add(part.source.path, parsed.ids, parsed.rows)
             self._numbers.append(parsed.numbers)
             if parsed.priorities is not None:
@@ -239,17 +241,22 @@ class _Reader:
     def collection(self) -> Collection:
         """Return all of them."""
         self._tell.end()
-        if self._in_arrow:
-            self._collection.texts = join(self._texts, self._parts[0].source.path)
-        elif all(isinstance(texts, TextColumn) for texts in self._texts):
-            self._collection.texts = TextColumns(self._texts)
-        else:
-            self._collection.texts = [text for texts in self._texts for text in as_list(texts)]
+        self._collection.texts = self._joined(self._texts)
+        if self._parts[0].source.options.also is not None:
+            self._collection.also = self._joined(self._also)
         name = str(self._parts[0].source.options.priority)
         self._collection.missing_priorities = missing_in(name, self._priorities)
         self._collection.numbers = _concatenated(self._numbers)
         self._collection.labels = _concatenated(self._labels)
         return self._collection
+
+    def _joined(self, columns: list[Any]) -> Any:
+        """Return the texts of all blocks as one collection."""
+        if self._in_arrow and all(hasattr(column, "chunks") for column in columns):
+            return join(columns, self._parts[0].source.path)
+        if all(isinstance(column, TextColumn) for column in columns):
+            return TextColumns(columns)
+        return [text for column in columns for text in as_list(column)]
 
 
 def _concatenated(blocks: list[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:

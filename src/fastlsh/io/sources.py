@@ -33,6 +33,7 @@ class Options:
     priority: str | None = None
     counts: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    also: str | None = None
     tokens: bool = False
     editable: bool = False
     reference: bool = False
@@ -150,6 +151,8 @@ class ReadOptions(Options):
     labels
         Columns by whose values documents are distinguished: texts, numbers, dates... Null is a
         value of its own; a row with NaN is a bad row.
+    also
+        One of these, which is a second text of each document; null is an empty one.
     tokens
         Whether the documents are lists of token ids, in Parquet, Arrow or JSON lines. Each becomes
         a text of its ids as decimal numbers, a space between them.

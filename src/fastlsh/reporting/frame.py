@@ -57,9 +57,13 @@ def similarity_text(similarity: float) -> str:
     return "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
 
 
-def compared_item(name: str, similarity: float, shown: str) -> str:
-    """Return an item of a list: a name and a text, which are HTML, and a similarity between."""
-    return f"<li>{name} <span>{similarity_text(similarity)}</span>{shown}</li>"
+def compared_item(name: str, similarity: float, shown: str, also: float | None = None) -> str:
+    """Return an item of a list: a name and a text, which are HTML, and a similarity between.
+
+    `also` is the similarity of the second texts, if there are any.
+    """
+    second = "" if also is None else f"; of the second texts {similarity_text(also)}"
+    return f"<li>{name} <span>{similarity_text(similarity)}{second}</span>{shown}</li>"
 
 
 def cells(values: Iterable[Any], tag: str = "td") -> str:

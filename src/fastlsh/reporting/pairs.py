@@ -24,6 +24,8 @@ class ShownPairs(NamedTuple):
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     similarity: NDArray[np.float64]
+    also: NDArray[np.float64] | None = None
+    """The similarity of the second texts; None: there are none."""
 
     def items(self, rows: NDArray[np.int64], shown: Callable[[Any, Any, Shingler], str]) -> str:
         """Return a list of some of the pairs; `shown` returns the HTML of both texts."""
@@ -33,7 +35,8 @@ class ShownPairs(NamedTuple):
             names = f"{self.documents.name(left)} and {self.documents.name(right)}"
             texts = self.documents.text(left), self.documents.text(right)
             both = shown(*texts, self.documents.shingler)
-            items.append(frame.compared_item(names, self.similarity[row], both))
+            also = None if self.also is None else self.also[row]
+            items.append(frame.compared_item(names, self.similarity[row], both, also))
         return frame.gallery(items)
 
 
@@ -90,7 +93,7 @@ def pairs_page(
         left, right = pairs.document, pairs.against + len(documents)
     else:
         left, right = pairs.left, pairs.right
-    found = ShownPairs(documents, left, right, pairs.similarity)
+    found = ShownPairs(documents, left, right, pairs.similarity, pairs.also_similarity)
     order = np.argsort(-pairs.similarity, kind="stable")[:most]
     shown = "\n".join(_part(found, order, start) for start in range(0, len(order), AT_ONCE))
     bars = sections.histogram(pairs.similarity, "Jaccard similarity", "pairs", threshold)
@@ -114,7 +117,7 @@ def pairs_page(
 
 def _by_file(files: PairFiles, pairs: ShownPairs) -> str:
     """Show how many pairs there are between which files, and how much these have in common."""
-    _, left, right, similarity = pairs
+    _, left, right, similarity, *_ = pairs
     if not len(left):
         return ""
     share = np.nan_to_num(similarity / (1 + similarity))

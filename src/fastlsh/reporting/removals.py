@@ -34,8 +34,8 @@ class Groups:
         int64 (n,): the number of what is kept of each removal.
     documents
         int64 (n,): the document that was removed, or that lost a piece.
-    similarity
-        float64 (n,): of each removal to what is kept.
+    similarity, also
+        float64 (n,): of each removal to what is kept, and of the second texts, if there are any.
 
     Attributes
     ----------
@@ -50,10 +50,11 @@ class Groups:
         kept: NDArray[np.int64],
         documents: NDArray[np.int64],
         similarity: NDArray[np.float64],
+        also: NDArray[np.float64] | None = None,
     ) -> None:
         self.kept, self.sizes = np.unique(kept, return_counts=True)
         self._kept_of_each = kept
-        self.documents, self.similarity = documents, similarity
+        self.documents, self.similarity, self.also = documents, similarity, also
 
     def largest(self, most: int) -> list[int]:
         """Return the numbers of the largest groups, the earlier first among equals."""

@@ -231,7 +231,7 @@ def clusters_of(result: Deduplication) -> Groups:
     removed = result.removed
     inside, outside = result.kept_index[removed], result.against_index[removed]
     kept = np.where(inside >= 0, inside, result.documents + outside)
-    return Groups(kept, removed, result.similarity[removed])
+    return Groups(kept, removed, result.similarity[removed], result.proofs().also_similarity)
 
 
 def largest_clusters(clusters: Groups, documents: ReportedDocuments, count: int) -> str:
@@ -264,7 +264,8 @@ def _cluster(clusters: Groups, documents: ReportedDocuments, group: int, *, unfo
         if removed_text not in shown and len(items) < MEMBERS:
             shown.add(removed_text)
             difference = compared(text, removed_text, documents.shingler)
-            items.append(frame.compared_item(documents.name(number), similarity, difference))
+            also = None if clusters.also is None else clusters.also[member]
+            items.append(frame.compared_item(documents.name(number), similarity, difference, also))
     rest = _rest(size - len(items), equal, again, "" if size <= LOOKED_AT else "at least ")
     summary = f"{documents.name(kept)} <span>{plural(size, 'duplicate')}</span>"
     listed = f"<ul>\n{chr(10).join(items)}\n</ul>"

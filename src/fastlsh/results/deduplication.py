@@ -37,7 +37,7 @@ class Proofs(RowSequence):
         The number of the kept one, in `against` if `against` says so, else in the collection.
     against : ndarray of bool, shape (m,)
         Whether the kept document is one of `against`.
-    similarity : ndarray of float64, shape (m,)
+    similarity, also_similarity : ndarray of float64, shape (m,)
         As in `Deduplication`.
     ids, against_ids : sequence or None
         The ids, if they were given.
@@ -53,7 +53,7 @@ class Proofs(RowSequence):
     a against:0 1.0
     """
 
-    COLUMNS = ("document", "kept_document", "against", "similarity")
+    COLUMNS = ("document", "kept_document", "against", "similarity", "also_similarity")
     ID_COLUMNS = (("id", "ids", "against_ids"), ("kept_id", "ids", "against_ids"))
     ROW = ("id", "kept_id", "similarity")
 
@@ -62,6 +62,7 @@ class Proofs(RowSequence):
     against: NDArray[np.bool_]
     similarity: NDArray[np.float64]
     _: KW_ONLY
+    also_similarity: NDArray[np.float64] | None = None
     ids: Sequence[Any] | None = None
     against_ids: Sequence[Any] | None = None
     measure: str = "similarity"
@@ -106,6 +107,8 @@ class Deduplication(CountedResult, ResultTable):
         Jaccard similarity, unless `verify` chose another (NaN with ``verify="none"``).
         With the rule "contained", it is the share of the document's shingles that the kept one
         has, at least `containment`; tables then call the column "containment".
+    also_similarity : ndarray of float64, shape (n,), or None
+        The exact similarity of the second texts, as `similarity`, if there are any.
     threshold : float
         The similarity from which a document is a duplicate.
     rule, containment
@@ -124,9 +127,10 @@ class Deduplication(CountedResult, ResultTable):
     documents, empty : int
         How many documents were read, and how many of them have no shingle (always kept).
     options : dict
-        The keyword arguments that the result came from, apart from the collections, their ids and
-        `against_within`: ``deduplicate(texts, result.threshold, **result.options)`` gives the same.
-        After `rethreshold`, it gives a fresh run with the higher threshold.
+        The keyword arguments that the result came from, apart from the collections, their ids,
+        `against_within` and `against_also`: ``deduplicate(texts, result.threshold,
+        **result.options)`` gives the same. After `rethreshold`, it gives a fresh run with the
+        higher threshold.
     order : ndarray of int64, shape (n,), or None
         The documents, those of the highest priority first; None: in the order of the input.
     seconds : dict of str to float
@@ -142,12 +146,13 @@ class Deduplication(CountedResult, ResultTable):
     ([0, 1], [True, True, False])
     """
 
-    COLUMNS = ("kept", "kept_index", "against_index", "similarity")
+    COLUMNS = ("kept", "kept_index", "against_index", "similarity", "also_similarity")
 
     kept_index: NDArray[np.int64]
     against_index: NDArray[np.int64]
     similarity: NDArray[np.float64]
     _: KW_ONLY
+    also_similarity: NDArray[np.float64] | None = None
     threshold: float
     rule: str = "jaccard"
     containment: float = 1.0
@@ -344,6 +349,7 @@ class Deduplication(CountedResult, ResultTable):
             np.where(outside >= 0, outside, self.kept_index[removed]),
             outside >= 0,
             self.similarity[removed],
+            also_similarity=None if self.also_similarity is None else self.also_similarity[removed],
             ids=self.ids,
             against_ids=self.against_ids,
             measure=self.measure,
@@ -413,7 +419,7 @@ class Deduplication(CountedResult, ResultTable):
             )
         if np.isnan(self.similarity).any():
             raise ValueError("the result was not verified: run deduplicate again")
-        released = self.similarity < threshold
+        released, also = self.similarity < threshold, self.also_similarity
         contained = self.rule == "contained"
         raised = {"containment": threshold} if contained and self.options else {}
         return replace(
@@ -421,6 +427,7 @@ class Deduplication(CountedResult, ResultTable):
             kept_index=np.where(released, np.arange(self.documents), self.kept_index),
             against_index=np.where(released, -1, self.against_index),
             similarity=np.where(released, 1.0, self.similarity),
+            also_similarity=None if also is None else np.where(released, 1.0, also),
             threshold=self.threshold if contained else threshold,
             containment=threshold if contained else 1.0,
             options=self.options | raised,

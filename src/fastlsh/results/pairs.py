@@ -29,6 +29,8 @@ class Pairs(RowSequence):
         ``verify="signature"``; NaN if not verified.
     estimate : ndarray of float64, shape (n,), or None
         The share of equal minima, an estimate of the similarity, if it was asked for.
+    also_similarity : ndarray of float64, shape (n,), or None
+        The exact similarity of the second texts, if there are any.
     ids : sequence or None
         The documents' ids, if they were given.
     params : LSHParams or None
@@ -47,7 +49,7 @@ class Pairs(RowSequence):
     ([0], [2])
     """
 
-    COLUMNS = ("left", "right", "similarity", "estimate")
+    COLUMNS = ("left", "right", "similarity", "estimate", "also_similarity")
     ID_COLUMNS = (("left_id", "ids"), ("right_id", "ids"))
     ROW = ("left_id", "right_id", "similarity")
 
@@ -56,6 +58,7 @@ class Pairs(RowSequence):
     similarity: NDArray[np.float64]
     _: KW_ONLY
     estimate: NDArray[np.float64] | None = None
+    also_similarity: NDArray[np.float64] | None = None
     ids: Sequence[Any] | None = None
     params: LSHParams | None = None
     documents: int = 0
@@ -130,7 +133,7 @@ class Matches(RowSequence):
         Numbers of documents of `texts`, from 0.
     against : ndarray of int64, shape (n,)
         Numbers of documents of `against`, from 0.
-    similarity, estimate : ndarray of float64, shape (n,)
+    similarity, estimate, also_similarity : ndarray of float64, shape (n,)
         As in `Pairs`.
     ids, against_ids : sequence or None
         The ids of both collections, if they were given.
@@ -142,7 +145,7 @@ class Matches(RowSequence):
         How many documents `against` has.
     """
 
-    COLUMNS = ("document", "against", "similarity", "estimate")
+    COLUMNS = ("document", "against", "similarity", "estimate", "also_similarity")
     ID_COLUMNS = (("id", "ids", "against_ids"), ("against_id", "ids", "against_ids"))
     ROW = ("id", "against_id", "similarity")
 
@@ -151,6 +154,7 @@ class Matches(RowSequence):
     similarity: NDArray[np.float64]
     _: KW_ONLY
     estimate: NDArray[np.float64] | None = None
+    also_similarity: NDArray[np.float64] | None = None
     ids: Sequence[Any] | None = None
     against_ids: Sequence[Any] | None = None
     params: LSHParams | None = None

@@ -24,6 +24,7 @@ from fastlsh.stages import (
     groups_of_both,
     ignoring_common,
     priority_order,
+    second_texts,
     sign,
 )
 from fastlsh.texts import Shingler, Texts, as_texts, joined_texts
@@ -97,10 +98,7 @@ def signed_with(
     first: SignedDocuments, signed: Signed, texts: Texts, params: SearchParams
 ) -> Signed:
     """Return the documents of both, those of `first` first; `texts` are those of `signed`."""
-    lengths = np.empty(len(first.texts), np.int64)
-    for start in range(0, len(lengths), 4096):
-        stop = min(start + 4096, len(lengths))
-        lengths[start:stop] = params.shingler.gather(first.texts, start, stop).lengths()
+    lengths = params.shingler.lengths(first.texts, np.arange(len(first.texts)))
     signatures = np.concatenate([first.signatures, signed.signatures])
     lengths = np.concatenate([lengths, signed.lengths])
     everything = joined_texts(first.texts, texts)
@@ -132,6 +130,8 @@ def deduplicate(
     max_candidates: int = 1000,
     within: Any = None,
     against_within: Any = None,
+    also: Iterable[Any] | None = None,
+    against_also: Iterable[Any] | None = None,
     **keywords: "Unpack[DeduplicationKeywords]",
 ) -> Deduplication:
     """Remove the near-duplicates from a collection.
@@ -170,6 +170,10 @@ def deduplicate(
         and the answer is that for the documents of each value by themselves.
     against_within
         The same for the documents of `against`.
+    also, against_also
+        A second text for each document, and for each of `against`, as in `near_duplicates`: a
+        document is removed only if its second text is similar to that of the same kept document,
+        too. With the rule "contained", enough of its shingles must be in that text.
 
     Returns
     -------
@@ -197,7 +201,7 @@ def deduplicate(
     return deduplicate_texts(
         texts, params, options, against=against, ids=ids, against_ids=against_ids, keep=keep,
         priority=priority, max_candidates=max_candidates, within=within,
-        against_within=against_within,
+        against_within=against_within, also=also, against_also=against_also,
     )  # fmt: skip
 
 
@@ -215,13 +219,17 @@ def deduplicate_texts(
     on_signed: Callable[[NDArray[np.uint32]], None] | None = None,
     within: Any = None,
     against_within: Any = None,
+    also: Iterable[Any] | None = None,
+    against_also: Iterable[Any] | None = None,
 ) -> Deduplication:
     """Remove the near-duplicates as `deduplicate` does.
 
     `on_signed` is called with the signatures of `texts`.
     """
     max_candidates = check_integer(max_candidates, "max_candidates")
-    within = list(within) if isinstance(within, Iterator) else within  # it is read again
+    within, also = (  # they are read again
+        list(given) if isinstance(given, Iterator) else given for given in (within, also)
+    )
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
     check_keep(keep, with_priority=priority is not None)
@@ -237,9 +245,12 @@ def deduplicate_texts(
         check_index(params, against_ids)
         if within is not None:
             raise ValueError("within needs the texts of against, not an index")
+        if also is not None:
+            raise ValueError("also needs the texts of against, not an index")
     groups = groups_of_both(within, len(collection), against_within, len(others))
+    second = second_texts(also, len(collection), params, against_also, len(others))
     with clock("signatures"):
-        signed = sign(everything, params, options, groups)
+        signed = sign(everything, params, options, groups, second)
         warn_of_search(signed, len(others))
         if on_signed is not None:
             on_signed(signed.signatures[len(signed.signatures) - len(collection) :])
@@ -254,12 +265,14 @@ def deduplicate_texts(
     fixed = np.arange(len(signed.texts)) < len(others)
     order = priority_order(keep, priorities, signed, fixed)
     kept, similarity, limited = decide(signed, order, fixed, max_candidates, clock)
+    proofs = signed.also_similarity(np.arange(len(kept)), kept)
     kept = kept[len(others) :]
     order = order[order >= len(others)] - len(others)
     return Deduplication(
         np.where(kept >= len(others), kept - len(others), -1),
         np.where(kept >= len(others), -1, kept),
         similarity[len(others) :],
+        also_similarity=None if proofs is None else proofs[len(others) :],
         threshold=params.threshold,
         rule=params.rule,
         containment=params.containment,
@@ -271,7 +284,8 @@ def deduplicate_texts(
         missing_priorities=0 if priorities is None else int(are_missing(priorities).sum()),
         options={
             "keep": keep, "priority": priority, "max_candidates": max_candidates,
-            "within": within, **params.removal_keywords,
+            "within": within, "also": also, "also_threshold": params.also_threshold,
+            **params.removal_keywords,
         },
         order=order,
         seconds=clock,

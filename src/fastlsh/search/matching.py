@@ -17,6 +17,7 @@ from fastlsh.stages import (
     characters_of,
     find_crossing,
     groups_of_both,
+    second_texts,
     shared_counts,
     sign,
 )
@@ -147,6 +148,8 @@ def matches(
     estimates: bool = False,
     within: Any = None,
     against_within: Any = None,
+    also: Iterable[Any] | None = None,
+    against_also: Iterable[Any] | None = None,
     **keywords: "Unpack[SearchAndRunKeywords]",
 ) -> Matches:
     """Find all pairs of a text and one of another collection that are similar.
@@ -171,6 +174,8 @@ def matches(
     within, against_within
         A value for each document, and for each of `against`, as their languages: only documents
         with equal values are compared.
+    also, against_also
+        A second text for each document, and for each of `against`, as in `near_duplicates`.
 
     Returns
     -------
@@ -203,7 +208,7 @@ def matches(
     return matches_of_texts(
         texts, against, params, options, best=best, one_to_one=one_to_one, ids=ids,
         against_ids=against_ids, max_pairs=max_pairs, estimates=estimates, within=within,
-        against_within=against_within,
+        against_within=against_within, also=also, against_also=against_also,
     )  # fmt: skip
 
 
@@ -221,6 +226,8 @@ def matches_of_texts(
     estimates: bool,
     within: Any = None,
     against_within: Any = None,
+    also: Iterable[Any] | None = None,
+    against_also: Iterable[Any] | None = None,
 ) -> Matches:
     """Find the pairs as `matches` does."""
     max_pairs = check_integer(max_pairs, "max_pairs")
@@ -231,9 +238,10 @@ def matches_of_texts(
     against_ids = check_ids(against_ids, len(others), "against_ids")
     everything, n = joined_texts(others, collection), len(others)
     groups = groups_of_both(within, len(collection), against_within, n)
-    signed = sign(everything, params, options, groups)
+    second = second_texts(also, len(collection), params, against_also, n)
+    signed = sign(everything, params, options, groups, second)
     warn_of_search(signed, n)
-    document, of_against, similarity, _ = find_crossing(
+    document, of_against, similarity, *_ = find_crossing(
         signed, n, max_pairs, best=best, one_to_one=one_to_one
     )
     estimate = signed.estimates(document, of_against) if estimates else None
@@ -241,6 +249,7 @@ def matches_of_texts(
         document - n, of_against, similarity, estimate=estimate, ids=ids, against_ids=against_ids,
         params=params.lsh, documents=len(collection), against_documents=n,
         empty=int((signed.empty >= n).sum()),
+        also_similarity=signed.also_similarity(document, of_against),
     )  # fmt: skip
 
 

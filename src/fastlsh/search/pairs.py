@@ -9,7 +9,7 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search.advice import warn_of_search
-from fastlsh.stages import Sample, find_pairs, groups_of, ignoring_common, sign
+from fastlsh.stages import Sample, find_pairs, groups_of, ignoring_common, second_texts, sign
 from fastlsh.texts import as_texts
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def near_duplicates(
     max_pairs: int = 100_000_000,
     estimates: bool = False,
     within: Any = None,
+    also: Iterable[Any] | None = None,
     **keywords: "Unpack[SearchAndRunKeywords]",
 ) -> Pairs:
     """Find all pairs of texts whose Jaccard similarity is at least `threshold`.
@@ -49,6 +50,11 @@ def near_duplicates(
         its exact similarity; 8 more bytes per pair.
     within
         A value for each document, as its language: only documents with equal values are compared.
+    also
+        A second text for each document, such as the answer to a question, in any form of `texts`:
+        a pair counts only if the second texts are similar, too. They are compared exactly, by the
+        same shingler; an empty text is similar to none. Pairs are searched for by the first texts,
+        whose recall is that of the search.
 
     Returns
     -------
@@ -82,8 +88,9 @@ def near_duplicates(
     params = made(SearchParams.of, keywords, threshold)
     options = made(RunOptions.of, keywords)
     return pairs_of_texts(
-        texts, params, options, ids=ids, max_pairs=max_pairs, estimates=estimates, within=within
-    )
+        texts, params, options, ids=ids, max_pairs=max_pairs, estimates=estimates, within=within,
+        also=also,
+    )  # fmt: skip
 
 
 def pairs_of_texts(
@@ -95,6 +102,7 @@ def pairs_of_texts(
     max_pairs: int,
     estimates: bool,
     within: Any = None,
+    also: Iterable[Any] | None = None,
 ) -> Pairs:
     """Find the pairs as `near_duplicates` does."""
     max_pairs = check_integer(max_pairs, "max_pairs")
@@ -103,11 +111,13 @@ def pairs_of_texts(
     params = ignoring_common(params, sample, options)
     collection = params.shingler.prepared(collection)
     ids = check_ids(ids, len(collection))
-    signed = sign(collection, params, options, groups_of(within, len(collection)))
+    second = second_texts(also, len(collection), params)
+    signed = sign(collection, params, options, groups_of(within, len(collection)), second)
     warn_of_search(signed)
-    left, right, similarity, _ = find_pairs(signed, max_pairs)
+    left, right, similarity, *_ = find_pairs(signed, max_pairs)
     estimate = signed.estimates(left, right) if estimates else None
     return Pairs(
         left, right, similarity, estimate=estimate, ids=ids, params=params.lsh,
         documents=len(collection), empty=len(signed.empty),
+        also_similarity=signed.also_similarity(left, right),
     )  # fmt: skip

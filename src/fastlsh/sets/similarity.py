@@ -155,9 +155,7 @@ def _compared(
     shingler = check_shingler(shingler)
     collection = shingler.prepared(collection)
     order, a, b = _by_family(a, b, len(collection))
-    lengths = np.empty(len(order), np.int64)
-    for start, stop in batches(len(order), 4096):
-        lengths[start:stop] = shingler.take(collection, order[start:stop]).lengths()
+    lengths = shingler.lengths(collection, order)
     sets = SortedSets(collection, shingler, order, lengths, thread_count(threads))
     return sets.similarities(a, b, contained=contained)
 

@@ -31,6 +31,7 @@ from fastlsh.stages.contamination import found_in as found_in
 from fastlsh.stages.contamination import matches_in as matches_in
 from fastlsh.stages.copies import groups_of as groups_of
 from fastlsh.stages.copies import groups_of_both as groups_of_both
+from fastlsh.stages.copies import second_texts as second_texts
 from fastlsh.stages.copies import with_copies as with_copies
 from fastlsh.stages.decisions import KEEP as KEEP
 from fastlsh.stages.decisions import check_keep as check_keep

@@ -17,7 +17,14 @@ from fastlsh.parallel import RunOptions, Stopwatch, batches, mapped_in, run_batc
 from fastlsh.parameters import SearchParams, check_pair_params, check_params
 from fastlsh.signatures import batch_size
 from fastlsh.stages.batches import SignedBatch, check_ascending, check_numbers
-from fastlsh.stages.copies import first_copies, first_equal, groups_of, originals_of, with_copies
+from fastlsh.stages.copies import (
+    first_copies,
+    first_equal,
+    groups_of,
+    originals_of,
+    second_texts,
+    with_copies,
+)
 from fastlsh.stages.decisions import check_keep, check_priority, keep_or_drop, priority_order
 from fastlsh.stages.signing import LinkedPart, Signed, hashing_steps, part_of, sign
 from fastlsh.stages.verification import verified_pairs
@@ -92,6 +99,8 @@ class PartPairs(NamedTuple):
     """float64 (m,)."""
     estimate: NDArray[np.float64] | None = None
     """float64 (m,): the share of equal minima, if it was asked for."""
+    also: NDArray[np.float64] | None = None
+    """float64 (m,): the similarity of the second texts, if there are any."""
 
 
 def find_pairs(signed: Signed, max_pairs: int) -> PartPairs:
@@ -196,6 +205,8 @@ class Part(NamedTuple):
     """int64 (n,), ascending."""
     params: SearchParams
     options: RunOptions
+    also: Texts | None
+    """The second texts, which must be similar, too; None: there are none."""
 
     @classmethod
     def of(
@@ -205,6 +216,7 @@ class Part(NamedTuple):
         params: SearchParams,
         threads: int | None,
         scratch: str | os.PathLike[str] | None,
+        also: Any = None,
     ) -> "Part":
         """Check the arguments of `decide_part` and of functions like it."""
         options = RunOptions.of(threads)
@@ -213,13 +225,14 @@ class Part(NamedTuple):
         collection = as_texts(texts)
         number = check_numbers(numbers, "numbers", len(collection))
         check_ascending(number, "numbers")
-        return cls(collection, number, check_params(params), options)
+        second = second_texts(also, len(number), check_params(params))
+        return cls(collection, number, params, options, second)
 
     def sign(self, within: Any = None, batch: SignedBatch | None = None) -> Signed:
         """Return the signed documents, of a batch if there is one: its texts are checked."""
         groups = groups_of(within, len(self.number))
         if batch is None or self.params.finds_equal:  # a hash is made as quickly as it is checked
-            return sign(self.texts, self.params, self.options, groups)
+            return sign(self.texts, self.params, self.options, groups, self.also)
         return _of_batch(self, batch, groups)
 
     def pairs(
@@ -233,16 +246,17 @@ class Part(NamedTuple):
         """Return the pairs that a function finds, by the numbers of their documents."""
         signed = self.sign(within, batch)
         try:
-            left, right, similarity, _ = find(signed)
+            left, right, similarity, *_ = find(signed)
         except TooManyPairsError as error:
             raise error.numbered(self.number) from None
         estimate = signed.estimates(left, right) if estimates else None
-        return PartPairs(self.number[left], self.number[right], similarity, estimate)
+        also = signed.also_similarity(left, right)
+        return PartPairs(self.number[left], self.number[right], similarity, estimate, also)
 
 
 def _of_batch(part: Part, batch: SignedBatch, groups: NDArray[np.uint64] | None) -> Signed:
     """Return the documents as they were signed in a batch, or raise."""
-    texts, number, params, options = part
+    texts, number, params, options, also = part
     n = len(number)
     if batch.signatures is None or batch.text_hashes is None:
         lacks = "signatures" if batch.signatures is None else "text_hashes"
@@ -272,7 +286,7 @@ def _of_batch(part: Part, batch: SignedBatch, groups: NDArray[np.uint64] | None)
     if len(wrong):
         raise ValueError(f"the text of row {wrong[0]} differs from that of the batch")
     keys = np.require(keys, requirements=["C", "A"])
-    return Signed(texts, params, options, signatures, lengths, keys, groups)
+    return Signed(texts, params, options, signatures, lengths, keys, groups, also=also)
 
 
 class PartDecisions(NamedTuple):
@@ -290,6 +304,8 @@ class PartDecisions(NamedTuple):
     copy_number: NDArray[np.int64]
     """int64 (n,): among the removed documents of its cluster, by priority, from 1; 0 for kept
     ones."""
+    also: NDArray[np.float64] | None = None
+    """float64 (n,): the similarity of the second texts, as `similarity`, if there are any."""
 
 
 def decide_part(
@@ -302,6 +318,7 @@ def decide_part(
     priority: ArrayLike | None = None,
     max_candidates: int = 1000,
     within: Any = None,
+    also: Any = None,
     batch: SignedBatch | None = None,
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
@@ -331,6 +348,9 @@ def decide_part(
     within
         A value for each document of the part, also for those of `against`: only documents with
         equal values are compared. None: all are.
+    also
+        A second text for each document of the part, also for those of `against`, which must be
+        similar, too. None: there are none.
     batch
         The result of `sign_batch` for these documents, with signatures, so that they are not
         signed again. None: they are signed again.
@@ -364,7 +384,7 @@ def decide_part(
     >>> part.kept_number.tolist(), part.similarity.round(3).tolist()
     ([3, 3], [1.0, 0.842])
     """
-    part = Part.of(texts, numbers, params, threads, scratch)
+    part = Part.of(texts, numbers, params, threads, scratch, also)
     max_candidates = check_integer(max_candidates, "max_candidates")
     number, n = part.number, len(part.number)
     fixed = _check_against(against, n)
@@ -376,11 +396,12 @@ def decide_part(
     order = priority_order(keep, priorities, signed, fixed)
     kept, similarity, limited = decide(signed, order, fixed, max_candidates)
     kept[fixed], similarity[fixed] = np.flatnonzero(fixed), 1.0  # a copy of another one, too
+    second = signed.also_similarity(np.arange(n), kept)
     unsure = np.zeros(n, np.bool_)
     unsure[limited] = True
     copies, removed = np.zeros(n, np.int64), order[kept[order] != order]
     copies[removed] = 1 + cumcount(kept[removed])
-    return PartDecisions(number, number[kept], similarity, unsure, copies)
+    return PartDecisions(number, number[kept], similarity, unsure, copies, second)
 
 
 def find_pairs_of_part(
@@ -390,6 +411,7 @@ def find_pairs_of_part(
     *,
     max_pairs: int = 100_000_000,
     within: Any = None,
+    also: Any = None,
     batch: SignedBatch | None = None,
     estimates: bool = False,
     threads: int | None = None,
@@ -399,7 +421,7 @@ def find_pairs_of_part(
 
     Parameters
     ----------
-    texts, numbers, params, within, batch, threads, scratch
+    texts, numbers, params, within, also, batch, threads, scratch
         As in `decide_part`.
     max_pairs
         Raise instead of returning more pairs of this part.
@@ -430,7 +452,7 @@ def find_pairs_of_part(
     >>> pairs.left.tolist(), pairs.right.tolist()
     ([3], [1099511627776])
     """
-    part = Part.of(texts, numbers, params, threads, scratch)
+    part = Part.of(texts, numbers, params, threads, scratch, also)
     check_pair_params(params)
     max_pairs = check_integer(max_pairs, "max_pairs")
     find = partial(find_pairs, max_pairs=max_pairs)

@@ -19,10 +19,12 @@ from fastlsh.candidates import (
 )
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import RunOptions, batches, plural, run_batches
+from fastlsh.parameters import SearchParams, check_also
 from fastlsh.results import check_labels
+from fastlsh.sets import set_sizes
 from fastlsh.signatures import batch_size
-from fastlsh.stages.signing import Signed, hashing_steps, short_parts
-from fastlsh.texts import Shingler, Texts
+from fastlsh.stages.signing import Signed, hashes_of_texts, hashing_steps, short_parts
+from fastlsh.texts import Shingler, Texts, as_texts, joined_texts
 
 
 def groups_of(within: Any, n: int, name: str = "within") -> NDArray[np.uint64] | None:
@@ -73,8 +75,9 @@ BLOCK = 1 << 18
 def first_copies(signed: Signed, order: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """Return for each document the first one with the same normalised text, itself if none.
 
-    Documents whose signatures begin alike are hashed as a whole, those with the same hash are
-    compared in full. Linear in the number of documents, however many are alike.
+    Second texts, if there are any, are the same, too, and not empty. Documents whose signatures
+    begin alike are hashed as a whole, those with the same hash are compared in full. Linear in the
+    number of documents, however many are alike.
 
     Parameters
     ----------
@@ -88,9 +91,8 @@ def first_copies(signed: Signed, order: NDArray[np.int64] | None = None) -> NDAr
     ndarray of int64, shape (n,)
         Empty documents are copies of none.
     """
-    texts, shingler, groups, threads = (
-        signed.texts, signed.params.shingler, signed.groups, signed.options.threads
-    )  # fmt: skip
+    texts, shingler, threads = signed.texts, signed.params.shingler, signed.options.threads
+    groups = signed.groups if signed.also is None else _groups_by_also(signed, signed.also, order)
     one_band = LSHParams(1, min(signed.signatures.shape[1], 32))
     is_suspect = np.zeros(len(texts) if order is None else len(order), np.bool_)
 
@@ -108,6 +110,45 @@ def first_copies(signed: Signed, order: NDArray[np.int64] | None = None) -> NDAr
 
     run_batches(hash_texts, batches(len(documents), batch_size(texts)), threads)
     return first_equal(texts, documents, hashes, shingler, signed.options, groups)
+
+
+def _groups_by_also(
+    signed: Signed, also: Texts, order: NDArray[np.int64] | None
+) -> NDArray[np.uint64]:
+    """Return a group for each document: one for equal second texts, and for each empty one."""
+    params, options = signed.params, signed.options
+    hashes = hashes_of_texts(also, params, options)
+    documents = np.arange(len(also)) if order is None else order
+    first = first_equal(also, documents, hashes[documents], params.shingler, options, signed.groups)
+    empty = np.flatnonzero(set_sizes(also, params.shingler, options) == 0)
+    first[empty] = empty
+    return first.astype(np.uint64)
+
+
+def second_texts(
+    also: Any, n: int, params: SearchParams, against_also: Any = None, n_against: int = 0
+) -> Texts | None:
+    """Return the second texts of all documents, those of `against` first; None: there are none.
+
+    Parameters
+    ----------
+    also, against_also
+        In any form of `texts`.
+    n, n_against
+        How many documents there are of both.
+    params
+        Of the search.
+    """
+    check_also(also, params)
+    if also is None:
+        if against_also is not None:
+            raise ValueError("against_also is for the documents of against: give also, too")
+        return None
+    sides = [as_texts(() if side is None else side) for side in (against_also, also)]
+    if [*map(len, sides)] != [n_against, n]:
+        expected = f"{n} texts, and against_also {n_against}"
+        raise ValueError(f"also must hold {expected}, got {len(sides[1])} and {len(sides[0])}")
+    return joined_texts(*map(params.shingler.prepared, sides))
 
 
 def originals_of(first: NDArray[np.int64]) -> NDArray[np.int64] | None:

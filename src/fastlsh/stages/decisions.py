@@ -165,7 +165,7 @@ def keep_or_drop(part: LinkedPart, fixed: NDArray[np.bool_], max_candidates: int
         _candidates.roots(families.previous, edges[start], edges[stop], root)
 
     run_batches(find_roots, batches(len(edges) - 1, 1), options.threads)
-    sets = part.sets()
+    sets, also_sets = part.sets(), part.also_sets()
     max_candidates = min(max_candidates, max(len(documents), 1))  # there are no more
     keeper = _candidates.Keeper(
         root, signatures, documents, fixed[documents].view(np.uint8), params.least,
@@ -182,7 +182,9 @@ def keep_or_drop(part: LinkedPart, fixed: NDArray[np.bool_], max_candidates: int
     advance = options.progress.stage("decisions", len(documents))
     first = 0
     while first < len(documents):
-        last = _decide_block(keeper, sets, decisions, families.starts, first, room, params, options)
+        last = _decide_block(
+            keeper, sets, also_sets, decisions, families.starts, first, room, params, options
+        )
         advance(last - first)
         first = last
     return decisions
@@ -191,6 +193,7 @@ def keep_or_drop(part: LinkedPart, fixed: NDArray[np.bool_], max_candidates: int
 def _decide_block(
     keeper: _candidates.Keeper,
     sets: ShingleSets,
+    also_sets: ShingleSets | None,
     decisions: Decisions,
     families: NDArray[np.int64],
     first: int,
@@ -201,18 +204,21 @@ def _decide_block(
     """Decide on up to `BLOCK` documents from row `first` on; return the row after the last."""
     last = min(first + BLOCK, len(decisions.documents))
     exact = params.verify == "exact"
-    if exact:
-        last = first + max(sets.fitting(first, last), 1)
+    used_sets = [sets] * exact + ([] if also_sets is None else [also_sets])
+    for each in used_sets:
+        last = first + max(each.fitting(first, last), 1)
     while True:
         offsets = np.empty(last - first + 1, np.int64)
         end = keeper.candidates(first, last, room, offsets)
         needed = _distinct(room[: offsets[end - first]], first, end)
-        if not exact or end - first == 1 or sets.fits(needed):
+        if end - first == 1 or all(each.fits(needed) for each in used_sets):
             break
         last = first + (end - first) // 2
     offsets = offsets[: end - first + 1]
-    if exact:
-        sets.ensure(needed)
+    for each in used_sets:
+        each.ensure(needed)
+    if also_sets is not None:
+        keeper.require(also_sets.words, also_sets.start, also_sets.count, params.also_least)
     hit = np.empty(end - first, np.int32)
     hit_similarity = np.empty(end - first)
 

@@ -13,7 +13,7 @@ from fastlsh.banding import steps_of
 from fastlsh.candidates import Families, empty_documents, find_families, find_families_by_size
 from fastlsh.parallel import Batch, RunOptions, batches, batches_by_work, run_batches
 from fastlsh.parameters import SearchParams
-from fastlsh.sets import ShingleSets, estimate_jaccard, set_sizes
+from fastlsh.sets import ShingleSets, containment, estimate_jaccard, exact_jaccard, set_sizes
 from fastlsh.signatures import MinHasher, batch_size
 from fastlsh.texts import Shingler, Texts
 
@@ -39,6 +39,8 @@ class Signed:
     """uint64 (n,): only documents of the same group are compared; None: all are."""
     short: NDArray[np.bool_] | None = None
     """bool (n,): whether a document has fewer units than a shingle, but one; None: not counted."""
+    also: Texts | None = None
+    """The second texts, which must be similar, too; None: there are none."""
 
     def take_keys(self) -> NDArray[np.uint64] | None:
         """Return the band keys, and let go of them: they are needed once, and take much memory."""
@@ -56,6 +58,23 @@ class Signed:
     def estimates(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.float64]:
         """Return the share of equal minima of each pair of documents."""
         return estimate_jaccard(self.signatures, (left, right), threads=self.options.threads)
+
+    def also_similarity(
+        self, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """Return the exact similarity of the second texts of pairs; None: there are none.
+
+        It is 1 for a document and itself.
+        """
+        if self.also is None:
+            return None
+        similarity, pairs = np.ones(len(left)), np.flatnonzero(left != right)
+        compare: Any = containment if self.params.rule == "contained" else exact_jaccard
+        similarity[pairs] = compare(
+            self.also, (left[pairs], right[pairs]), self.params.shingler,
+            threads=self.options.threads,
+        )  # fmt: skip
+        return similarity
 
 
 def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
@@ -77,6 +96,7 @@ def sign(
     params: SearchParams,
     options: RunOptions,
     groups: NDArray[np.uint64] | None = None,
+    also: Texts | None = None,
 ) -> Signed:
     """Sign every document. Memory: 4 * num_perm + 9 bytes per document.
 
@@ -91,7 +111,7 @@ def sign(
         texts, out, lengths=lengths, short=short, progress=options.progress
     )
     short[empty_documents(signatures)] = False  # whose only shingle is ignored
-    return Signed(texts, params, options, signatures, lengths, None, groups, short)
+    return Signed(texts, params, options, signatures, lengths, None, groups, short, also)
 
 
 def _hashed(
@@ -160,10 +180,20 @@ class LinkedPart:
 
     def sets(self) -> ShingleSets:
         """Return the shingle sets of the documents in families, by row; no set is made yet."""
-        signed, documents = self.signed, self.families.documents
+        return self._sets(self.signed.texts, self.signed.lengths[self.families.documents])
+
+    def also_sets(self) -> ShingleSets | None:
+        """Return the sets of their second texts in the same way; None: there are none."""
+        also, shingler = self.signed.also, self.signed.params.shingler
+        if also is None:
+            return None
+        return self._sets(also, shingler.lengths(also, self.families.documents))
+
+    def _sets(self, texts: Texts, lengths: NDArray[np.int64]) -> ShingleSets:
+        options = self.signed.options
         return ShingleSets(
-            signed.texts, signed.params.shingler, documents, self.families.starts,
-            signed.lengths[documents], signed.options.threads, signed.options.empty,
+            texts, self.signed.params.shingler, self.families.documents, self.families.starts,
+            lengths, options.threads, options.empty,
         )  # fmt: skip
 
 

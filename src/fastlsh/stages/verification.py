@@ -74,9 +74,9 @@ def comparison(part: LinkedPart) -> Compare:
     It returns their similarity and whether they belong to the answer, as `Verified` has them.
     """
     signed, params, documents = part.signed, part.signed.params, part.families.documents
-    sets = part.sets()
+    sets, also_sets = part.sets(), part.also_sets()
 
-    def compare(
+    def compare_first(
         left: NDArray[Any], right: NDArray[Any]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         if params.verify == "exact":
@@ -86,5 +86,15 @@ def comparison(part: LinkedPart) -> Compare:
             similarity = signed.estimates(documents[left], documents[right])
             return similarity, similarity >= params.threshold
         return np.full(len(left), np.nan), np.ones(len(left), np.bool_)
+
+    def compare(
+        left: NDArray[Any], right: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        similarity, passes = compare_first(left, right)
+        if also_sets is not None:
+            rows = np.flatnonzero(passes)
+            also = also_sets.similarities(left[rows], right[rows], params.also_least)
+            passes[rows] = also >= 0
+        return similarity, passes
 
     return compare

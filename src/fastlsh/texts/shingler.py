@@ -432,6 +432,14 @@ class Shingler:
         """Gather the given documents, normalised and tokenised."""
         return self._finish(self.take_texts(texts, documents), 0, documents)
 
+    def lengths(self, texts: Texts, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the lengths of the given documents: code points, bytes or tokens."""
+        lengths = np.empty(len(documents), np.int64)
+        for start in range(0, len(documents), 4096):
+            part = slice(start, start + 4096)
+            lengths[part] = self.take(texts, documents[part]).lengths()
+        return lengths
+
     def take_texts(self, texts: Texts, documents: NDArray[np.int64]) -> Spans:
         """Gather the given documents, normalised but not tokenised."""
         spans = texts.take(documents, self._as_bytes)

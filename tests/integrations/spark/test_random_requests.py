@@ -22,6 +22,7 @@ VALUES = {
     "ignore": [SHEET, ["abcdefghij äß漢"]],
     "threshold": [0.4, 0.5, 0.6, 0.7, 0.8], "num_perm": [16, 32, 64, 128], "bands": [4, 8],
     "rows": [2, 4], "max_pairs": [10**6], "max_candidates": [1, 5, 1000], "size": [2, 3, 5],
+    "also": ["title"], "also_threshold": [0.2, 0.5], "priority": ["score"],
     "unit": ["char", "word", "byte"], "recall": [0.5, 0.9, 0.98], "words": ["unicode"],
 }  # fmt: skip
 OF_ONE_SIDE = {"threads", "count", "source", "text", "id", "key", "stop_words", "vocabulary"}
@@ -67,6 +68,7 @@ def test_spark_finds_what_memory_finds(spark, seed):
     columns = {
         "lang": [draw.choice(["a", "b", None]) for _ in range(n)],
         "score": [draw.choice([1, 2, 5, None]) for _ in range(n)],
+        "title": [draw.choice([*made(4, seed), None]) for _ in range(n)],
     }
     keywords, steps = request_of(draw, command)
     n_against = draw.choice([0, n // 4]) if keywords.pop("against", None) else 0
@@ -87,11 +89,14 @@ def test_spark_finds_what_memory_finds(spark, seed):
         options = {**keywords, **ours, "shingler": Shingler(**steps)}
         if n_against:
             options["against"] = texts[:n_against]
-            if "within" in of_columns:
-                options["against_within"] = of_columns["within"][:n_against]
+            for name in {"within", "also"} & of_columns.keys():
+                options[f"against_{name}"] = of_columns[name][:n_against]
         found = in_memory(texts[n_against:], **options)
         if command == "pairs":
-            return sorted(map(tuple, found))
+            rows, second = [*found], found.also_similarity
+            if second is not None:
+                rows = [(*row, similarity) for row, similarity in zip(rows, second, strict=True)]
+            return sorted(map(tuple, rows))
         ids = [range(n_against, n)] + [range(n_against)] * bool(n_against)
         return expected_proofs(found, *ids)
 

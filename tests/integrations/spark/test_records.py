@@ -9,7 +9,7 @@ import fastlsh
 from fastlsh.integrations.spark import annotate, deduplicate, near_duplicates, proofs
 from made_texts import made
 from refusals import refuses
-from spark_collections import divided, memory_proofs, rows_of
+from spark_collections import divided, expected_proofs, memory_proofs, rows_of
 
 N = 150
 TEXTS = made(N, 5)
@@ -136,3 +136,27 @@ def test_several_columns(spark):
     texts = ["\n".join(filter(None, (a, b))) for a, b in zip(titles, TEXTS, strict=True)]
     found = proofs(df, text=["title", "text"], **EASY)
     assert rows_of(found) == memory_proofs(texts, range(N), **EASY)
+
+
+@pytest.mark.parametrize("with_against", [False, True])
+def test_second_texts(spark, with_against):
+    also = [DRAW.choice([*made(5, 9), "", None]) for _ in range(N)]
+    options = {**EASY, "also_threshold": 0.4}
+    n = N // 4 if with_against else 0
+    df = frame(spark, also=also)
+    more, memory = {}, {}
+    if with_against:
+        more = {"against": df.where(f"id < {n}")}
+        memory = {"against": TEXTS[:n], "against_also": also[:n]}
+    found = proofs(df.where(f"id >= {n}"), also="also", **options, **more)
+    columns = ["id", "kept_id", "similarity", "also_similarity", *["against"] * with_against]
+    assert found.columns == columns
+    ids = [range(n, N)] + [range(n)] * with_against
+    result = fastlsh.deduplicate(TEXTS[n:], also=also[n:], **memory, **options)
+    assert result.removed.size > 5
+    assert rows_of(found) == expected_proofs(result, *ids)
+    pairs = near_duplicates(df, also="also", **options)
+    expected = fastlsh.near_duplicates(TEXTS, also=also, **options)
+    rows = zip(*expected.to_arrow().to_pydict().values(), strict=True)
+    assert pairs.columns[2:] == ["similarity", "also_similarity"]
+    assert rows_of(pairs) == [*rows]

@@ -54,6 +54,10 @@ ARGUMENTS = [
         ValueError,
         "ignore_common= counts the shingles of a whole collection",
     ),
+    ({"also": "title"}, ValueError, "also must be a column of df, which has no 'title'"),
+    ({"also": "score"}, TypeError, "column 'score' of df must hold strings, got double"),
+    ({"also_threshold": 0.5}, ValueError, "also_threshold= is for the second texts: give also="),
+    ({"also": "text", "rule": "equal"}, ValueError, "compares one text of each document"),
 ]
 OF_ANNOTATIONS = [
     ({"within": "nan"}, ValueError, "column 'nan' holds NaN"),

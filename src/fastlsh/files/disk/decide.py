@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.text._texts import TextColumn
-from fastlsh.arrays import offsets_of, settled
+from fastlsh.arrays import settled
 from fastlsh.errors import InputError, TooManyPairsError
-from fastlsh.files.answers import EstimatedPair, FoundPair, Proof, rows_of
+from fastlsh.files.answers import EstimatedPair, FoundPair, Proof, rows_of, with_also
 from fastlsh.files.budget import BASE
 from fastlsh.files.disk.gather import all_gathered
-from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
+from fastlsh.files.disk.gathered import GatheredTexts, PartTexts, starts_of
 from fastlsh.files.disk.write import check_comparable
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.records import ANSWER, KEPT
@@ -40,6 +40,8 @@ class GatheredPart(NamedTuple):
 
     rows: NDArray[Any]
     texts: TextColumn
+    also: TextColumn | None
+    """The second texts; None: there are none."""
     scratch: Path | None
     """Where arrays go that are too large for the memory; None: none is."""
 
@@ -64,10 +66,12 @@ def decide_parts(run: Run, texts: GatheredTexts, keep: str | None, max_candidate
             prepared_texts(run, part), numbers, run.params, **order,
             against=numbers < run.summary.n_against, max_candidates=max_candidates,
             within=_groups(run, part), threads=run.options.threads, scratch=part.scratch,
+            also=part.also,
         )  # fmt: skip
         gone = answer.kept_number != answer.number
         columns = (answer.number, answer.kept_number, answer.similarity, answer.copy_number)
-        proofs = rows_of(Proof, *(column[gone] for column in columns))
+        also = None if answer.also is None else answer.also[gone]
+        proofs = rows_of(Proof, *(column[gone] for column in columns), also=also)
         return proofs, answer.number[answer.limited]
 
     each_part(run, texts, decide, "decisions")
@@ -99,8 +103,9 @@ def pairs_of_parts(run: Run, texts: GatheredTexts, search: PairSearch) -> None:
         nonlocal n_pairs
         numbers = np.ascontiguousarray(part.rows["number"])
         documents = Part.of(
-            prepared_texts(run, part), numbers, run.params, run.options.threads, part.scratch
-        )
+            prepared_texts(run, part), numbers, run.params, run.options.threads, part.scratch,
+            part.also,
+        )  # fmt: skip
         search_part = partial(find_pairs, max_pairs=search.max_pairs)
         if run.first_input:
             search_part = partial(
@@ -112,7 +117,8 @@ def pairs_of_parts(run: Run, texts: GatheredTexts, search: PairSearch) -> None:
         n_pairs += len(pairs.left)
         check_pairs(n_pairs, search.max_pairs)
         kind = EstimatedPair if search.estimates else FoundPair
-        return rows_of(kind, *pairs[: 4 if search.estimates else 3]), np.empty(0, np.int64)
+        columns = pairs[: 4 if search.estimates else 3]
+        return rows_of(kind, *columns, also=pairs.also), np.empty(0, np.int64)
 
     each_part(run, texts, find, "comparing")
 
@@ -238,7 +244,7 @@ def each_part(
                     f"{'' if run.params.partitions else more} would divide it"
                 )
             folder = run.work.path if large else None
-            answer, limited = work(GatheredPart(rows, _texts(part), folder))
+            answer, limited = work(GatheredPart(rows, *_texts(part), folder))
             run.work.save(f"limited-{name}.npy", limited)
             run.work.save(answer_name(number), answer)
         advance(1)
@@ -262,9 +268,15 @@ def part_name(number: int) -> str:
     return f"{number:06}"
 
 
-def _texts(part: PartTexts) -> TextColumn:
+def _texts(part: PartTexts) -> tuple[TextColumn, TextColumn | None]:
+    """Return the texts of a part, and its second texts, each of which follows its first one."""
     sizes = np.ascontiguousarray(part.rows["size"])
-    return TextColumn(part.data, offsets_of(sizes)[:-1], sizes, part.strict)
+    starts = starts_of(part.rows)
+    texts = TextColumn(part.data, starts, sizes, part.strict)
+    if "also" not in (part.rows.dtype.names or ()):
+        return texts, None
+    also = np.ascontiguousarray(part.rows["also"])
+    return texts, TextColumn(part.data, starts + sizes, also, part.strict)
 
 
 def answer_of_all_parts(
@@ -278,6 +290,7 @@ def answer_of_all_parts(
     """
     if not run.work.has(ANSWER):
         with run.work.replacing(ANSWER) as temporary:
+            kind = kind if run.request.read.also is None else with_also(kind)
             save_blocks(temporary, kind, reduced(answers(run)))
     return run.work.load(ANSWER)
 

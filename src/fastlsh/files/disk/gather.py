@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels.text._texts import column_of
 from fastlsh.arrays import exact
 from fastlsh.errors import InputError
 from fastlsh.files.cutting import SpanCutting, Wanted, wanted_of
@@ -22,6 +23,7 @@ from fastlsh.files.disk.gathered import (
     as_json,
     encoded_texts,
     row_of,
+    starts_of,
     texts_name,
 )
 from fastlsh.files.disk.link import PARTS
@@ -31,6 +33,7 @@ from fastlsh.files.run.run import Run
 from fastlsh.files.run.workdir import save_array
 from fastlsh.io import Block, BlockDocuments, take
 from fastlsh.parallel import amount, batches, ordered_map, run_batches
+from fastlsh.texts import as_texts, joined_texts
 
 
 class _Pieces(NamedTuple):
@@ -154,11 +157,17 @@ def _pieces(run: Run, parts: NDArray[np.int32], first: int, path: str, chosen: W
     part, numbers = parts[rows_of_block], first + rows_of_block
     ids, copies = _ids(documents, path)
     order = np.argsort(part, kind="stable")
-    encoded, sizes_of_texts, strict = encoded_texts(documents.texts, order)
-    texts = memoryview(encoded)
     rows = np.zeros(len(part), row_of(run))
     rows["number"] = numbers[order]
-    rows["size"] = sizes_of_texts
+    if documents.also is None:
+        encoded, rows["size"], strict = encoded_texts(documents.texts, order)
+    else:  # each second text follows the first one
+        both = joined_texts(as_texts(documents.texts), as_texts(documents.also))
+        numbers_of_both = np.column_stack([order, order + len(order)]).ravel()
+        column = column_of(both.take(numbers_of_both))
+        encoded, sizes, strict = encoded_texts(column, np.arange(len(column)))
+        rows["size"], rows["also"] = sizes.reshape(-1, 2).T
+    texts = memoryview(encoded)
     priority = documents.numbers.get(run.request.read.priority or "")
     if priority is not None:
         rows["priority"] = exact(priority)[order]
@@ -168,9 +177,9 @@ def _pieces(run: Run, parts: NDArray[np.int32], first: int, path: str, chosen: W
     if bounds is not None and "begin" in (rows.dtype.names or ()):
         rows["begin"], bounds = bounds[order, 0], None
     edges = np.flatnonzero(np.diff(part[order], prepend=-1, append=-1)).tolist()
-    ends = np.cumsum(np.append(0, rows["size"]))
+    starts = [*starts_of(rows).tolist(), len(encoded)]
     of_parts = {
-        int(part[order[start]]): (rows[start:stop].tobytes(), texts[ends[start] : ends[stop]])
+        int(part[order[start]]): (rows[start:stop].tobytes(), texts[starts[start] : starts[stop]])
         for start, stop in pairwise(edges)
     }
     return _Pieces(numbers, ids, copies, bounds, of_parts, strict)

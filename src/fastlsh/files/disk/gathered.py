@@ -133,17 +133,26 @@ class PartTexts(NamedTuple):
     rows: NDArray[Any]
     """As `row_of` says, in order of the documents."""
     data: NDArray[np.uint8]
-    """The bytes of all texts, one behind the other."""
+    """The bytes of all texts, one behind the other; second texts follow the first ones."""
     strict: bool
+
+
+def starts_of(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where the text of each record of a part begins, int64 (n,)."""
+    sizes = rows["size"] + (rows["also"] if "also" in (rows.dtype.names or ()) else 0)
+    return offsets_of(sizes)[:-1]
 
 
 def row_of(run: Run) -> np.dtype[np.void]:
     """Return the dtype of the record of a text of a part.
 
-    `priority` is there if the documents have one; `group`, if only documents of the same group are
-    compared; `begin`, of the contexts of passages: where each begins in its document.
+    `also`, the size of the second text, and `priority` are there if the documents have one;
+    `group`, if only documents of the same group are compared; `begin`, of the contexts of passages:
+    where each begins in its document.
     """
     columns: list[tuple[str, Any]] = [("number", np.int64), ("size", np.int64)]
+    if run.request.read.also is not None:
+        columns.append(("also", np.int64))
     if run.request.read.priority is not None:
         columns.append(("priority", EXACT))
     if run.request.within is not None:
@@ -305,10 +314,11 @@ class GatheredTexts:
                 rows = np.empty(int(of_part["rows"].sum()), self._row)
                 data = np.empty(int(of_part["bytes"].sum()), np.uint8)
                 self._read(place, of_part, rows, data)
-                ends = np.cumsum(rows["size"])
+                starts = starts_of(rows)
                 for where in chosen[parts[chosen] == part].tolist():
                     row = int(np.searchsorted(rows["number"], numbers[where]))
-                    piece = data[int(ends[row] - rows["size"][row]) : int(ends[row])]
+                    start = int(starts[row])
+                    piece = data[start : start + int(rows["size"][row])]
                     texts[where] = piece.tobytes().decode("utf-8", "surrogatepass")
         return texts
 

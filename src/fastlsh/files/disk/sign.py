@@ -102,6 +102,8 @@ def sign_block(run: Run, source: int, block: Block) -> SignedBlock:
         characters = int(characters_of(texts, run.params.shingler, RunOptions.of(1)).sum())
     bad = tuple(error.row or 1 for error in documents.bad)
     size = _text_bytes(documents.texts)
+    if documents.also is not None:
+        size += _text_bytes(documents.also)
     record = BlockRecord(source, block.extent, keys.shape[1], bad, size, len(documents))
     integers = not len(documents) or are_integer_ids(documents.ids)
     return SignedBlock(

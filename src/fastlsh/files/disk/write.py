@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastlsh.arrays import unique
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, PER_COMPARED, least_memory
+from fastlsh.files.disk.gathered import starts_of
 from fastlsh.files.disk.sorted_keys import repeated_values
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.manifest import check_unchanged
@@ -50,11 +51,11 @@ def check_comparable(run: Run, rows: NDArray[Any], data: NDArray[np.uint8]) -> N
     if run.params.verify != "exact":
         return
     size, max_compared = rows["size"], run.budget.compared
+    starts = starts_of(rows)
     if int(size.max(initial=0)) <= max_compared // 2:
         return
-    ends = np.cumsum(size)
     order = np.argsort(-size, kind="stable").tolist()
-    first, *others = (data[ends[i] - size[i] : ends[i]] for i in order)
+    first, *others = (data[starts[i] : starts[i] + size[i]] for i in order)
     other = next((text for text in others if not np.array_equal(text, first)), first[:0])
     needed = len(first) + len(other)
     if len(other) and needed > max_compared:

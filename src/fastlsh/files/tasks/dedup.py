@@ -84,6 +84,7 @@ def deduplicate_files(
     priority: str | None = None,
     within: str | None = None,
     group: str | None = None,
+    also: str | None = None,
     convert_to: str | None = None,
     removed: Path | None = None,
     clusters: Path | None = None,
@@ -133,6 +134,12 @@ def deduplicate_files(
         of its rows in their order, with `join_with` between them, and whose id is the value. All
         rows of a document are kept or removed. In memory, this needs three times the text; on disk,
         twice the text in the work directory, and a document may be as long as a row.
+    also
+        A column of a second text of each document, such as the answer to a question: a document is
+        removed only if its second text is similar to that of the same kept document, too, as for
+        `fastlsh.deduplicate`. Null is an empty text, which is similar to none. The files of
+        `against` must have it, too. The table of removed documents has its similarity as
+        also_jaccard, or also_containment.
     convert_to
         "parquet", "arrow", "jsonl", "json" (an array), "csv" or "tsv", the last four with a
         compression (jsonl.zst): the format of outputs in a directory, or without a suffix. None:
@@ -228,7 +235,7 @@ def deduplicate_files(
         )
     request = Request.of(
         inputs, against, params, keywords, within=within, group=group, priority=priority,
-        tokens=tokens, counts=removal.counts, labels=removal.labels,
+        tokens=tokens, counts=removal.counts, labels=removal.labels, also=also,
     )  # fmt: skip
     check_choice(index_texts, "index_texts")
     index = None
@@ -237,6 +244,8 @@ def deduplicate_files(
             raise ValueError(
                 "within= and save_index= cannot be given together: an index compares all documents"
             )
+        if also is not None:
+            raise ValueError("an index has one text for a document: leave out also= or save_index=")
         check_saved(params, index_texts, tokens=tokens)
         index = IndexOutput(os.fspath(save_index), index_texts)
         request = replace(request, saves_ids=True)
@@ -307,7 +316,8 @@ class Dedup(Search[Deduplicated]):
             against=held.others.texts if index is None else index, keep=removal.keep,
             priority=collection.numbers.get(request.read.priority or ""),
             max_candidates=removal.max_candidates, within=held.within,
-            against_within=held.against_within,
+            against_within=held.against_within, also=collection.also,
+            against_also=held.others.also,
             on_signed=None if targets.index is None else signatures.append,
         )  # fmt: skip
         if index is not None:
@@ -471,7 +481,8 @@ def _proofs(result: Deduplication, before: int, *, with_copies: bool) -> NDArray
     outside = result.against_index[gone]
     kept = np.where(outside < 0, before + result.kept_index[gone], outside)
     copy = result.copy_number[gone] if with_copies else 0
-    return rows_of(Proof, before + gone, kept, result.similarity[gone], copy)
+    also = None if result.also_similarity is None else result.also_similarity[gone]
+    return rows_of(Proof, before + gone, kept, result.similarity[gone], copy, also=also)
 
 
 MOST = 5_000
@@ -499,6 +510,9 @@ def largest_page(
     removed = proofs["left"] - summary.n_against
     shown, kept, similarity = _largest(removed, heads, proofs["similarity"])
     n_removed = int(np.searchsorted(shown, documents))
+    also = None
+    if "also" in (proofs.dtype.names or ()):
+        also = _largest(removed, heads, proofs["also"])[2][:n_removed]
     index = np.searchsorted(shown, kept)[:n_removed]
     numbers = np.where(shown < documents, shown + summary.n_against, shown - documents)
     shown_texts = texts.texts(run.work.load(PARTS)[numbers], numbers)
@@ -508,6 +522,7 @@ def largest_page(
         np.where(index < n_removed, index, -1),
         np.where(index < n_removed, -1, index - n_removed),
         similarity[:n_removed],
+        also_similarity=also,
         threshold=params.threshold,
         rule=params.rule,
         containment=params.containment,

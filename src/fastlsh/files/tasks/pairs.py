@@ -85,6 +85,7 @@ def near_duplicate_files(
     max_pairs: int = 100_000_000,
     within: str | None = None,
     group: str | None = None,
+    also: str | None = None,
     estimates: bool = False,
     columns: str | Sequence[str] = (),
     components: Path | None = None,
@@ -123,6 +124,11 @@ def near_duplicate_files(
         A column: only documents with the same value are compared, as in `deduplicate_files`.
     group
         A column: rows with the same value are one document, as in `deduplicate_files`.
+    also
+        A column of a second text of each document, such as the answer to a question: a pair counts
+        only if these are similar, too, as for `fastlsh.near_duplicates`. Null is an empty text,
+        which is similar to none. The files of `against` must have it, too. The table has their
+        similarity as also_jaccard.
     estimates
         Whether the table has a column ``estimate``: the share of equal minima of each pair, to be
         compared with its exact similarity.
@@ -171,7 +177,7 @@ def near_duplicate_files(
         *written,
     )  # fmt: skip
     request = Request.of(
-        inputs, against, params, keywords, within=within, group=group, tokens=tokens
+        inputs, against, params, keywords, within=within, group=group, tokens=tokens, also=also
     )
     _check_search(search, request)
     return prepared(
@@ -202,6 +208,8 @@ def _check_search(search: PairSearch, request: Request) -> None:
         raise ValueError("exact=True finds the pairs of one collection, not those with against=")
     if request.within is not None:
         raise ValueError("exact=True compares all documents, and has no groups: leave out within=")
+    if request.read.also is not None:
+        raise ValueError("exact=True compares one text of each document: leave out also=")
     if search.estimates:
         raise ValueError("exact=True makes no signatures, which estimates=True needs")
     _check_in_memory("exact=True", request.engine)
@@ -295,7 +303,7 @@ class PairTask(Search[PairsFound]):
             left, right = held.inputs.start + pairs.document, pairs.against
         tables = PairTables(
             held.ids, left, right, pairs.similarity, pairs.estimate,
-            lambda _: blocks_of(held.others, held.collection),
+            lambda _: blocks_of(held.others, held.collection), pairs.also_similarity,
         )  # fmt: skip
         return self._written(
             tables, held.summary(empty=pairs.empty), held.request.search, held.max_row,
@@ -349,9 +357,10 @@ class PairTask(Search[PairsFound]):
             with self.clock("writing"):
                 check_pairs(answer_rows(run), search.max_pairs)
                 pairs = answer_of_all_parts(run, EstimatedPair if search.estimates else FoundPair)
+                also = pairs["also"] if run.request.read.also is not None else None
             tables = PairTables(
                 gathered_texts(run), pairs["left"], pairs["right"], pairs["similarity"],
-                pairs["estimate"] if search.estimates else None, partial(_reread, run),
+                pairs["estimate"] if search.estimates else None, partial(_reread, run), also,
             )  # fmt: skip
             found = self._written(
                 tables, run.summary, run.params, run.budget.row, partial(_ids, run)
@@ -367,7 +376,8 @@ def _found(held: Held, search: PairSearch) -> Pairs | Matches:
         return matches_of_texts(
             texts, held.others.texts, params, request.run, best=search.best,
             one_to_one=search.one_to_one, max_pairs=search.max_pairs, estimates=search.estimates,
-            within=held.within, against_within=held.against_within,
+            within=held.within, against_within=held.against_within, also=held.collection.also,
+            against_also=held.others.also,
         )  # fmt: skip
     if search.exact:
         return exact_pairs(
@@ -376,7 +386,7 @@ def _found(held: Held, search: PairSearch) -> Pairs | Matches:
         )  # fmt: skip
     return pairs_of_texts(
         texts, params, request.run, max_pairs=search.max_pairs, estimates=search.estimates,
-        within=held.within,
+        within=held.within, also=held.collection.also,
     )  # fmt: skip
 
 

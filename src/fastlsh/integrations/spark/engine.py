@@ -19,7 +19,7 @@ from fastlsh.integrations.spark.search_columns import (
 )
 from fastlsh.integrations.spark.workers import check_workers
 from fastlsh.parallel import RunOptions
-from fastlsh.parameters import SearchParams
+from fastlsh.parameters import SearchParams, check_also
 from fastlsh.search import warn_of_long_shingles
 from fastlsh.stages import check_keep, hasher_for
 
@@ -151,6 +151,7 @@ def search(
     roles: Sequence[str] | None = None,
     id: str = "id",  # noqa: A002
     within: str | None = None,
+    also: str | None = None,
     keep: str = "first",
     priority: str | None = None,
     against: Any | None = None,
@@ -171,10 +172,11 @@ def search(
     )
     params = SearchParams.of(threshold, **keywords)
     hasher_for(params, RunOptions.of(1))  # which refuses what needs the whole collection
+    check_also(also, params)
     check_keep(keep, with_priority=priority is not None)
     check_integer(max_pairs, "max_pairs")
     columns = SearchColumns(
-        text, id, priority, join_with, roles, within, removal.labels, removal.counts
+        text, id, priority, join_with, roles, within, removal.labels, removal.counts, also
     )  # fmt: skip
     check_frame(df, columns)
     check_workers(df)

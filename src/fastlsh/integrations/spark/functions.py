@@ -1,6 +1,6 @@
 """The functions for Spark DataFrames."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.integrations.spark.engine import search
@@ -23,6 +23,7 @@ def deduplicate(
     roles: Sequence[str] | None = None,
     id: str = "id",
     within: str | None = None,
+    also: str | None = None,
     keep: str = "first",
     priority: str | None = None,
     against: Any | None = None,
@@ -60,6 +61,9 @@ def deduplicate(
     within
         A column of strings or numbers: only documents with the same value are compared. Null is a
         value of its own, and NaN is refused.
+    also
+        A column of strings, the second text of each document: a document is removed only if these
+        are similar, too, as by `fastlsh.deduplicate`. Null is an empty text, similar to none.
     keep
         "first" (the smallest id), "last" or "longest".
     priority
@@ -67,8 +71,8 @@ def deduplicate(
         which the highest or latest is kept; ties go to the smaller id, and null and NaN are lower
         than every other.
     against
-        A second DataFrame with the same columns `text`, `id` and `within`, whose documents are all
-        kept. Its ids may also occur in `df`.
+        A second DataFrame with the same columns `text`, `id`, `within` and `also`, whose documents
+        are all kept. Its ids may also occur in `df`.
     max_copies, copies_per
         As in `fastlsh.deduplicate_files`: how many documents of each cluster are kept, by default
         one, and a column and how many are kept for each value of it.
@@ -107,7 +111,7 @@ def deduplicate(
     """
     removed = proofs(
         df, threshold, text=text, id=id, keep=keep, priority=priority, against=against,
-        join_with=join_with, roles=roles, within=within, max_copies=max_copies,
+        join_with=join_with, roles=roles, within=within, also=also, max_copies=max_copies,
         copies_per=copies_per, max_candidates=max_candidates, partitions=partitions,
         families=families, **keywords,
     )  # fmt: skip
@@ -128,7 +132,8 @@ def proofs(df: Any, threshold: float = 0.8, **options: Any) -> Any:
     -------
     pyspark.sql.DataFrame
         (id, kept_id, similarity), one row for each removed document. With the rule "contained",
-        the third column is named "containment". With `against`, there is also a column `against`,
+        the third column is named "containment". With `also`, the column also_similarity follows.
+        With `against`, there is also a column `against`,
         which tells whether `kept_id` is an id of that collection. To get both the proofs and the
         kept rows from one run, persist or write the proofs, and then use
         ``df.join(proofs, "id", "left_anti")``.
@@ -141,7 +146,7 @@ def proofs(df: Any, threshold: float = 0.8, **options: Any) -> Any:
     """
     measure = "containment" if options.get("rule") == "contained" else "similarity"
     decided = _decided(df, threshold, **options).where("NOT limited")
-    flags = ["against"] if options.get("against") is not None else []
+    flags = [*_second_column(options), *(["against"] if options.get("against") is not None else [])]
     return decided.withColumnRenamed("similarity", measure).select("id", "kept_id", measure, *flags)
 
 
@@ -280,9 +285,14 @@ def _decided(df: Any, threshold: float, **options: Any) -> Any:
     """Return (id, kept_id, similarity, against, limited) of removed or limited documents."""
     schema = {
         "id": "id", "kept_id": "id", "similarity": "double", "against": "boolean",
-        "limited": "boolean",
+        "limited": "boolean", **_second_column(options),
     }  # fmt: skip
     return search(df, threshold, **options).work("proofs", schema)
+
+
+def _second_column(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the column of the similarity of second texts, if there are any, and its type."""
+    return {} if options.get("also") is None else {"also_similarity": "double"}
 
 
 @shares(SearchParams.of, command="pairs")
@@ -295,6 +305,7 @@ def near_duplicates(
     roles: Sequence[str] | None = None,
     id: str = "id",
     within: str | None = None,
+    also: str | None = None,
     max_pairs: int = 100_000_000,
     partitions: int | None = None,
     families: str = "auto",
@@ -304,7 +315,7 @@ def near_duplicates(
 
     Parameters
     ----------
-    df, threshold, text, join_with, roles, id, within, partitions, families
+    df, threshold, text, join_with, roles, id, within, also, partitions, families
         As in `deduplicate`.
     max_pairs
         Raise an error if a part, which consists of at least one family, has more pairs. They are
@@ -314,8 +325,9 @@ def near_duplicates(
     Returns
     -------
     pyspark.sql.DataFrame
-        (left_id, right_id, similarity), with left_id < right_id. To the bit, these are the pairs of
-        `fastlsh.near_duplicates` for the same documents in the order of their ids.
+        (left_id, right_id, similarity), with left_id < right_id, and with `also` the column
+        also_similarity. To the bit, these are the pairs of `fastlsh.near_duplicates` for the same
+        documents in the order of their ids.
 
     Raises
     ------
@@ -330,6 +342,7 @@ def near_duplicates(
     """
     searched = search(
         df, threshold, text=text, join_with=join_with, roles=roles, id=id, within=within,
-        max_pairs=max_pairs, partitions=partitions, families=families, **keywords,
+        also=also, max_pairs=max_pairs, partitions=partitions, families=families, **keywords,
     )  # fmt: skip
-    return searched.work("pairs", {"left_id": "id", "right_id": "id", "similarity": "double"})
+    schema = {"left_id": "id", "right_id": "id", "similarity": "double"}
+    return searched.work("pairs", schema | _second_column({"also": also}))

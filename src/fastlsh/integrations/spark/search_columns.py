@@ -45,6 +45,8 @@ class SearchColumns:
     labels: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
     """The columns of sources and other labels, and those that are summed."""
+    also: str | None = None
+    """The column of second texts."""
 
     @cached_property
     def read(self) -> Options:
@@ -89,6 +91,8 @@ def check_frame(df: Any, columns: SearchColumns, name: str = "df") -> None:
     requested = [*(("text", text) for text in columns.texts), ("id", columns.id)]
     if columns.within is not None:
         requested.append(("within", columns.within))
+    if columns.also is not None:
+        requested.append(("also", columns.also))
     if name == "df":
         if columns.priority is not None:
             requested.append(("priority", columns.priority))
@@ -106,6 +110,10 @@ def check_frame(df: Any, columns: SearchColumns, name: str = "df") -> None:
     _check_texts(df, columns, name)
     for argument, column in requested:
         kind = df.schema[column].dataType
+        if argument == "also" and kind.typeName() not in STRINGS:
+            raise TypeError(
+                f"column {column!r} of {name} must hold strings, got {kind.simpleString()}"
+            )
         if argument == "priority" and kind.typeName() not in PRIORITIES:
             raise TypeError(
                 f"column {column!r} must hold numbers or dates, the priorities, got"
@@ -200,6 +208,8 @@ def rows_of(df: Any, against: Any | None, columns: SearchColumns) -> Any:
             kind = df.schema[columns.priority].dataType
             priority = functions.lit(None).cast(kind) if fixed else quoted(columns.priority)
             selected.append(priority.alias("priority"))
+        if columns.also is not None:
+            selected.append(quoted(columns.also).alias("also"))
         for name, column in columns.values.items():
             kind = df.schema[column].dataType
             value = quoted(column)
@@ -214,8 +224,8 @@ def rows_of(df: Any, against: Any | None, columns: SearchColumns) -> Any:
     rows = shaped(df, False)
     if against is None:
         return rows
-    same = [columns.id, *columns.texts, *([] if columns.within is None else [columns.within])]
-    for column in same:
+    same = [columns.id, *columns.texts, columns.within, columns.also]
+    for column in (name for name in same if name is not None):
         ours, theirs = (side.schema[column].dataType.simpleString() for side in (df, against))
         if ours != theirs:
             raise TypeError(

@@ -218,6 +218,7 @@ class Answers:
                     similarity=answer.similarity[chosen],
                     against=fixed[kept],
                     limited=answer.limited[chosen],
+                    **({} if answer.also is None else {"also_similarity": answer.also[chosen]}),
                 )
 
     def annotations(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -256,7 +257,7 @@ class Answers:
             try:
                 pairs = stages.find_pairs_of_part(
                     rows["text"], np.arange(len(rows)), self.params, max_pairs=self.max_pairs,
-                    within=_groups(rows), threads=1,
+                    within=_groups(rows), also=_second(rows), threads=1,
                 )  # fmt: skip
             except TooManyPairsError as error:
                 first = rows["id"][0].as_py()
@@ -267,6 +268,7 @@ class Answers:
                     left_id=_taken(rows["id"], pairs.left[chosen]),
                     right_id=_taken(rows["id"], pairs.right[chosen]),
                     similarity=pairs.similarity[chosen],
+                    **({} if pairs.also is None else {"also_similarity": pairs.also[chosen]}),
                 )
 
     def _decided(
@@ -279,7 +281,8 @@ class Answers:
                 order = {"priority": rows["priority"]}
             yield rows, fixed, stages.decide_part(
                 rows["text"], np.arange(len(rows)), self.params, against=fixed, **order,
-                max_candidates=self.removal.max_candidates, within=_groups(rows), threads=1,
+                max_candidates=self.removal.max_candidates, within=_groups(rows),
+                also=_second(rows), threads=1,
             )  # fmt: skip
 
     def _cluster(
@@ -318,6 +321,11 @@ def _groups(rows: Any) -> NDArray[np.int64] | None:
     if "within" not in rows.column_names:
         return None
     return label_hashes(rows["within"].combine_chunks()).view(np.int64)
+
+
+def _second(rows: Any) -> Any:
+    """Return the second text of each row, if there are any."""
+    return rows["also"] if "also" in rows.column_names else None
 
 
 def _taken(column: Any, rows: Any) -> Any:

@@ -114,6 +114,8 @@ class BlockDocuments:
     """What the collection has to know of the priorities, if there is a column of these."""
     slow: int = 0
     """How many rows of JSON lines the json module has read, because the kernel refused them."""
+    also: Any = None
+    """The second texts, like `texts`, if there is a column of these."""
 
     def __len__(self) -> int:
         """Return the number of good documents."""

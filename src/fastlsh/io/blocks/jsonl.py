@@ -127,6 +127,8 @@ class JsonColumns:
             is_nan = (kinds[which] == _rows.TOKEN) & (members[2 * which + 1] == len("NaN"))
             is_absent = kinds[which] == _rows.ABSENT
             name = self._names[which]
+            if name == options.also:
+                is_nan = ~np.isin(kinds[which], (_rows.STRING, _rows.NULL_VALUE))
             if name in options.labels:
                 kinds[0, is_nan | is_absent] = _rows.REFUSED
             elif name in source.optional:
@@ -345,6 +347,8 @@ class JsonRows:
         if key in self.source.optional and key not in value:
             return ABSENT
         label = self._member(row, value, key)
+        if key == self.source.options.also and not isinstance(label, (str, type(None))):
+            raise self._not(row, key, label, "text")
         if isinstance(label, (list, dict)):
             raise self._not(row, key, label, LABEL)
         if label != label:

@@ -52,7 +52,8 @@ class Parsed(NamedTuple):
         """Return the documents, of these rows; those with an unreadable priority are bad."""
         numbers = {name: numbers_of(values) for name, values in self.numbers.items()}
         labels = {name: label_hashes(values) for name, values in self.labels.items()}
-        documents = BlockDocuments(self.texts, self.ids, rows, self.bad, numbers, labels)
+        also = self.labels.get(source.options.also or "")
+        documents = BlockDocuments(self.texts, self.ids, rows, self.bad, numbers, labels, also=also)
         if (name := source.options.priority) is not None:
             values = [None] * len(rows) if self.absent else self.priorities
             ranked = read_priorities(values if isinstance(values, np.ndarray) else as_list(values))
@@ -273,4 +274,4 @@ def _chosen(parsed: BlockDocuments, kept: Flags | None) -> BlockDocuments:
     texts, ids, rows = (take(column, where) for column in (parsed.texts, parsed.ids, parsed.rows))
     numbers = {name: values[where] for name, values in parsed.numbers.items()}
     labels = {name: values[where] for name, values in parsed.labels.items()}
-    return BlockDocuments(texts, ids, rows, [], numbers, labels)
+    return BlockDocuments(texts, ids, rows, [], numbers, labels, also=take(parsed.also, where))

@@ -110,6 +110,10 @@ class TableColumns:
         for name in self.labels:
             if self._types.is_nested(self._type(self._column(name))):
                 raise self._error(name, LABEL)
+        if options.also is not None:
+            kind = self._type(options.also)
+            if str(getattr(kind, "value_type", kind)) not in (*_TEXT, "null"):
+                raise self._error(options.also, "text")
         named = (*self.texts, self.id, *self.numbers, *self.labels, *ranked)
         columns = {self.path(name)[0] for name in named if name}
         self.names: list[str] = sorted(columns, key=schema.get_field_index)
@@ -369,7 +373,9 @@ class TableBlock:
             ranked = self._ranked(table, name)
             numbers[name], absent = ranked.values, self._columns.absent
             record = PriorityRecord(len(rows), ranked.missing, ranked.kind, absent)
-        return BlockDocuments(texts, ids, rows, bad, numbers, labels, record)
+        second = self._columns.source.options.also
+        also = None if second is None else self._values(table, second)[0]
+        return BlockDocuments(texts, ids, rows, bad, numbers, labels, record, also=also)
 
     def _texts(self, table: Any, *, are_checked: bool = False) -> tuple[Any, dict[int, str]]:
         """Return the texts, which are of use only if no row is bad, and what is wrong with rows.
