@@ -298,6 +298,19 @@ def test_texts_that_cannot_be_compared_are_named(tmp_path, monkeypatch):
     assert (tmp_path / "m.jsonl").read_bytes() == (tmp_path / "k.jsonl").read_bytes()
 
 
+def test_second_texts_that_cannot_be_compared_are_named(tmp_path, monkeypatch):
+    text = text_of(20_000)
+    rows = [{"text": "a question", "answer": text + more} for more in ("", " and more")]
+    path = put_table(tmp_path / "in.jsonl", rows)
+    keywords = {"also": "answer", "engine": "disk", "memory": "300M", "work": tmp_path / "work"}
+    limited(monkeypatch, compared=36_000)
+    for verify in ("exact", "signature"):
+        with pytest.raises(fastlsh.InputError, match="row 2: the text has 20 KB, and its comp"):
+            fastlsh.deduplicate_files(path, **keywords, verify=verify, restart=True)
+    limited(monkeypatch, compared=44_000)
+    assert fastlsh.deduplicate_files(path, **keywords, restart=True).n_removed == 1
+
+
 def test_copies_and_estimates_need_no_sets_and_lines_do(tmp_path, monkeypatch):
     limited(monkeypatch, compared=24_000)
     text = text_of(20_000)

@@ -41,17 +41,30 @@ from fastlsh.parallel import amount
 def check_comparable(run: Run, rows: NDArray[Any], data: NDArray[np.uint8]) -> None:
     """Raise InputError unless any two texts of a part can be compared exactly.
 
-    The longest one decides, with the longest other one that is no copy of it.
+    The longest one decides, with the longest other one that is no copy of it. Second texts are
+    compared among themselves.
 
     Parameters
     ----------
     rows, data
         Of the part: the records of its texts, as `row_of` says, and their bytes.
     """
-    if run.params.verify != "exact":
-        return
-    size, max_compared = rows["size"], run.budget.compared
     starts = starts_of(rows)
+    if run.params.verify == "exact":
+        _check_sizes(run, rows, data, starts, rows["size"])
+    if run.request.read.also is not None:
+        _check_sizes(run, rows, data, starts + rows["size"], rows["also"])
+
+
+def _check_sizes(
+    run: Run,
+    rows: NDArray[Any],
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    size: NDArray[np.int64],
+) -> None:
+    """Do so for the texts that begin there and have these sizes."""
+    max_compared = run.budget.compared
     if int(size.max(initial=0)) <= max_compared // 2:
         return
     order = np.argsort(-size, kind="stable").tolist()
