@@ -159,6 +159,7 @@ def test_every_argument_is_in_the_options():
     texts = ["Guten Tag allerseits", "Guten Tag allerseits", "Guten Tag allerseits!", "", "Tag"]
     left_out = {"texts", "threshold", "against", "ids", "against_ids", "against_within", "key"}
     left_out |= {"against_also", "threads", "progress"}  # the last two never change an answer
+    left_out |= {"ignore", "ignore_common"}  # what they ignore is in the shingler, as the key is
     names = inspect.signature(deduplicate).parameters.keys() - left_out
     known = {"against": texts[:1], "against_within": ["de"]}
     for arguments, more in (
@@ -174,6 +175,8 @@ def test_every_argument_is_in_the_options():
         ({"also": iter(["one", "two", "one", "", "two"]), "also_threshold": 0.5}, {}),
         ({"also": texts}, {"against": texts[:1], "against_also": ["Guten Tag"]}),
         ({"shingler": Shingler(size=4), "num_perm": 64, "seed": 3, "scheme": "fss"}, {}),
+        ({"ignore": ["Guten Tag allerseits"]}, {}),
+        ({"ignore_common": 0.5}, {"against": texts[:1]}),
     ):
         result = deduplicate(texts, 0.7, **arguments, **more)
         assert all(seconds >= 0 for seconds in result.seconds.values())

@@ -176,7 +176,11 @@ class Index:
         return cls._over(map_index(path, must, check=check) if mmap else read_index(path, must))
 
     @classmethod
-    @shares(SearchParams.of, without={"ignore_common", "also_threshold"}, optional=RemovalKeywords.__annotations__)
+    @shares(
+        SearchParams.of,
+        without={"ignore_common", "also_threshold"},
+        optional=RemovalKeywords.__annotations__,
+    )
     def open(
         cls,
         location: str | os.PathLike[str],
