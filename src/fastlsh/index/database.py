@@ -7,6 +7,7 @@ has to find these, and the same tables as in memory decide, with the same answer
 import sys
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from fastlsh._kernels.common._common import Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.deciding import FIRST, GROWTH, Deciding, deciding_documents, joined_deciding
 from fastlsh.index.documents import IndexDocuments
-from fastlsh.index.in_memory import Memory
+from fastlsh.index.in_memory import NOBODY, Memory
 from fastlsh.index.settings import Bools, Float64s, Int64s, check_ids_for_database
 from fastlsh.index.store import ALL, FORKED, Batch, Store, T, retry_until_consistent
 from fastlsh.parallel import batches
@@ -93,11 +94,9 @@ class DatabaseBackend(Backend):
         return self._names(iteration)
 
     def _names(self, iteration: "_Iteration") -> Iterator[Any]:
-        def ids_after(store: Store) -> dict[int, Any]:
-            return store.ids_after(iteration.number, COMPARED)
-
         while iteration.number + 1 < iteration.end:
-            yield from iteration.next(self._asked(ids_after))
+            ids = self._asked(lambda store: store.ids_after(iteration.number, COMPARED))
+            yield from iteration.next(ids)
 
     def _write(self, gone: Mapping[Any, int], batch: Batch) -> None:
         """Make changes, before which documents are removed: their numbers by their ids."""
@@ -127,38 +126,32 @@ class DatabaseBackend(Backend):
         """Return the ids and documents that decide which new documents are kept: see `Backend`."""
 
         def decide(store: Store) -> tuple[list[Any], IndexDocuments]:
-            blocks = [Deciding.of(store, np.empty(0, np.int64))]
+            blocks = [Deciding(NOBODY, *store.fetch(NOBODY))]
             for first, last in batches(documents.n, ASKED):
                 block = deciding_documents(store, documents.part(first, last), COMPARED)
                 assert block is not None
                 blocks.append(block)
-            _, names, deciding = joined_deciding(blocks)
-            return names, deciding
+            return joined_deciding(blocks)[1:]
 
         return self._asked(decide)
 
     def answer(self, documents: IndexDocuments, limit: int) -> tuple[list[Any], Float64s, Int64s]:
         """Find the documents that are similar to each given one: see `Backend`."""
 
-        def answers(store: Store) -> tuple[list[Any], Float64s, Int64s]:
+        def answered(store: Store) -> tuple[list[Any], Float64s, Int64s]:
             if documents.n <= ASKED:
                 return self._answer(documents, limit)
-            names: list[Any] = []
-            blocks, counts = list[Float64s](), list[Int64s]()
-            for first, last in batches(documents.n, ASKED):
-                part_names, best, count = self._answer(documents.part(first, last), limit)
-                names += part_names
-                blocks.append(best)
-                counts.append(count)
-            return names, np.concatenate(blocks), np.concatenate(counts)
+            parts = batches(documents.n, ASKED)
+            answers = [self._answer(documents.part(first, last), limit) for first, last in parts]
+            names, blocks, counts = zip(*answers, strict=True)
+            return list(chain(*names)), np.concatenate(blocks), np.concatenate(counts)
 
-        return self._asked(answers)
+        return self._asked(answered)
 
     def _answer(self, documents: IndexDocuments, limit: int) -> tuple[list[Any], Float64s, Int64s]:
         """Return the answers to some documents. With a limit, no more is read than is needed."""
         names: list[Any] = []
-        blocks: list[Float64s] = []
-        whose: list[Int64s] = []
+        blocks, whose = [np.empty((0, 2))], [NOBODY]
         asked, equal = np.arange(documents.n), np.zeros(documents.n, np.int64)
         before, size = -1, COMPARED
         max_entries: int | None = None
@@ -166,7 +159,7 @@ class DatabaseBackend(Backend):
             max_entries, size = FIRST, min(FIRST * documents.n, COMPARED)
         while len(asked):
             numbers, complete = self.store.gather(documents.signatures[asked], max_entries)
-            if not blocks and complete == ALL and 0 < len(numbers) <= size:
+            if len(blocks) == 1 and complete == ALL and 0 < len(numbers) <= size:
                 return self._compared(documents, numbers, limit)  # nearly every question ends here
             numbers = numbers[(numbers > before) & (numbers <= complete)]
             while len(numbers) and len(asked):
@@ -182,11 +175,9 @@ class DatabaseBackend(Backend):
             if complete == ALL:
                 break
             before, max_entries = complete, None
-        if not blocks:
-            return [], np.empty((0, 2)), np.zeros(documents.n, np.int64)
         everything, of = np.concatenate(blocks), np.concatenate(whose)
         counts = np.bincount(of, minlength=documents.n)
-        if len(blocks) > 1:
+        if len(blocks) > 2:
             order = np.lexsort((everything[:, 1], -everything[:, 0], of))
             start = np.repeat(np.cumsum(counts) - counts, counts)
             order = order[np.arange(len(order)) - start < limit]

@@ -34,11 +34,6 @@ class Deciding(NamedTuple):
     """Their ids."""
     documents: IndexDocuments
 
-    @classmethod
-    def of(cls, store: Store, numbers: Int64s) -> "Deciding":
-        """Read documents, whose numbers ascend."""
-        return cls(numbers, *store.fetch(numbers))
-
     def take(self, chosen: Int64s) -> "Deciding":
         """Return some of the documents, in the order of `chosen`."""
         names = [self.names[position] for position in chosen.tolist()]
@@ -73,7 +68,7 @@ def deciding_documents(
     if room is not None and len(numbers) > room and documents.n > 1:
         return None
     if complete == ALL:
-        return Deciding.of(store, numbers)
+        return Deciding(numbers, *store.fetch(numbers))
     examined = _Examined(store, documents, fetched)
     asked, max_entries = np.arange(documents.n), FIRST
     while True:
@@ -114,7 +109,7 @@ class _Examined:
         """Examine documents, in ascending order: an original before its copies."""
         numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
         for start, stop in batches(len(numbers), self._fetched):
-            self._add(Deciding.of(self._store, numbers[start:stop]))
+            self._add(Deciding(numbers[start:stop], *self._store.fetch(numbers[start:stop])))
 
     def _add(self, block: Deciding) -> None:
         numbers, _, documents = block
@@ -172,7 +167,7 @@ class _Examined:
             numbers = np.intersect1d(numbers, others, assume_unique=True)
         numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
         for start, stop in batches(len(numbers), self._fetched):
-            block = Deciding.of(self._store, numbers[start:stop])
+            block = Deciding(numbers[start:stop], *self._store.fetch(numbers[start:stop]))
             for position, other in enumerate(map(bytes, block.documents.content_bytes())):
                 if other == text:
                     self._add(block.take(np.array([position])))

@@ -180,8 +180,6 @@ def check_ids_for_database(names: list[Any]) -> None:
     kinds = set(map(type, names))
     if kinds == {str} and not _has_surrogate("".join(names)):
         return
-    if kinds == {int} and min(names) in INT64 and max(names) in INT64:
-        return
     for position, name in enumerate(names):
         if reason := refusal_of_id(name):
             raise TypeError(f"{reason}: number {position}")

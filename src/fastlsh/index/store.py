@@ -143,6 +143,8 @@ class Store(Protocol):
     """Seconds to wait for another process that writes."""
     ended: str = ""
     """Why the index cannot be used any more; empty if it can."""
+    has_postings: bool = True
+    """Whether there may be documents that are not among the recent ones."""
     limited: int = 0
     """How many documents were added without being compared with every candidate."""
     depth: int = 0
@@ -202,13 +204,14 @@ class Store(Protocol):
         more. If `band` is given, only the buckets of this band are searched.
         """
         recent = self.recent.sharing(signatures) if len(self.recent) else NOBODY
-        older, complete = self.postings(signatures, max_entries, band)
+        if not self.has_postings:
+            return recent, ALL
+        tags = asked_tags(self.settings.keys(signatures, asked=True), band)
+        older, complete = self.postings(tags, max_entries)
         return np.concatenate([older, recent]), complete
 
-    def postings(
-        self, signatures: UInt32s, max_entries: int | None, band: int | None
-    ) -> tuple[Int64s, int]:
-        """Return the documents that are not among the recent ones: see `gather`."""
+    def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
+        """Return the documents with these tags that are not among the recent ones: see `gather`."""
 
     def fetch(self, numbers: Int64s) -> tuple[list[Any], IndexDocuments]:
         """Return the ids and the documents of different numbers, which ascend.
@@ -258,12 +261,11 @@ class Store(Protocol):
         """Close files and connections."""
 
 
-def asked_tags(settings: Settings, signatures: UInt32s, band: int | None) -> UInt64s:
+def asked_tags(keys: UInt64s, band: int | None) -> UInt64s:
     """Return ``band << 32 | tag`` of the keys of all bands, or of one, ascending and distinct.
 
     The tag is the upper half of a key. Documents with key 0 are empty and have no bucket.
     """
-    keys = settings.keys(signatures, asked=True)
     half, bands = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
     tags = (keys >> half | bands << half)[:, keys[0] != 0]
     return unique(tags if band is None else tags[band])

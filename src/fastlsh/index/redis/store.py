@@ -32,19 +32,9 @@ from fastlsh.index.redis.server import (
     UNLOCK,
     Server,
 )
-from fastlsh.index.settings import Int64s, Settings, UInt32s, encoded, ids_in_database
+from fastlsh.index.settings import Int64s, Settings, UInt64s, encoded, ids_in_database
 from fastlsh.index.storage import Expected, parameters_of, saved_settings
-from fastlsh.index.store import (
-    ALL,
-    Batch,
-    BusyError,
-    ChangedError,
-    Count,
-    Sources,
-    State,
-    Store,
-    asked_tags,
-)
+from fastlsh.index.store import ALL, Batch, BusyError, ChangedError, Count, Sources, State, Store
 
 SCANNED = 20_000
 """Numbers that the server looks up at a time, which takes a few milliseconds."""
@@ -295,11 +285,8 @@ class RedisStore(Store):
         numbers = numbers[:count]
         return dict(zip(numbers, map(name_of, self._records(numbers)), strict=True))
 
-    def postings(
-        self, signatures: UInt32s, max_entries: int | None, band: int | None
-    ) -> tuple[Int64s, int]:
-        """Return the documents of the server: see `Store`."""
-        tags = asked_tags(self.settings, signatures, band)
+    def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
+        """Return the documents of the server with these tags: see `Store`."""
         tag_codes = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags.tolist()]
         # Documents that this batch removes are still in the buckets.
         room = None if max_entries is None else 8 * (max_entries + len(self._collected.deleted))

@@ -124,8 +124,6 @@ def merged_band(
     connection: sqlite3.Connection, runs: list[TagRun], band: int, newest: UInt64s, removed: UInt64s
 ) -> UInt64s:
     """Return the entries of a band in some runs and the newest ones, without removed documents."""
-    if not runs:
-        return newest
     parts = [newest]
     for run in runs:
         pages = np.arange(run.page + run.pages[band], run.page + run.pages[band + 1])
@@ -309,16 +307,15 @@ class Levels:
         The run takes in those before it that are of about the same size, again and again.
         """
         group: list[TagRun] = []
-        start = first
         while True:
             before = self.runs[: len(self.runs) - len(group)][1 - RUNS_TOGETHER :]
-            sizes = [last - start, *(run.last - run.first for run in before)]
+            sizes = [last - first, *(run.last - run.first for run in before)]
             alike = len(sizes) == RUNS_TOGETHER and max(sizes) < RUNS_TOGETHER * min(sizes)
             if not alike or sum(sizes) > LARGEST:
                 break
             group = before + group
-            start = group[0].first
-        self._merge(sql, group, start, last, bands)
+            first = group[0].first
+        self._merge(sql, group, bands, range(first, last))
 
     def merge_all(self, sql: sqlite3.Connection) -> None:
         """Merge as many runs as may be one, and drop removed documents."""
@@ -329,7 +326,7 @@ class Levels:
             groups[-1].append(run)
         nothing = [np.empty(0, np.uint64)] * self.bands
         for group in groups:
-            self._merge(sql, group, group[0].first, group[-1].last, nothing)
+            self._merge(sql, group, nothing, range(group[0].first, group[-1].last))
 
     def _write(
         self, sql: sqlite3.Connection, first: int, last: int, bands: Iterable[UInt64s]
@@ -359,15 +356,11 @@ class Levels:
         self.runs = sorted([*others, run], key=lambda run: run.first)
 
     def _merge(
-        self,
-        sql: sqlite3.Connection,
-        runs: list[TagRun],
-        first: int,
-        last: int,
-        newest: list[UInt64s],
+        self, sql: sqlite3.Connection, runs: list[TagRun], newest: list[UInt64s], documents: range
     ) -> None:
-        """Write a run of the documents first ... last - 1 from some runs and the newest entries."""
-        gone = {number for number in self.removed if first <= number < last}
+        """Write a run of some documents, given their runs and their newest entries."""
+        first, last = documents.start, documents.stop
+        gone = {number for number in self.removed if number in documents}
         removed = np.array(sorted(gone), np.uint64)
         bands = (merged_band(sql, runs, *band, removed) for band in enumerate(newest))
         for run in runs:

@@ -8,13 +8,13 @@ import numpy as np
 
 from fastlsh._kernels.common._common import Transaction
 from fastlsh.index.documents import IndexDocuments
-from fastlsh.index.in_memory import NOBODY, Memory
-from fastlsh.index.settings import Int64s, UInt32s, ids_in_database
+from fastlsh.index.in_memory import Memory
+from fastlsh.index.settings import Int64s, UInt64s, ids_in_database
 from fastlsh.index.sqlite import rows
 from fastlsh.index.sqlite.connection import Connection, is_of_sqlite, named_error, named_errors
 from fastlsh.index.sqlite.records import FULL, Records
 from fastlsh.index.sqlite.runs import Levels, entries_of
-from fastlsh.index.store import ALL, Batch, Count, Sources, State, Store, asked_tags
+from fastlsh.index.store import Batch, Count, Sources, State, Store
 
 RECENT = 1 << 13
 """Recent documents that are in no run yet: each process links them in memory."""
@@ -154,7 +154,8 @@ class SqliteStore(Store):
             ).fetchall()
             parts = (rows.SIGNATURE, rows.CONTENT) if signed_by else (rows.SIGNATURE,)
             numbers = rows.check_documents(added, *parts)
-            self._link(numbers, self._records.signatures([row[2:] for row in added]))
+            signatures = self._records.signatures([row[2:] for row in added])
+            self.recent.insert(numbers, IndexDocuments(signatures), {})
             self._linked = after
 
     def _save(self) -> None:
@@ -169,17 +170,12 @@ class SqliteStore(Store):
             (*state, rows.checksum_of(state)),
         )
 
-    def _link(self, numbers: list[int], signatures: UInt32s) -> None:
-        self.recent.insert(numbers, IndexDocuments(signatures), {})
-
     # ---- queries
 
     def nbytes(self) -> int:
         """Return how many bytes the file has."""
-        ((size,),) = self._sql.execute(
-            "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-        ).fetchall()
-        return int(size)
+        size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        return int(self._sql.execute(size).fetchall()[0][0])
 
     def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
@@ -194,13 +190,13 @@ class SqliteStore(Store):
         numbers = rows.check_documents(following, rows.NAME)
         return dict(zip(numbers, (row[2] for row in following), strict=True))
 
-    def postings(
-        self, signatures: UInt32s, max_entries: int | None, band: int | None
-    ) -> tuple[Int64s, int]:
-        """Return the documents that are in runs: see `Store`."""
-        if not self._levels.runs:
-            return NOBODY, ALL
-        tags = asked_tags(self.settings, signatures, band)
+    @property
+    def has_postings(self) -> bool:  # type: ignore[override]
+        """Whether there are runs."""
+        return bool(self._levels.runs)
+
+    def postings(self, tags: UInt64s, max_entries: int | None) -> tuple[Int64s, int]:
+        """Return the documents with these tags that are in runs: see `Store`."""
         return self._levels.postings(self._sql, tags, max_entries)
 
     def fetch(self, numbers: Int64s) -> tuple[list[Any], IndexDocuments]:
@@ -253,7 +249,7 @@ class SqliteStore(Store):
         self._linked = first + n
         self.state = State(first + n, self.state.documents + n)
         if len(self.recent) + n < RECENT:
-            self._link(list(numbers), documents.signatures)
+            self.recent.insert(list(numbers), IndexDocuments(documents.signatures), {})
             return
         signatures = np.concatenate([self.recent.documents().signatures, documents.signatures])
         threads = self.settings.hasher.threads
