@@ -280,8 +280,7 @@ OPTIONS = (
         Option("convert_to", text("F"), CONVERT_TO, refused="self_test"),
         Option("hits", FILE,
             "id, item_file, item_id, share, longest_run, field, start and end of each place where"
-            f" an item is found {TABLE_FORMATS}",
-            refused="self_test"),
+            f" an item is found {TABLE_FORMATS}", refused="self_test"),
         Option("self_test", FLAG, "write nothing: put items into documents of the inputs, in"
             " several ways, and print how many are found; exit status 2 if an item cannot be found"
             " at all", use="command"),
@@ -342,11 +341,8 @@ OPTIONS = (
             " it is, as a repository", refused="index lines span", group=INPUT),
         Option("within", COLUMN, "compare only documents with the same value of this column, as"
             " language or repository", refused="index lines span"),
-    ),
-    *_block((*PAIRS, *DEDUP), SIMILARITY, "keyword",
-        Option("also", Kind("also", "COL[:T]"), "two documents count as similar only if their texts"
-            " in this column are similar, too: T or more (default: as --threshold, or as"
-            " --containment)", refused="index lines span equal"),
+        Option("also", Kind("also", "COL[:T]"), "texts in this column must be similar, too: T or"
+            " more (default: --threshold)", refused="index lines span equal"),
         Option("also_threshold", number("T"), "as --also COL:T", refused="index lines span equal"),
     ),
     *_block(DEDUP, "indexes", "keyword",
@@ -567,14 +563,12 @@ OPTIONS = (
             use="command"),
     ),
     *_block((), "", "keyword",
-        Option("counts", COLUMN), Option("labels", COLUMN), Option("tokens", FLAG),
-        Option("editable", FLAG), Option("reference", FLAG), Option("seeds", integer(1)),
-        Option("documents", integer(0, 2**31 - 1)),
-        Option("partitions", integer(1, 2**31 - 1)), Option("per_label", integer(1)),
-        Option("bits", integer(1, 8)), Option("trials", integer(100)),
-        Option("measure", choice("documents", "characters")),
-        Option("families", choice("auto", "driver", "rounds")),
-        Option("by", choice("line", "paragraph", "sentence")),
+        Option("families", choice("auto", "driver", "rounds")), Option("per_label", integer(1)),
+        Option("measure", choice("documents", "characters")), Option("trials", integer(100)),
+        Option("partitions", integer(1, 2**31 - 1)), Option("documents", integer(0, 2**31 - 1)),
+        Option("by", choice("line", "paragraph", "sentence")), Option("bits", integer(1, 8)),
+        Option("seeds", integer(1)), Option("reference", FLAG), Option("counts", COLUMN),
+        Option("labels", COLUMN), Option("editable", FLAG), Option("tokens", FLAG),
     ),
 )  # fmt: skip
 
