@@ -94,8 +94,8 @@ class Hashing(ctypes.Structure):
 
     _fields_ = [
         ("unit", c_int), ("size", c_ssize_t), ("mixer", c_uint64 * 3), ("keyed", c_void_p),
-        ("words", c_void_p), ("power", c_uint64), ("entering", c_uint64 * 256),
-        ("leaving", c_uint64 * 256),
+        ("words", c_void_p), ("ignored", c_void_p), ("power", c_uint64),
+        ("entering", c_uint64 * 256), ("leaving", c_uint64 * 256),
     ]  # fmt: skip
 
     def __init__(self, unit, size):
