@@ -19,7 +19,7 @@ HOW = [
     {}, {"also_threshold": 0.3, "keep": "last"}, {"priority": "score", "verify": "signature"},
     {
         "rule": "contained", "search": "containment", "containment": 0.9, "keep": "longest",
-        "num_perm": 48, "recall": 0.8,
+        "num_perm": 16, "recall": 0.6,
     },
 ]  # fmt: skip
 

@@ -56,7 +56,13 @@ JOBS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("job", JOBS)
+def some_exhaustive(*jobs):
+    """Return jobs, of which the default run leaves out the slowest."""
+    slow = pytest.mark.exhaustive
+    return [pytest.param(job, marks=slow) if job == "contained" else job for job in jobs]
+
+
+@pytest.mark.parametrize("job", some_exhaustive(*JOBS))
 def test_memory_disk_and_stages_ignore_the_same(essays, here, monkeypatch, job):
     small_budget(monkeypatch)
     function, output, tables, more = JOBS[job]
@@ -185,7 +191,7 @@ def templates(name, count=40):
     put(name, "".join(json.dumps(row) + "\n" for row in rows).encode())
 
 
-@pytest.mark.parametrize("job", ["dedup", "contained", "pairs"])
+@pytest.mark.parametrize("job", some_exhaustive("dedup", "contained", "pairs"))
 def test_memory_and_disk_ignore_the_same_common_shingles(here, monkeypatch, job):
     small_budget(monkeypatch)
     templates("filled.jsonl")
