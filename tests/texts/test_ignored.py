@@ -147,5 +147,7 @@ def test_other_shingles_are_refused(change):
 
 @pytest.mark.parametrize("texts", ["a sheet", b"a sheet"])
 def test_one_text_is_refused(texts):
+    with pytest.raises(TypeError, match="ignore: document 1 is of type int"):
+        Shingler().ignoring(["a text", 5])
     with pytest.raises(TypeError, match="ignore must be a collection of texts, got one"):
         Shingler().ignoring(texts)

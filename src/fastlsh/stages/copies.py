@@ -144,11 +144,13 @@ def second_texts(
         if against_also is not None:
             raise ValueError("against_also is for the documents of against: give also, too")
         return None
-    sides = [as_texts(() if side is None else side) for side in (against_also, also)]
-    if [*map(len, sides)] != [n_against, n]:
-        expected = f"{n} texts, and against_also {n_against}"
-        raise ValueError(f"also must hold {expected}, got {len(sides[1])} and {len(sides[0])}")
-    return joined_texts(*map(params.shingler.prepared, sides))
+    sides = []
+    for name, side, expected in (("against_also", against_also, n_against), ("also", also, n)):
+        texts = as_texts(() if side is None else side, name)
+        if len(texts) != expected:
+            raise ValueError(f"{name} must hold {plural(expected, 'text')}, got {len(texts)}")
+        sides.append(params.shingler.prepared(texts))
+    return joined_texts(*sides)
 
 
 def originals_of(first: NDArray[np.int64]) -> NDArray[np.int64] | None:

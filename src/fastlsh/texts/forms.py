@@ -168,7 +168,7 @@ def joined_texts(head: Texts, tail: Texts) -> Texts:
     return JoinedTexts(head, tail) if len(head) else tail
 
 
-def as_texts(texts: Any) -> Texts:
+def as_texts(texts: Any, name: str = "texts") -> Texts:
     """Return `texts` behind the interface `Texts`, without copying a text.
 
     Parameters
@@ -179,6 +179,8 @@ def as_texts(texts: Any) -> Texts:
         protocol (pyarrow, polars, pandas, DuckDB...) with one string or binary column,
         nulls = empty. Or documents of token ids: `TokenIds`, lists or arrays of integers, an
         array of two dimensions, an Arrow column of lists (with pyarrow).
+    name
+        What messages call the argument.
 
     Raises
     ------
@@ -187,10 +189,10 @@ def as_texts(texts: Any) -> Texts:
     """
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
         raise TypeError(
-            f"texts must be a collection of texts, got one {type(texts).__name__}: "
+            f"{name} must be a collection of texts, got one {type(texts).__name__}: "
             "wrap it in a list"
         )
-    texts = check_ordered(texts, "texts")
+    texts = check_ordered(texts, name)
     if isinstance(texts, _COLLECTIONS):
         return texts
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
@@ -208,7 +210,7 @@ def as_texts(texts: Any) -> Texts:
     if isinstance(texts, np.ndarray):
         if texts.ndim != 1 or texts.dtype.kind not in "USOT":
             raise TypeError(
-                f"texts is an array of {texts.dtype} with {texts.ndim} dimensions, "
+                f"{name} is an array of {texts.dtype} with {texts.ndim} dimensions, "
                 "expected one dimension of str, bytes or objects"
             )
         documents = texts.tolist()
@@ -220,9 +222,9 @@ def as_texts(texts: Any) -> Texts:
     if hasattr(texts, "isna") and hasattr(texts, "to_numpy"):  # a pandas Series
         values = texts.to_numpy(dtype=object, copy=True)
         values[np.asarray(texts.isna())] = None
-        return as_texts(values)
+        return as_texts(values, name)
     if not isinstance(texts, Iterable):
-        raise TypeError(f"texts must be a collection of texts, got {type(texts).__name__}")
+        raise TypeError(f"{name} must be a collection of texts, got {type(texts).__name__}")
     return _of_list(list(texts))  # of our own: the caller may change his meanwhile
 
 

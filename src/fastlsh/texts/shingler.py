@@ -269,13 +269,14 @@ class Shingler:
         >>> shingler.hashes("Explain in your own words: why").size
         2
         """
-        if isinstance(texts, (str, bytes)):
-            raise TypeError(
-                f"ignore must be a collection of texts, got one {type(texts).__name__}: wrap it in"
-                " a list"
-            )
-        collection, plain = as_texts(texts), replace(self, ignored=None)
-        return self.ignoring_hashes(*(plain._set_of(collection, i) for i in range(len(collection))))
+        collection, plain = as_texts(texts, "ignore"), replace(self, ignored=None)
+        try:
+            sets = [plain._set_of(collection, i) for i in range(len(collection))]
+        except (TypeError, ValueError) as error:
+            if type(error) not in (TypeError, ValueError):
+                raise
+            raise type(error)(f"ignore: {error}") from None
+        return self.ignoring_hashes(*sets)
 
     def ignoring_hashes(self, *parts: NDArray[np.uint64]) -> "Shingler":
         """Return the same shingler for sets without these hashes of shingles, too."""
