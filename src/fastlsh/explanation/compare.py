@@ -1,6 +1,6 @@
 """`explain`: two documents, compared as the collections are."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,13 +25,20 @@ LOOKED_AT = 1000
 
 
 def ignored_stretches(texts: Texts, shingler: Shingler, most: int) -> list[str | bytes]:
-    """Return the longest stretches of some texts that ignored shingles cover, the longest first."""
+    """Return the longest stretches of some texts that ignored shingles cover, the longest first.
+
+    A stretch that is part of a longer one is left out.
+    """
     stretches = set()
     for text in texts.spans(0, min(len(texts), LOOKED_AT)).strings():
         units = units_of(text, shingler)
         for start, stop in covered(units, shingler.are_ignored(text), shingler.size):
             stretches.add(units.text[start:stop])
-    return sorted(stretches, key=lambda stretch: (-len(stretch), stretch))[:most]
+    longest: list[Any] = []
+    for stretch in sorted(stretches, key=lambda stretch: (-len(stretch), stretch)):
+        if len(longest) < most and not any(stretch in longer for longer in longest):
+            longest.append(stretch)
+    return longest
 
 
 @shares(SearchParams.of, command="explain", without={"verify"})
