@@ -51,9 +51,9 @@ def request_of(draw, command):
 
 
 def answer(work):
-    """Return the rows of an answer, or the text of the error."""
+    """Return the rows of an answer, None for NaN, or the text of the error."""
     try:
-        return work()
+        return [tuple(None if value != value else value for value in row) for row in work()]
     except (TypeError, ValueError) as error:
         return str(error)
 
@@ -73,7 +73,11 @@ def test_spark_finds_what_memory_finds(spark, seed):
     keywords, steps = request_of(draw, command)
     n_against = draw.choice([0, n // 4]) if keywords.pop("against", None) else 0
     df = divided(spark, {"id": range(n), "text": texts, **columns}, seed, draw.randint(1, 3))
-    of_columns = {name: columns[value] for name, value in keywords.items() if value in columns}
+    of_columns = {
+        name: columns[value]
+        for name, value in keywords.items()
+        if isinstance(value, str) and value in columns
+    }
     in_spark, in_memory = JOBS[command]
 
     def by_spark():
