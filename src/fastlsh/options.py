@@ -102,11 +102,8 @@ def _block(commands: tuple[str, ...], group: str, use: str, *options: Option) ->
         )  # fmt: skip
 
 
-PAIRS, DEDUP, OVERLAP, EVALUATE, EXPLAIN, AUDIT, TUNE, CLEAN = (
-    (name,) for name in (
-        "pairs", "dedup", "overlap", "evaluate", "explain", "audit", "tune", "decontaminate",
-    )
-)  # fmt: skip
+PAIRS, DEDUP, OVERLAP, EVALUATE = ("pairs",), ("dedup",), ("overlap",), ("evaluate",)
+EXPLAIN, AUDIT, TUNE, CLEAN = ("explain",), ("audit",), ("tune",), ("decontaminate",)
 BUILD, ADD, QUERY, REMOVE, EXPORT, INFO = (
     (f"index {name}",) for name in ("build", "add", "query", "remove", "export", "info")
 )
@@ -148,20 +145,17 @@ STAGE = "work on one stage of a run on disk, in a directory that all machines sh
 
 OPTIONS = (
     *_block((*INDEXES, *REMOVE, *EXPORT, *INFO), "", "command",
-        Option("index", text("INDEX"), "the file of the index, or redis://HOST:PORT/DB#NAME",
-            flag=""),
+        Option("index", text("INDEX"), "its file, or redis://HOST:PORT/DB#NAME", flag=""),
         Option("key", FILE, KEY_FILE, flag="--key-file", use="shingler",
             commands=(*REMOVE, *EXPORT, *INFO)),
         Option("ids", text("ID", "several"), "the ids of the documents", flag="", commands=REMOVE),
         Option("quiet", FLAG, "print no summary", commands=REMOVE),
     ),
     *_block(READERS, "", "command",
-        Option("inputs", text("INPUT", "several"), INPUTS + "form one collection", flag="",
-            commands=(*PAIRS, *DEDUP, *EVALUATE, *EXPLAIN, *INDEXES, *CLEAN)),
-        Option("inputs", text("INPUT", "several"), INPUTS + "are as many data sets", flag="",
-            commands=OVERLAP),
-        Option("inputs", text("INPUT", "several"), INPUTS + "are as many sources", flag="",
-            commands=AUDIT),
+        *(Option("inputs", text("INPUT", "several"), INPUTS + meaning, flag="", commands=commands)
+            for commands, meaning in (
+                ((*PAIRS, *DEDUP, *EVALUATE, *EXPLAIN, *INDEXES, *CLEAN), "form one collection"),
+                (OVERLAP, "are as many data sets"), (AUDIT, "are as many sources"))),
     ),
     *_block(READERS, INPUT, "reading",
         Option("recursive", FLAG, "also read the subdirectories of a directory"),
@@ -365,12 +359,10 @@ OPTIONS = (
             commands=(*PAIRS, *DEDUP)),
     ),
     *_block((*SIMILAR, *CLEAN, *AUDIT), NORMALISATION, "shingler",
-        Option("unicode_form", choice("NFC", "NFD", "NFKC", "NFKD"), "convert texts to a"
-            " normalisation form of Unicode"),
+        Option("unicode_form", choice("NFC", "NFD", "NFKC", "NFKD"), "Unicode normalisation form"),
         Option("lowercase", FLAG, "convert texts to lower case"),
         Option("numbers", choice("0"), "replace each number by 0"),
-        Option("punctuation", choice("space", "remove"), "replace punctuation by spaces, or remove"
-            " it"),
+        Option("punctuation", choice("space", "remove"), "turn punctuation into spaces or drop it"),
         Option("punctuation_characters", text("CHARS", name="characters"), "characters that count"
             " as punctuation", "Unicode's"),
         Option("strip_accents", FLAG, "remove accents; texts stay decomposed, so that a syllable of"
@@ -539,8 +531,7 @@ OPTIONS = (
     *_block((*SEARCHES, *CLEAN), MESSAGES, "command",
         Option("verbose", FLAG, "also print the bands, and why this engine", commands=SEARCHES),
         Option("log", FILE, "append events to this file, as JSON lines", refused="self_test"),
-        Option("summary", FILE, "write the counts and parameters of the run as JSON",
-            refused="self_test"),
+        Option("summary", FILE, "write its counts and parameters as JSON", refused="self_test"),
         Option("fail_above", text("SHARE", name="share"), "exit status 3 if more than this share is"
             " found (from 0 to below 1): of documents removed, in a pair, with an item, or in"
             " another data set; with --by, of lines, paragraphs or characters removed; all outputs"

@@ -144,7 +144,7 @@ def test_windows(tmp_path, monkeypatch, by, window, sizes):
     known, rows = rows_of(7, 20), rows_of(1, 50)
     repeated = [row["text"] for row in [*known, *rows] if row["text"]]
     for number in range(0, 50, 3):
-        texts = repeated[number % 20], repeated[number % 20 + 5], "Its own end."
+        texts = repeated[number % 12], repeated[number % 12 + 5], "Its own end."
         rows[number]["text"] = "\n\n".join(texts[: 3 if number % 2 else 2])
     (tmp_path / "old").mkdir()
     against = write_shards(tmp_path / "old", known, 2)
