@@ -207,8 +207,9 @@ class SearchParams:
         if ignore_common is not None:
             ignore_common = check_share(ignore_common, "ignore_common")
         if rule == "equal" and (shingler.ignored or ignore_common) is not None:
+            name = "ignore" if ignore_common is None else "ignore_common"
             raise ValueError(
-                "ignore has no effect on whole texts: it needs rule='jaccard'"
+                f"{name} has no effect on whole texts: it needs rule='jaccard'"
                 " or 'contained', got 'equal'"
             )
         if (bands is None) != (rows is None):

@@ -68,6 +68,16 @@ def test_what_is_ignored_is_counted(texts, how, share, data):
         assert {*(() if ignored is None else ignored.hashes.tolist())} == expected
 
 
+def test_a_share_is_compared_as_it_is_written():
+    """0.29 * 100 is a little less than 29 in floating point; 29 / 100 is 0.29."""
+    texts = ["aa" if number < 29 else f"{number} b" for number in range(100)]
+    pairs = [
+        len(fastlsh.near_duplicates(texts, 0.5, shingler=Shingler("word", 1), ignore_common=share))
+        for share in (0.28, 0.29)
+    ]
+    assert pairs == [0, 29 * 28 // 2]
+
+
 def test_the_sample_is_drawn_by_document_number(monkeypatch):
     monkeypatch.setattr(common, "SAMPLE", 7)
     texts = [str(number) for number in range(25)]

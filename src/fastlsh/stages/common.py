@@ -65,7 +65,7 @@ def ignoring_common(params: SearchParams, sample: Sample, options: RunOptions) -
     candidates = [np.empty(0, np.uint64)]
     for texts in sample.chunks(shingler, share):
         hashes, counts = np.unique(all_sets(texts, shingler, options)[0], return_counts=True)
-        candidates.append(hashes[counts > share * len(texts)])
+        candidates.append(hashes[counts / len(texts) > share])
     common = unique(np.concatenate(candidates))
     total, documents = np.zeros(len(common), np.int64), 0
     for texts in sample.chunks(shingler, share) if len(common) else ():
@@ -73,5 +73,5 @@ def ignoring_common(params: SearchParams, sample: Sample, options: RunOptions) -
         at = np.minimum(np.searchsorted(common, hashes), len(common) - 1)
         total += np.bincount(at[common[at] == hashes], minlength=len(common))
         documents += len(texts)
-    ignoring = params.shingler.ignoring_hashes(common[total > share * documents])
+    ignoring = params.shingler.ignoring_hashes(common[total / max(documents, 1) > share])
     return replace(params, shingler=ignoring, ignore_common=None)
