@@ -135,8 +135,8 @@ def with_ignored(segments: Iterator[Segment], places: Sequence[Place]) -> Iterat
 def folded(text: str | bytes, segment: Segment, shown: int) -> Folded:
     """Leave out the middle of a long stretch.
 
-    Of one that is alike or ignored, `shown` characters stay at either end, ten times as many of a
-    difference; what would hide no more than that is shown whole.
+    Of a stretch that is alike or ignored, `shown` characters stay at either end, and ten times as
+    many of a difference. A stretch of which no more than that would be hidden is shown whole.
     """
     shown = shown if segment.alike or segment.ignored else 10 * shown
     stretch = text[segment.start : segment.stop]

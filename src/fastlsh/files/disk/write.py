@@ -41,7 +41,7 @@ from fastlsh.parallel import amount
 def check_comparable(run: Run, rows: NDArray[Any], data: NDArray[np.uint8]) -> None:
     """Raise InputError unless any two texts of a part can be compared exactly.
 
-    The longest one decides, with the longest other one that is no copy of it. Second texts are
+    The longest text decides, with the longest other text that is no copy of it. Second texts are
     compared among themselves.
 
     Parameters
@@ -63,7 +63,7 @@ def _check_sizes(
     starts: NDArray[np.int64],
     size: NDArray[np.int64],
 ) -> None:
-    """Do so for the texts that begin there and have these sizes."""
+    """Raise InputError unless any two of the texts with these starts and sizes can be compared."""
     max_compared = run.budget.compared
     if int(size.max(initial=0)) <= max_compared // 2:
         return
