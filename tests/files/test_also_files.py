@@ -19,7 +19,7 @@ HOW = [
     {}, {"also_threshold": 0.3, "keep": "last"}, {"priority": "score", "verify": "signature"},
     {
         "rule": "contained", "search": "containment", "containment": 0.9, "keep": "longest",
-        "num_perm": 16, "recall": 0.6,
+        "num_perm": 8, "recall": 0.6,
     },
 ]  # fmt: skip
 
@@ -43,7 +43,7 @@ def columns_of(rows):
 @pytest.mark.parametrize(("suffix", "how"), covering(["jsonl", "parquet", "arrow", "csv"], HOW))
 def test_documents_are_removed_as_of_lists(tmp_path, monkeypatch, suffix, how):
     small_budget(monkeypatch)
-    rows, others = answered(3, 90), answered(4, 15) + answered(3, 9)
+    rows, others = answered(3, 60), answered(4, 12) + answered(3, 9)
     inputs = [put_table(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
     against = put_table(tmp_path / f"against.{suffix}", others)
     both_engines(
