@@ -93,9 +93,16 @@ class Pieces(Texts):
         """Return the texts of the pieces as a column."""
         return column_of(self.spans(0, len(self)))
 
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the pieces start ... stop - 1, without a copy of their bounds."""
+        return self._windows(self.bounds[start:stop], as_bytes)
+
     def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
         """Gather the given pieces."""
-        windows = windows_of(self.texts, self.bounds[documents])
+        return self._windows(self.bounds[documents], as_bytes)
+
+    def _windows(self, bounds: NDArray[np.int64], as_bytes: bool) -> Spans:
+        windows = windows_of(self.texts, bounds)
         # Of bytes a piece has others than its text has code points.
         return spans_of_list(windows.strings(), 0, True) if as_bytes else windows
 
