@@ -95,14 +95,11 @@ class Pieces(Texts):
 
     def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
         """Gather the pieces start ... stop - 1, without a copy of their bounds."""
-        return self._windows(self.bounds[start:stop], as_bytes)
+        return self.take(slice(start, stop), as_bytes)
 
-    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+    def take(self, documents: NDArray[np.int64] | slice, as_bytes: bool = False) -> Spans:
         """Gather the given pieces."""
-        return self._windows(self.bounds[documents], as_bytes)
-
-    def _windows(self, bounds: NDArray[np.int64], as_bytes: bool) -> Spans:
-        windows = windows_of(self.texts, bounds)
+        windows = windows_of(self.texts, self.bounds[documents])
         # Of bytes a piece has others than its text has code points.
         return spans_of_list(windows.strings(), 0, True) if as_bytes else windows
 
@@ -163,10 +160,9 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1, window: in
     spans.lengths(lengths)
     run_batches(cut, batches_by_work(lengths, CHARACTERS, MOST), threads)
     parts = [bounds[start] for start in sorted(bounds)]
-    if len(parts) == 1:  # of one long text, there may be no memory for a copy
-        pieces = Pieces(spans, parts[0])
-    else:
-        pieces = Pieces(spans, np.concatenate([np.empty((0, 3), np.int64), *parts]))
+    if len(parts) != 1:  # of one long text, there may be no memory for a copy
+        parts = [np.concatenate([np.empty((0, 3), np.int64), *parts])]
+    pieces = Pieces(spans, parts[0])
     return pieces if window == 1 else Windows(pieces, window)
 
 

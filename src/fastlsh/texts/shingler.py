@@ -443,8 +443,7 @@ class Shingler:
 
     def take_texts(self, texts: Texts, documents: NDArray[np.int64]) -> Spans:
         """Gather the given documents, normalised but not tokenised."""
-        spans = texts.take(documents, self._as_bytes)
-        return self._normalised(spans, called=is_normalized(texts))
+        return self._normalised(texts.take(documents, self._as_bytes), called=is_normalized(texts))
 
     def unit_counts(self, texts: Spans, most: int) -> NDArray[np.int64]:
         """Return how many units each normalised text has, int64 (n,); or `most` or more of many.

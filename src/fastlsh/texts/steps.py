@@ -109,9 +109,7 @@ def _normaliser(
     blanks: str | None,
 ) -> Normaliser:
     # Half a megabyte, and a few milliseconds to make.
-    chosen = None
-    if characters is not None:
-        chosen = np.unique(np.array([ord(character) for character in characters], np.uint32))
+    chosen = None if characters is None else np.unique(np.array([*map(ord, characters)], np.uint32))
     return Normaliser(form, lowercase, numbers, punctuation, chosen, accents, blanks)
 
 
