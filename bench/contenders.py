@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastlsh
+from fastlsh import _kernels
 
 for variable in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[variable] = "1"  # the libraries read it when they are loaded, which is later
@@ -113,19 +114,21 @@ Signatures = NDArray[np.uint32]
 
 
 class Fastlsh(Contender):
-    """One scheme of fastlsh; its pairs are verified exactly."""
+    """One scheme of fastlsh on one instruction set; its pairs are verified exactly."""
 
     module = "fastlsh"
     bands = (PARAMS.bands, PARAMS.rows)
     check = "exact"
 
-    def __init__(self, name: str, scheme: str, bands: tuple[int, int] = bands) -> None:
-        self.name = name
-        self.scheme = scheme
-        self.bands = bands
+    def __init__(
+        self, name: str, scheme: str, bands: tuple[int, int] = bands, isa: str = _kernels.isa
+    ) -> None:
+        self.name, self.scheme, self.bands = name, scheme, bands
+        self.loops = importlib.import_module(f"fastlsh._kernels.loops._{isa}").LOOPS
 
     def hasher(self, shingler: fastlsh.Shingler | None = None) -> fastlsh.MinHasher:
         """Return the hasher of this scheme."""
+        _kernels.use_loops(self.loops)
         return fastlsh.MinHasher(K, scheme=self.scheme, shingler=shingler, threads=1)
 
     def characters(self, texts: list[str]) -> Signatures:
@@ -139,6 +142,7 @@ class Fastlsh(Contender):
 
     def pairs(self, texts: list[str]) -> set[Pair]:
         bands, rows = self.bands
+        _kernels.use_loops(self.loops)
         found = fastlsh.near_duplicates(
             texts, THRESHOLD, scheme=self.scheme, threads=1, bands=bands, rows=rows
         )
@@ -146,6 +150,11 @@ class Fastlsh(Contender):
 
 
 OURS = (Fastlsh("fastlsh", "affine32"), Fastlsh("fastlsh, fss", "fss"))
+OLDER = {
+    f"fastlsh, {isa}": Fastlsh(f"fastlsh, {isa}", "affine32", isa=isa)
+    for isa in _kernels.instruction_sets() if isa != _kernels.isa
+}  # fmt: skip
+"""On the instruction sets that older processors have, too."""
 WITH_THEIR_BANDS = Fastlsh("fastlsh, 16 x 8", "affine32", EVEN)
 """With the bands of the others, to tell the difference of bands from that of verification."""
 

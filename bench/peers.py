@@ -15,6 +15,7 @@ import numpy as np
 import fastlsh
 from bench import corpus, pure, records, timing
 from bench.contenders import (
+    OLDER,
     THRESHOLD,
     WITH_THEIR_BANDS,
     Contender,
@@ -139,6 +140,7 @@ def main(arguments: Sequence[str]) -> None:
     if options.whole:
         for contender in names.values():
             contender.share = 1.0
+    names |= OLDER
     alike, mixed = texts_of(options)
     assert_equal_algorithm(alike[:20])
     results: dict[str, Any] = {}

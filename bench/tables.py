@@ -1,7 +1,7 @@
 """The tables, made of nothing but the JSON files of the benchmarks."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +133,6 @@ def peers(records: Records) -> Iterator[str]:
         return
     speed, accuracy = pairs["speed"], pairs["accuracy"]
     signatures = results(records, "peers", "signatures, 1,100 characters")
-    versions = records["peers"]["versions"]
     yield (
         "Time as a multiple of fastlsh's, from the same raw texts, one thread, 128 hash functions, "
         "9-character shingles: signatures of documents of 1,100 characters, and all pairs at "
@@ -141,17 +140,29 @@ def peers(records: Records) -> Iterator[str]:
         f"the answer. {shares(pairs)} Median and range of {rounds(signatures)} rounds."
     )
     yield ""
-    rows = [["**fastlsh**, verified exactly", "1", "1", *answer(accuracy["fastlsh"])]]
-    rows += [
-        [named(name, versions), spread(signatures[name]["time / fastlsh"], "x"),
-         spread(speed[name]["time / fastlsh"], "x"), *answer(accuracy[name])]
-        for name in signatures
-    ]  # fmt: skip
+    rows = beside_ours(records["peers"], accuracy, with_range, signatures, speed)
     yield from table(["", "signatures", "all pairs", *ANSWER], rows)
 
 
-IN_SHORT = ("rensa", "FastSketchLSH", "datasketch")
-"""What the README compares with: the fastest, one in between, and the slowest."""
+def beside_ours(
+    record: Any, accuracy: Any, cell: Callable[[Any], str], *times: Any
+) -> list[list[str]]:
+    """Return a row of fastlsh and of each library: times as multiples of ours, and the answer."""
+    ours = [f"**fastlsh, {record['machine']['instruction_set']}**", *["1"] * len(times)]
+    return [[*ours, *answer(accuracy["fastlsh"])]] + [
+        [named(name, record["versions"]), *(cell(each[name]) for each in times),
+         *answer(accuracy[name])]
+        for name in times[0]
+    ]  # fmt: skip
+
+
+def with_range(found: Any) -> str:
+    """Return the median and the range of a time as multiples of ours."""
+    return spread(found["time / fastlsh"], "x")
+
+
+IN_SHORT = ("fastlsh, avx2", "rensa", "FastSketchLSH", "datasketch")
+"""What the README compares with: ours without AVX-512, the fastest, one in between, the slowest."""
 
 
 def in_short(records: Records) -> Iterator[str]:
@@ -160,21 +171,17 @@ def in_short(records: Records) -> Iterator[str]:
     signatures = results(records, "peers", "signatures, 1,100 characters")
     if not (made and real and signatures):
         return
-    versions = records["peers"]["versions"]
+    names = [name for name in IN_SHORT if name in signatures]
     yield (
         "Times start from raw texts, on one thread, and are multiples of fastlsh's for the same "
         f"documents: signatures of 1,100 characters (medians of {rounds(signatures)} rounds), and "
         f"all pairs at 0.8 of real documents (medians of {rounds(real['speed'])}). "
-        f"{promises(real, IN_SHORT)} The true pairs are all that a library or a [wider search]"
+        f"{promises(real, names)} The true pairs are all that a library or a [wider search]"
         "(docs/benchmarks.md#what-is-fast) finds, compared exactly."
     )
     yield ""
-    rows = [["**fastlsh**", "1", "1", *answer(real["accuracy"]["fastlsh"])]]
-    rows += [
-        [named(name, versions), median(signatures[name]), median(real["speed"][name]),
-         *answer(real["accuracy"][name])]
-        for name in IN_SHORT
-    ]  # fmt: skip
+    signatures = {name: signatures[name] for name in names}
+    rows = beside_ours(records["peers"], real["accuracy"], median, signatures, real["speed"])
     for documents, found in results(records, "pure_python").items():
         shown = f"[{documents}](docs/benchmarks.md#pure-python)"
         empty = [""] * (len(ANSWER) + 1)
@@ -269,18 +276,14 @@ def real_texts(records: Records) -> Iterator[str]:
     pairs = results(records, "peers-file", "all pairs")
     if not pairs:
         return
-    accuracy, versions = pairs["accuracy"], records["peers-file"]["versions"]
+    accuracy = pairs["accuracy"]
     yield (
         f"All pairs at threshold 0.8 among {pairs['documents']:,} real documents "
         f"({pairs['characters'] / 1e6:,.0f} M characters). {shares(pairs)} Median and range of "
         f"{rounds(pairs['speed'])} rounds."
     )
     yield ""
-    rows = [["**fastlsh**, verified exactly", "1", *answer(accuracy["fastlsh"])]]
-    rows += [
-        [named(name, versions), spread(found["time / fastlsh"], "x"), *answer(accuracy[name])]
-        for name, found in pairs["speed"].items()
-    ]
+    rows = beside_ours(records["peers-file"], accuracy, with_range, pairs["speed"])
     yield from table(["", "all pairs", *ANSWER], rows)
 
 
