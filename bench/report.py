@@ -63,7 +63,7 @@ def summary(records: Records) -> Iterator[str]:
     yield from tables.in_short(records)
     first = records.get("peers")
     if first:
-        yield f"Measured on: {place(first)}, commit {first['commit']}, {first['date']}."
+        yield f"Measured: {place(first)}, commit {first['commit']}, {first['date']}."
         yield ""
 
 

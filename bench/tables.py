@@ -173,11 +173,11 @@ def in_short(records: Records) -> Iterator[str]:
         return
     names = [name for name in IN_SHORT if name in signatures]
     yield (
-        "Times start from raw texts, on one thread, and are multiples of fastlsh's for the same "
-        f"documents: signatures of 1,100 characters (medians of {rounds(signatures)} rounds), and "
-        f"all pairs at 0.8 of real documents (medians of {rounds(real['speed'])}). "
-        f"{promises(real, names)} The true pairs are all that a library or a [wider search]"
-        "(docs/benchmarks.md#what-is-fast) finds, compared exactly."
+        "Times, as multiples of fastlsh's, start from raw texts, on one thread: signatures of "
+        f"1,100 characters (medians of {rounds(signatures)} rounds), and all pairs at 0.8 of real "
+        f"documents ({rounds(real['speed'])}). "
+        f"{promises(real, names)} The true pairs are all that a library or [wider search]"
+        "(docs/benchmarks.md#what-is-fast) finds."
     )
     yield ""
     signatures = {name: signatures[name] for name in names}
