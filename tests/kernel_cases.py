@@ -145,12 +145,7 @@ def set_jaccard():
 
 def number_jaccard():
     pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 4])}
-    return _sets.number_jaccard, {
-        **sets_of_five(),
-        **pairs,
-        "threshold": 0.1,
-        "out": np.zeros(3),
-    }
+    return _sets.number_jaccard, {**sets_of_five(), **pairs, "threshold": 0.1, "out": np.zeros(3)}
 
 
 def lists():
@@ -708,9 +703,7 @@ CASES = {
                 **asked(), "own": 3, "limit": 2, "fresh": np.zeros(3, UINT8),
                 "matches": np.zeros(3, INT64),
             },
-            "BandTables.switch": lambda: {
-                "first": 3, "gone": np.array([1]), "limited": 1,
-            },
+            "BandTables.switch": lambda: {"first": 3, "gone": np.array([1]), "limited": 1},
             "BandTables.remove": lambda: {"number": 1},
             "BandTables.begin_compact": lambda: {"ids": None}, "BandTables.go_on": dict,
             "BandTables.complete": lambda: {"n": 3, "ids": None},

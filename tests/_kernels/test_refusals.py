@@ -167,9 +167,7 @@ REFUSED = [
     ]),
     # ---- signatures
     ("signatures", TypeError, "spans", [{"spans": None}, {"spans": ["one", "two"]}]),
-    ("signatures", ValueError, "not C-contiguous", [
-        {"out": np.zeros((4, 16), np.uint32)[:, ::2]},
-    ]),
+    ("signatures", ValueError, "not C-contiguous", [{"out": np.zeros((4, 16), np.uint32)[:, ::2]}]),
     ("signatures", ValueError, "mismatch", [{"out": np.zeros((4, 8), np.int64)}]),
     ("signatures", ValueError, "unit must be", [{"unit": 9}, {"unit": -1}]),
     ("signatures", ValueError, "size must be", [{"size": 0}]),
@@ -215,9 +213,7 @@ REFUSED = [
         {"spans": _texts.spans_of_list(["\u0416"] * 4)},
     ]),
     ("murmur_minima", TypeError, "spans", [{"spans": None}]),
-    ("ShinglePlan", ValueError, "530 numbers, expected 531", [
-        {"secret": np.ones(530, np.uint64)},
-    ]),
+    ("ShinglePlan", ValueError, "530 numbers, expected 531", [{"secret": np.ones(530, np.uint64)}]),
     ("ShinglePlan", ValueError, "must be odd", [{"secret": np.full(531, 2, np.uint64)}]),
     ("ShinglePlan", ValueError, "at least 1", [{"size": 0}]),
     ("TextReader/keyed", ValueError, "the plan is for unit 0 and size 5, not for 1 and 5", [
@@ -252,9 +248,7 @@ REFUSED = [
     ]),
     ("cuts", IndexError, "match 1 lies outside of 2 texts", [{"texts": 2}]),
     ("cuts", ValueError, f"{2**61} texts", [{"texts": 2**61}]),
-    ("cuts", ValueError, "match 0 is not behind its source", [
-        {"matches": int64([0, 3, 5, 0, 3])},
-    ]),
+    ("cuts", ValueError, "match 0 is not behind its source", [{"matches": int64([0, 3, 5, 0, 3])}]),
     ("cuts", ValueError, "match 1 is not behind the one before it", [
         {"matches": int64([0, 8, 9, 0, 3], [0, 7, 9, 0, 3])},
     ]),

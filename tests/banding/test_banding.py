@@ -272,10 +272,7 @@ REFUSED = [
     ("weights", LSHParams.choices, (0.8,), {"weights": (-1, 1)}),
     ("num_perm", LSHParams.divisions, (0,), {}),
     ("bands and rows must be given together", tune, (0.8,), {"bands": 3}),
-    (
-        "recall= and steepest= are different rules", tune, (0.8,),
-        {"recall": 0.9, "steepest": "up"},
-    ),
+    ("recall= and steepest= are different rules", tune, (0.8,), {"recall": 0.9, "steepest": "up"}),
     ("need num_perm=270, got 128", tune, (0.8,), {"bands": 30, "rows": 9}),
     ("over", tune, (0.8,), {"steepest": "over"}),
     ("threshold", tune, (0.0,), {}),

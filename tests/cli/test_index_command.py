@@ -88,10 +88,7 @@ def test_a_daily_job(run):
     """A file for each input, a page, clusters and a log; the index and all of these, or none."""
     assert run("index", "build", "i.ix", put_rows("a.jsonl", *rows_of(1)), "-q")[0] == 0
     near = {"id": "again", "text": rows_of(1)[0]["text"], "more": [1]}
-    names = [
-        put_rows("b.jsonl", *rows_of(2), near),
-        put_rows("c.jsonl", *rows_of(3)),
-    ]
+    names = [put_rows("b.jsonl", *rows_of(2), near), put_rows("c.jsonl", *rows_of(3))]
     given = ["dedup", *names, "--index", "i.ix", "-o", "out/", "--memory", "1G"]
     tables = ["--removed", "r.tsv", "--clusters", "c.tsv", "--report", "page.html"]
     run.done(*given, *tables, "--log", "log.jsonl")

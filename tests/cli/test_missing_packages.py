@@ -48,8 +48,8 @@ def test_one_line_names_the_file_and_the_package(run, here, monkeypatch, case):
 
 def test_no_message_advises_to_install_the_package_by_its_own_name():
     """It may not be registered: another one of that name would be installed."""
-    repository = Path(__file__).parents[2]
-    sources = [*(repository / "src").rglob("*.py"), *(repository / "docs").rglob("*.md")]
+    folders = (Path(io_errors.__file__).parents[1], Path(__file__).parents[2] / "docs")
+    sources = [*folders[0].rglob("*.py"), *folders[1].rglob("*.md")]
     named = [path for path in sources if re.search(r"fastlsh\[\w+\]", path.read_text("utf-8"))]
     assert len(sources) > 200
     assert named == []

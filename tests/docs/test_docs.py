@@ -47,8 +47,8 @@ WITH_LIBRARIES = {
 }  # fmt: skip
 """The libraries that a page cannot run without."""
 ELSEWHERE = {
-    "daily-snapshots", "datasketch-with-redis", "migrating", "engines", "integrations", "recipes",
-    "spark",
+    "conformance", "daily-snapshots", "datasketch-with-redis", "migrating", "engines",
+    "integrations", "recipes", "spark",
 }  # fmt: skip
 """Each has a test of its own."""
 WRITTEN = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md")), *ROOT.glob("examples/*.md")]

@@ -50,10 +50,7 @@ def both(folder, inputs, output="kept.jsonl", by="line", **keywords):
     return both_engines(deduplicate_line_files, *given, by=by, **keywords)
 
 
-@pytest.mark.parametrize(
-    ("sizes", "cut", "by"),
-    covering(SIZES, [(7, 2), (3, 2), (1, 1)], BY),
-)
+@pytest.mark.parametrize(("sizes", "cut", "by"), covering(SIZES, [(7, 2), (3, 2), (1, 1)], BY))
 def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, cut):
     shards, threads = cut
     small_budget(monkeypatch, **sizes)

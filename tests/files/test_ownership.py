@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from contextlib import suppress
+from functools import partial
 
 import pytest
 
@@ -18,6 +19,7 @@ from fastlsh import (
     overlap_files,
 )
 from fastlsh.files.disk import decide
+from fastlsh.files.run import ownership
 from fastlsh.files.run.manifest import join
 from fastlsh.files.run.ownership import check_ours, is_ours
 from fastlsh.files.run.workdir import WorkDirectory
@@ -268,3 +270,25 @@ def test_sixteen_processes_that_begin_one_run_all_go_on(tmp_path):
         os.close(start)
         check_ours(folder)
         assert len(os.listdir(folder)) == 17
+
+
+@pytest.mark.parametrize("when", ["opened", "listed"])
+def test_a_run_that_ends_while_another_begins_leaves_it_a_directory(tmp_path, monkeypatch, when):
+    # The lock that it has opened is then that of a removed file: two runs could hold "the" lock.
+    folder, ended = tmp_path / "work", []
+
+    def end_first(function, *arguments):
+        result = None if when == "listed" else function(*arguments)
+        if not ended:
+            ended.append(True)
+            shutil.rmtree(folder)
+        return function(*arguments) if when == "listed" else result
+
+    name = {"opened": "try_lock", "listed": "check_ours"}[when]
+    monkeypatch.setattr(ownership, name, partial(end_first, getattr(ownership, name)))
+    with ownership.held(folder):
+        assert ended
+        assert os.listdir(folder) == ["lock"]
+        with pytest.raises(InputError, match="another run is using"), ownership.held(folder):
+            pass
+    assert not folder.exists()

@@ -286,10 +286,7 @@ def test_the_size_of_each_cluster():
         ({}, [(1, 0), (2, "against:0"), (4, 0), (5, "against:0")]),
         ({"ids": IDS}, [("b", "a"), ("c", "against:0"), ("e", "a"), ("f", "against:0")]),
         ({"against_ids": ["x", "y"]}, [(1, 0), (2, "x"), (4, 0), (5, "x")]),
-        (
-            {"ids": IDS, "against_ids": ["a", "b"]},
-            [("b", "a"), ("c", "a"), ("e", "a"), ("f", "a")],
-        ),
+        ({"ids": IDS, "against_ids": ["a", "b"]}, [("b", "a"), ("c", "a"), ("e", "a"), ("f", "a")]),
         (
             {"ids": [(i, "of ours") for i in range(6)], "against_ids": [(), ()]},
             [((i, "of ours"), k) for i, k in [(1, (0, "of ours")), (2, ()), (4, (0, "of ours")),

@@ -26,7 +26,6 @@ from fastlsh.io.blocks.reading import with_row_of_file as with_row_of_file
 from fastlsh.io.blocks.row_groups import bytes_of_pages as bytes_of_pages
 from fastlsh.io.byte_progress import ByteProgress as ByteProgress
 from fastlsh.io.collection import Collection as Collection
-from fastlsh.io.collection import InputFile as InputFile
 from fastlsh.io.collection import read_objects as read_objects
 from fastlsh.io.contents import check_content as check_content
 from fastlsh.io.convert import Rest as Rest
@@ -55,6 +54,7 @@ from fastlsh.io.ids import identity_hashes as identity_hashes
 from fastlsh.io.ids import ids_with as ids_with
 from fastlsh.io.ids import label_hashes as label_hashes
 from fastlsh.io.ids import take as take
+from fastlsh.io.journal import is_at as is_at
 from fastlsh.io.journal import journal_path as journal_path
 from fastlsh.io.journal import try_lock as try_lock
 from fastlsh.io.outputs import open_output as open_output

@@ -23,7 +23,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from fastlsh.errors import InputError
-from fastlsh.io import try_lock
+from fastlsh.io import is_at, try_lock
 
 StrPath = str | os.PathLike[str]
 
@@ -42,6 +42,7 @@ NUMBER = "[0-9a-f]{16}"
 """The number of a run, or of a process."""
 _BEGINNING = re.compile(rf"{MANIFEST}\.{NUMBER}(\.{NUMBER})?\{TEMPORARY}")
 """A manifest that a process is writing, or was when it was killed: then it has no seal."""
+IN_USE = "another run is using this directory: wait until it has finished"
 INNER = "search-in-documents"
 """The work directory of a search in documents that were made of rows."""
 _TEMPORARY = re.compile(rf".*?\.({NUMBER})(\.{NUMBER})?\.tmp")
@@ -147,25 +148,8 @@ def held(folder: Path) -> Iterator[None]:
     InputError
         Another run has locked it, or it is not ours.
     """
-    try:
-        os.makedirs(folder, exist_ok=True)
-        check_ours(folder)
-        for parent in (folder, folder / INNER):
-            for name in os.listdir(parent) if parent.is_dir() else ():
-                inside(parent, name)  # a link is refused before anything is removed
-        lock = inside(folder, LOCK)
-        is_mine = not lock.exists() or is_sealed(lock)
-        number = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise InputError(
-            folder,
-            f"cannot be used as a work directory: {error.strerror}: give another one as work=",
-        ) from error
-    try:
-        if not try_lock(number):
-            raise InputError(
-                folder, "another run is using this directory: wait until it has finished"
-            )
+    number, is_mine = _locked(folder)
+    with os.fdopen(number, "r+b"):
         try:
             if is_mine:
                 os.truncate(number, 0)
@@ -174,11 +158,35 @@ def held(folder: Path) -> Iterator[None]:
         finally:
             with suppress(FileNotFoundError):  # which would hide the error of the run
                 if is_mine and not holds_work(folder):
-                    os.unlink(lock)
-                    if not os.listdir(folder) and not folder.is_symlink():
+                    os.unlink(folder / LOCK)
+                    with suppress(OSError):  # a link, or another run has begun in it
                         os.rmdir(folder)
-    finally:
-        os.close(number)
+
+
+def _locked(folder: Path) -> tuple[int, bool]:
+    """Open and lock the file for that; also tell whether it is ours, so that it may go."""
+    try:
+        while True:
+            os.makedirs(folder, exist_ok=True)
+            with suppress(FileNotFoundError):  # a run that ends removes the directory
+                check_ours(folder)
+                for parent in (folder, folder / INNER):
+                    for name in os.listdir(parent) if parent.is_dir() else ():
+                        inside(parent, name)  # a link is refused before anything is removed
+                lock = inside(folder, LOCK)
+                is_mine = not lock.exists() or is_sealed(lock)
+                number = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+                is_free = try_lock(number)
+                if is_free and is_at(number, str(lock)):  # otherwise, that run has removed it
+                    return number, is_mine
+                os.close(number)
+                if not is_free:
+                    raise InputError(folder, IN_USE)
+    except OSError as error:
+        raise InputError(
+            folder,
+            f"cannot be used as a work directory: {error.strerror}: give another one as work=",
+        ) from error
 
 
 def remove(path: Path) -> None:

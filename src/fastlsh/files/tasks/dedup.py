@@ -527,10 +527,7 @@ def largest_page(
         rule=params.rule,
         containment=params.containment,
         params=None if params.finds_equal else params.lsh,
-        options={
-            **decided,
-            **params.removal_keywords,
-        },
+        options={**decided, **params.removal_keywords},
     )
     counts = RunCounts(
         documents, int((right < summary.n_against).sum()), np.array(proofs["similarity"]),

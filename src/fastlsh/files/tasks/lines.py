@@ -310,9 +310,7 @@ def _line_run(
         cutting.name,
         params.threshold,
         None if params.finds_equal else params.lsh,
-        {
-            **cutting.options, "max_candidates": counts["max_candidates"], **params.keywords,
-        },
+        {**cutting.options, "max_candidates": counts["max_candidates"], **params.keywords},
         pieces_of_inputs,
         np.bincount(documents, minlength=len(pieces_of_inputs)),
         counts["emptied"],
