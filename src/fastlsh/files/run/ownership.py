@@ -164,7 +164,7 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def _locked(folder: Path) -> tuple[int, bool]:
-    """Open and lock the file for that; also tell whether it is ours, so that it may go."""
+    """Return the lock file of a directory, open and locked, and whether it is ours to remove."""
     try:
         while True:
             os.makedirs(folder, exist_ok=True)
@@ -177,7 +177,7 @@ def _locked(folder: Path) -> tuple[int, bool]:
                 is_mine = not lock.exists() or is_sealed(lock)
                 number = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
                 is_free = try_lock(number)
-                if is_free and is_at(number, str(lock)):  # otherwise, that run has removed it
+                if is_free and is_at(number, str(lock)):  # a run that ended may have removed it
                     return number, is_mine
                 os.close(number)
                 if not is_free:
