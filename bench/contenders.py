@@ -154,7 +154,7 @@ OLDER = {
     f"fastlsh, {isa}": Fastlsh(f"fastlsh, {isa}", "affine32", isa=isa)
     for isa in _kernels.instruction_sets() if isa != _kernels.isa
 }  # fmt: skip
-"""On the instruction sets that older processors have, too."""
+"""fastlsh on the instruction sets of older processors, as far as this processor has them."""
 WITH_THEIR_BANDS = Fastlsh("fastlsh, 16 x 8", "affine32", EVEN)
 """With the bands of the others, to tell the difference of bands from that of verification."""
 

@@ -162,11 +162,11 @@ def with_range(found: Any) -> str:
 
 
 IN_SHORT = ("fastlsh, avx2", "rensa", "FastSketchLSH", "datasketch")
-"""What the README compares with: ours without AVX-512, the fastest, one in between, the slowest."""
+"""The rows of the README: fastlsh without AVX-512, and a fast, a slower and the slowest library."""
 
 
 def in_short(records: Records) -> Iterator[str]:
-    """Yield four rows: times and the answer's quality on synthetic and on real documents."""
+    """Yield the README's table: times, and the quality of the answer on real documents."""
     made, real = (results(records, name, "all pairs") for name in ("peers", "peers-file"))
     signatures = results(records, "peers", "signatures, 1,100 characters")
     if not (made and real and signatures):
@@ -174,10 +174,10 @@ def in_short(records: Records) -> Iterator[str]:
     names = [name for name in IN_SHORT if name in signatures]
     yield (
         "Times, as multiples of fastlsh's, start from raw texts, on one thread: signatures of "
-        f"1,100 characters (medians of {rounds(signatures)} rounds), and all pairs at 0.8 of real "
-        f"documents ({rounds(real['speed'])}). "
-        f"{promises(real, names)} The true pairs are all that a library or [wider search]"
-        "(docs/benchmarks.md#what-is-fast) finds."
+        "1,100 characters, and all pairs at 0.8 of real documents (medians of "
+        f"{rounds(signatures)} and {rounds(real['speed'])} rounds). "
+        f"{promises(real, names)} True pairs are all that a library or [wider search]"
+        "(docs/benchmarks.md#what-is-fast) finds, compared exactly."
     )
     yield ""
     signatures = {name: signatures[name] for name in names}

@@ -145,7 +145,7 @@ STAGE = "work on one stage of a run on disk, in a directory that all machines sh
 
 OPTIONS = (
     *_block((*INDEXES, *REMOVE, *EXPORT, *INFO), "", "command",
-        Option("index", text("INDEX"), "its file, or redis://HOST:PORT/DB#NAME", flag=""),
+        Option("index", text("INDEX"), "file of the index, or redis://HOST:PORT/DB#NAME", flag=""),
         Option("key", FILE, KEY_FILE, flag="--key-file", use="shingler",
             commands=(*REMOVE, *EXPORT, *INFO)),
         Option("ids", text("ID", "several"), "the ids of the documents", flag="", commands=REMOVE),
@@ -359,7 +359,8 @@ OPTIONS = (
             commands=(*PAIRS, *DEDUP)),
     ),
     *_block((*SIMILAR, *CLEAN, *AUDIT), NORMALISATION, "shingler",
-        Option("unicode_form", choice("NFC", "NFD", "NFKC", "NFKD"), "Unicode normalisation form"),
+        Option("unicode_form", choice("NFC", "NFD", "NFKC", "NFKD"), "convert texts to a"
+            " normalisation form of Unicode"),
         Option("lowercase", FLAG, "convert texts to lower case"),
         Option("numbers", choice("0"), "replace each number by 0"),
         Option("punctuation", choice("space", "remove"), "turn punctuation into spaces or drop it"),
@@ -531,7 +532,7 @@ OPTIONS = (
     *_block((*SEARCHES, *CLEAN), MESSAGES, "command",
         Option("verbose", FLAG, "also print the bands, and why this engine", commands=SEARCHES),
         Option("log", FILE, "append events to this file, as JSON lines", refused="self_test"),
-        Option("summary", FILE, "write its counts and parameters as JSON", refused="self_test"),
+        Option("summary", FILE, "write the counts and parameters as JSON", refused="self_test"),
         Option("fail_above", text("SHARE", name="share"), "exit status 3 if more than this share is"
             " found (from 0 to below 1): of documents removed, in a pair, with an item, or in"
             " another data set; with --by, of lines, paragraphs or characters removed; all outputs"

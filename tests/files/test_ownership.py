@@ -274,7 +274,7 @@ def test_sixteen_processes_that_begin_one_run_all_go_on(tmp_path):
 
 @pytest.mark.parametrize("when", ["opened", "listed"])
 def test_a_run_that_ends_while_another_begins_leaves_it_a_directory(tmp_path, monkeypatch, when):
-    # The lock that it has opened is then that of a removed file: two runs could hold "the" lock.
+    # The second run has opened a file that the first one then removes: its lock keeps nobody out.
     folder, ended = tmp_path / "work", []
 
     def end_first(function, *arguments):

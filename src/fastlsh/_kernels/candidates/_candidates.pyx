@@ -1048,7 +1048,7 @@ cdef class Keeper:
                 raise ValueError("candidates point outside the documents")
         cdef Sets sets = self.sets(words, start, count)
         cdef Buckets s = self.s
-        cdef object _kept = self.owners_of_also     # another call may replace them
+        cdef object _kept = self.owners_of_also  # another call may replace them
         if first == last:
             return
         with nogil:
@@ -1085,7 +1085,7 @@ cdef class Keeper:
         if done == last - first:
             return done
         cdef Buckets s = self.begin(steps)
-        cdef object _kept = self.owners_of_also     # another call may replace them
+        cdef object _kept = self.owners_of_also  # another call may replace them
         with nogil:
             done = decide(&s, first, last, done, &sets, &hit[0], &similarity[0], &unsure[0])
             free(s.candidates.ranks)
