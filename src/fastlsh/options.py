@@ -359,8 +359,7 @@ OPTIONS = (
             commands=(*PAIRS, *DEDUP)),
     ),
     *_block((*SIMILAR, *CLEAN, *AUDIT), NORMALISATION, "shingler",
-        Option("unicode_form", choice("NFC", "NFD", "NFKC", "NFKD"), "convert texts to a"
-            " normalisation form of Unicode"),
+        Option("unicode_form", choice("NFC", "NFD", "NFKC", "NFKD"), "Unicode normalisation form"),
         Option("lowercase", FLAG, "convert texts to lower case"),
         Option("numbers", choice("0"), "replace each number by 0"),
         Option("punctuation", choice("space", "remove"), "turn punctuation into spaces or drop it"),
