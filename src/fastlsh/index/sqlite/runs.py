@@ -7,6 +7,7 @@ page, which is in memory, is searched, and then a single page.
 
 import sqlite3
 from binascii import crc32
+from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
@@ -19,11 +20,13 @@ from fastlsh.index.sqlite import rows
 from fastlsh.index.store import ALL
 from fastlsh.parallel import batches_by_work
 
-PAGE = 1000
-"""Entries in a page, which fill a page of SQLite."""
+PAGE = 250
+"""Entries in a page, of which 4 fill a page of SQLite; only the last page of a band has fewer."""
 PACKED_PAGE = 670
-"""Of packed ones, 10 pages fill one. No page has fewer, except the last of a band."""
-MASK = np.uint64(0xFFFFFFFF)
+"""Entries in a packed page, of which 20 fill a page of SQLite."""
+MOST = 0xFFFFFFFF
+"""No number of a document is as large."""
+MASK = np.uint64(MOST)
 HALF = np.uint64(32)
 
 
@@ -133,8 +136,8 @@ def merged_band(
     return entries[~np.isin(entries & MASK, removed)] if len(removed) else entries
 
 
-PAGES = 1 << 12
-"""Pages in memory at a time: 32 MB, and another 32 MB while they are searched."""
+PAGES = 1 << 13
+"""Pages in memory at a time: 16 MB, packed ones 44 MB, and as much while they are searched."""
 FEW = 1 << 10
 """If tags times runs are at most so many, each tag is searched by itself."""
 
@@ -179,7 +182,7 @@ def _pages_of(run: TagRun, query: TagQuery) -> tuple[Int64s, Int64s]:
     start = np.maximum(np.searchsorted(run.tags, asked_tags, "left") - 1, 0)
     stop = np.searchsorted(run.tags, asked_tags, "right")
     if max_entries is not None:  # and one more entry, which shows that there are more
-        stop = np.minimum(stop, start + 2 + (max_entries + len(removed)) // PACKED_PAGE)
+        stop = np.minimum(stop, start + 2 + (max_entries + len(removed)) // PAGE)
     return start, stop
 
 
@@ -188,23 +191,24 @@ def _find_few(
 ) -> tuple[Int64s, int]:
     """Find the documents in a few buckets: all pages are read at once, and searched one by one."""
     asked_tags, removed, max_entries = query
-    band, low = asked_tags >> HALF, asked_tags << HALF
-    ends = list(np.stack([low, low | MASK], axis=1))  # no number is as large as MASK
-    asked: list[tuple[int, int, UInt64s]] = []
+    band, low = asked_tags >> HALF, (asked_tags << HALF).tolist()
+    asked: list[tuple[int, int, int]] = []
     for run in runs:
         start, stop = _pages_of(run, query)
         start = run.page + np.maximum(start, run.pages[band])
-        ranges = zip(start.tolist(), (run.page + stop).tolist(), ends, strict=True)
+        ranges = zip(start.tolist(), (run.page + stop).tolist(), low, strict=True)
         asked += [page_range for page_range in ranges if page_range[0] < page_range[1]]
     pages = sorted({page for begin, end, _ in asked for page in range(begin, end)})
     held = read_pages(connection, np.array(pages, np.int64))
     number_blocks = [np.empty(0, np.uint64)]
     complete = ALL
-    for begin, end, its in asked:
+    for begin, end, least in asked:
         parts = []
         for page in range(begin, end):
-            first, last = held[page].searchsorted(its).tolist()
-            if first < last:
+            entries = np.asarray(held[page], np.uint64).data  # whose search takes no array
+            first = bisect_left(entries, least)
+            if first < len(entries) and entries[first] < least | MOST:
+                last = bisect_left(entries, least | MOST, first)
                 parts.append(held[page][first:last])
         if parts:
             numbers = np.concatenate(parts) & MASK
