@@ -123,6 +123,8 @@ def collections(here):
     covering(["memory", "disk"], ["tsv", "csv", "jsonl", "parquet"], [None, "line"]),
 )
 def test_which_collection_the_kept_document_is_in(collections, engine, suffix, by):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
     name = f"removed.{suffix}"
     shared = {"against": "old.jsonl", "removed": name, "engine": engine}
     if by is None:

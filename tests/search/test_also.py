@@ -173,6 +173,7 @@ def test_pairs_by_second_texts_are_within_groups():
 
 
 def test_results_have_a_column_of_the_second_texts():
+    pytest.importorskip("pyarrow")
     texts, also = ["some text here"] * 2, ["an answer", "an answer!"]
     how = {"also": also, "also_threshold": 0.4}
     result = fastlsh.deduplicate(texts, **how)

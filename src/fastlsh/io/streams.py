@@ -5,7 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
@@ -256,20 +256,22 @@ def expanded(source: Source, limit: int) -> tuple[int, int]:
     with reading(source.path), filesystems.open_raw(source.path) as raw:
         head = raw.read(1 << 20)
         whole = not raw.read(1)
-    begun: Any = io.BytesIO(head)
-    size = 0
-    try:
-        with reading(source.path):
-            if source.compression == "zst":
-                begun_stream: Any = pyarrow(source.path).CompressedInputStream(begun, "zstd")
-            else:
-                begun_stream = codec(source.path, source.compression or "").open(begun)
-            while size < limit and (piece := begun_stream.read(min(_PIECE, limit - size))):
-                size += len(piece)
-    except InputError:  # the sample ends within a stream
-        pass
-    stored = begun.tell() if size >= limit or whole else len(head)
-    return stored, size
+    begun, size = _Sips(head), 0
+    with suppress(InputError), reading(source.path):  # the sample may end within a stream
+        if source.compression == "zst":
+            stream: Any = pyarrow(source.path).CompressedInputStream(begun, "zstd")
+        else:
+            stream = codec(source.path, source.compression or "").open(begun)
+        while size < limit and (piece := stream.read(min(_PIECE, limit - size))):
+            size += len(piece)
+    return begun.tell() if size >= limit or whole else len(head), size
+
+
+class _Sips(io.BytesIO):
+    """Bytes that are given few at a time: its position tells how many a decompressor needed."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(None if size is None else min(size, 1 << 12))
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 from contextlib import suppress
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +12,8 @@ from fastlsh import InputError
 from fastlsh.io import read_blocks, reread_blocks
 from fastlsh.io.blocks import thrift
 from fastlsh.io.files import expand
+
+pa, pq = (pytest.importorskip(f"pyarrow{module}") for module in ("", ".parquet"))
 
 SIZE = 3 << 13
 RNG = np.random.default_rng(7)
