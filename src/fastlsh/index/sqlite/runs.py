@@ -24,9 +24,7 @@ PAGE = 250
 """Entries in a page, of which 4 fill a page of SQLite; only the last page of a band has fewer."""
 PACKED_PAGE = 670
 """Entries in a packed page, of which 20 fill a page of SQLite."""
-MOST = 0xFFFFFFFF
-"""No number of a document is as large."""
-MASK = np.uint64(MOST)
+MASK = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 
 
@@ -160,8 +158,7 @@ def find_in_runs(
     asked_tags = query.asked_tags
     if len(asked_tags) * len(runs) <= FEW:
         return _find_few(connection, runs, query)
-    number_blocks = [np.empty(0, np.uint64)]
-    complete = ALL
+    number_blocks, complete = [np.empty(0, np.uint64)], ALL
     for run in runs:
         start, stop = _pages_of(run, query)
         for first, last in batches_by_work(stop - start, PAGES, max(len(asked_tags), 1)):
@@ -191,24 +188,23 @@ def _find_few(
 ) -> tuple[Int64s, int]:
     """Find the documents in a few buckets: all pages are read at once, and searched one by one."""
     asked_tags, removed, max_entries = query
-    band, low = asked_tags >> HALF, (asked_tags << HALF).tolist()
-    asked: list[tuple[int, int, int]] = []
+    band, low = asked_tags >> HALF, asked_tags << HALF
+    bounds = [*zip(low.tolist(), (low | MASK).tolist(), strict=True)]  # no number is MASK
+    asked: list[tuple[int, int, tuple[int, int]]] = []
     for run in runs:
         start, stop = _pages_of(run, query)
         start = run.page + np.maximum(start, run.pages[band])
-        ranges = zip(start.tolist(), (run.page + stop).tolist(), low, strict=True)
+        ranges = zip(start.tolist(), (run.page + stop).tolist(), bounds, strict=True)
         asked += [page_range for page_range in ranges if page_range[0] < page_range[1]]
     pages = sorted({page for begin, end, _ in asked for page in range(begin, end)})
     held = read_pages(connection, np.array(pages, np.int64))
-    number_blocks = [np.empty(0, np.uint64)]
-    complete = ALL
-    for begin, end, least in asked:
+    number_blocks, complete = [np.empty(0, np.uint64)], ALL
+    for begin, end, (least, most) in asked:
         parts = []
         for page in range(begin, end):
             entries = np.asarray(held[page], np.uint64).data  # whose search takes no array
-            first = bisect_left(entries, least)
-            if first < len(entries) and entries[first] < least | MOST:
-                last = bisect_left(entries, least | MOST, first)
+            first, last = bisect_left(entries, least), bisect_left(entries, most)
+            if first < last:
                 parts.append(held[page][first:last])
         if parts:
             numbers = np.concatenate(parts) & MASK
