@@ -142,7 +142,7 @@ def test_a_colon_in_the_name_of_the_column(tmp_path, run):
     rows = [{"text": "a few words here", "dc:title": title} for title in titles]
     path = put_table(tmp_path / "in.jsonl", rows)
     for words, kept in (
-        ("dc:title", 2), ("dc:title:0.3", 1), ("dc:title --also-threshold 0.3", 1),
+        ("dc:title", 2), ("dc:title:30%", 1), ("dc:title --also-threshold 0.3", 1),
     ):  # fmt: skip
         _, _, said = run("dedup", path, "--also", *words.split())
         assert f"{kept} kept" in said[-1]
