@@ -13,9 +13,11 @@ from fastlsh.io import (
     InputError,
     ReadOptions,
     RunPaths,
+    check_target,
     files_to_read,
     is_folder_output,
     plan_outputs,
+    recover_outputs,
 )
 from fastlsh.keyed import KEY_FILE
 from fastlsh.options import options_of, takes
@@ -64,6 +66,17 @@ def check_paths(arguments: argparse.Namespace) -> None:
     elif takes(command, "evals"):
         paths.deletes("--work", options["work"])
     paths.check()
+
+
+def check_outputs(arguments: argparse.Namespace, *outputs: str | None) -> None:
+    """Raise what `check_paths` does, or if an output cannot be written.
+
+    An interrupted command may have left outputs unfinished, which are completed first.
+    """
+    check_paths(arguments)
+    recover_outputs(outputs)
+    for path in filter(None, outputs):
+        check_target(path)
 
 
 @contextmanager
