@@ -84,6 +84,7 @@ REFUSED = {
         ("--report r.html --engine disk -o p.tsv", "--report works in memory"),
         ("--report r.html --stage sign --work w --memory 300M", "--report works in memory"),
         ("--report r.txt", "must be an .html file"),
+        ("--ignore bad.jsonl", "--text names another key (a file of --ignore, which is read as"),
         *each("argument {}: '\\udcff' has a byte that is no UTF-8", "--join-with \udcff",
               "--delimiter \udcff", "--punctuation-characters \udcff"),
     ],

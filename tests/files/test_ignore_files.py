@@ -163,6 +163,15 @@ def test_token_ids(here):
     assert get("same.tsv") == get("pairs.tsv")
 
 
+def test_says_which_files_have_nothing_to_ignore(here, capfd):
+    for name, content in (("a.jsonl", b'{"text": ""}'), ("b.jsonl", b"{}"), ("c.txt", b"")):
+        put(name, content)
+    assert main(["pairs", "a.jsonl", "--on-error", "skip", "--ignore", "b.jsonl", "c.txt"]) == 0
+    said = capfd.readouterr().err
+    assert "skipped: b.jsonl: row 1: no key 'text'" in said
+    assert "c.txt: there is no text in it that --ignore could use" in said
+
+
 def templates(name, count=40):
     """Write documents of two templates; of each, the last filling is nearly the first one."""
     draw = random.Random(3)
