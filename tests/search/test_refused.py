@@ -48,7 +48,7 @@ VALUES = {
         ({**CONTAINED, "num_perm": 2}, "num_perm=2 cannot find"),
         ({**CONTAINED, "containment": 0.4}, "needs a containment of at least 0.5, got 0.4"),
         ({**CONTAINED, "against": Index()}, "the index given as against has search='jaccard'"),
-        ({"against": Index(), "seed": 2}, "has seed=1, the search 2"),
+        ({"against": Index(), "seed": 2}, "has seed=1, not 2"),
         ({"against": Index(verify="signature")}, 'keeps no texts.*only verify="signature"'),
         ({"against": Index(), "within": [1, 1]}, "not an index"),
     ],
