@@ -233,7 +233,8 @@ def deduplicate_texts(
     sample = Sample(lambda: [collection], len(collection))
     params = ignoring_common(params, sample, options)
     prepared = params.shingler.prepared
-    others = prepared(as_texts([] if against is None or isinstance(against, Index) else against))
+    new = [] if against is None or isinstance(against, Index) else against
+    others = prepared(as_texts(new, "against"))
     collection = prepared(collection)
     everything = joined_texts(others, collection)
     clock = Stopwatch()
