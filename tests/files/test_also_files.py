@@ -8,9 +8,12 @@ import pytest
 import fastlsh
 from combinations import covering
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
+from fastlsh.errors import RoomError
+from fastlsh.io import ReadOptions, Room, read_files
 from fastlsh.options import options_of
 from files import put_table, table_rows
 from in_stages import ENGINES, both_engines
+from refusals import refuses
 from shards import rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
@@ -126,6 +129,13 @@ def test_bad_rows_of_the_second_text(tmp_path, suffix):
             deduplicate_files(path, also="answer", engine=engine)
         result = deduplicate_files(path, also="answer", engine=engine, on_error="skip")
         assert (result.skipped, result.n_removed) == (1, 1)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "arrow"])
+def test_they_count_as_text_that_needs_room(tmp_path, suffix):
+    path = put_table(tmp_path / f"in.{suffix}", [{"text": "a", "answer": "b" * 2000}] * 9)
+    how = ReadOptions(also="answer", labels=("answer",))
+    refuses(RoomError, "more text than estimated", read_files, [path], how, room=Room(9000, 0))
 
 
 def test_summary_says_whose_recall_it_is(tmp_path, run):

@@ -11,6 +11,7 @@ import pytest
 from fastlsh import deduplicate_files, near_duplicate_files
 from fastlsh.files import budget as of_process
 from fastlsh.files.budget import BASE, Budget, free_memory, parse_memory
+from fastlsh.files.cutting import Cutting
 from fastlsh.files.estimate import choose, estimate
 from fastlsh.files.requests import Engine, Request
 from fastlsh.io import expand
@@ -129,6 +130,15 @@ def test_the_engine_is_chosen_by_the_memory(tmp_path):
     choice = choose(request(inputs, BASE), expand(inputs))
     assert (choice.engine, choice.by_estimate) == (Engine.DISK, False)
     assert re.fullmatch(r"disk \(needs [\d.]+ MB, 168 MB are allowed\)", choice.reason)
+
+
+def test_a_window_takes_more_than_a_sentence(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("A sentence. " * 9000)
+    of = [Cutting("sentence", 0, window=size) for size in (1, 2)]
+    one, two = (estimate(expand([path]), SearchParams.of(), cutting) for cutting in of)
+    assert (one.signed, two.signed) == (9000, 8999)
+    assert two.memory - one.memory > 31 * 8999
 
 
 def test_what_a_file_expands_to_is_measured(tmp_path):

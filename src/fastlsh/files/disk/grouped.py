@@ -52,8 +52,7 @@ def search_in_documents(run: Run) -> Run:
         for name in document_files(run)
     ]
     request = replace(run.request, read=options, group=None)
-    engine = run.request.engine
-    budget = Budget.of(engine.memory, run.params, run.request.run.threads)
+    budget = Budget.of(run.request.engine.memory, run.params, run.request.run.threads)
     work = WorkDirectory(run.work / INNER, shared=run.stage is not None)
     against = run.work.read(DOCUMENT_FILES)["against"]
     return Run(request, work, sources, against, budget, rows=run)
