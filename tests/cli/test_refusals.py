@@ -52,6 +52,7 @@ REFUSED = {
         ("audit k.jsonl --removed r.tsv --page p.html",
          "which the inputs do not have: give those of the run"),
         ("dedup absent.jsonl -o o.jsonl --summary s.json", "absent.jsonl: No such"),
+        ("dedup - -o o.jsonl --keep-work", "a run of the standard input cannot go on later"),
         ("dedup - -o o/ --plan sh --parts 2 --work w --memory 1G --threads 1",
          "need files, not a pipe"),
     ],

@@ -125,8 +125,7 @@ def test_bad_rows_of_the_second_text(tmp_path, suffix):
         said = "row 3: 'answer' is not utf-8"
     put_table(path, rows)
     for engine in ("memory", "disk"):
-        with pytest.raises(InputError, match=said):
-            deduplicate_files(path, also="answer", engine=engine)
+        refuses(InputError, said, deduplicate_files, path, also="answer", engine=engine)
         result = deduplicate_files(path, also="answer", engine=engine, on_error="skip")
         assert (result.skipped, result.n_removed) == (1, 1)
 

@@ -17,6 +17,7 @@ from fastlsh.files.requests import Engine, Request
 from fastlsh.io import expand
 from fastlsh.parallel import amount
 from fastlsh.parameters import SearchParams
+from refusals import refuses
 from shards import rows_of, write_shards
 
 
@@ -33,8 +34,7 @@ def test_sizes(text, size):
 
 @pytest.mark.parametrize("text", ["", "G", "much", "4X", "nan", "infG"])
 def test_what_is_no_size(text):
-    with pytest.raises(ValueError, match=r"is not an amount of memory: write 4G, 300M or a"):
-        parse_memory(text)
+    refuses(ValueError, r"is not an amount of memory: write 4G, 300M or a", parse_memory, text)
 
 
 @pytest.fixture
@@ -165,7 +165,6 @@ def test_what_a_file_expands_to_is_measured(tmp_path):
 )
 def test_what_is_refused(tmp_path, how, said):
     inputs = write_shards(tmp_path, rows_of(1, 20), 1)
-    with pytest.raises(ValueError, match=said):
-        deduplicate_files(inputs, tmp_path / "k.jsonl", **how)
+    refuses(ValueError, said, deduplicate_files, inputs, tmp_path / "k.jsonl", **how)
     with pytest.raises(ValueError, match=r"needs a work directory \(work=\)"):
         near_duplicate_files(inputs, None, engine="disk")

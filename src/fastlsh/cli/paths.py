@@ -42,6 +42,8 @@ def check_paths(arguments: argparse.Namespace) -> None:
     if index is not None and os.path.isdir(index):
         raise InputError(index, "it is a directory, not an index of fastlsh")
     inputs = options["inputs"] or []
+    if options["keep_work"] and STANDARD in inputs:
+        raise ValueError("--keep-work is for files: a run of the standard input cannot go on later")
     paths = RunPaths(how_files_are_found(options))
     outputs = _outputs(options, inputs)
     for name, files in (

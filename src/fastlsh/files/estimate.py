@@ -93,8 +93,7 @@ def estimate(
 
 def sampled(sources: list[Source]) -> list[Source]:
     """Return the files that are looked into."""
-    step = max(len(sources) // LOOKS, 1)
-    return sources[::step][:LOOKS]
+    return sources[:: max(len(sources) // LOOKS, 1)][:LOOKS]
 
 
 def _beginning(source: Source, cutting: Cutting | None, memory: int) -> tuple[int, int]:

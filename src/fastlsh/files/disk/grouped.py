@@ -66,8 +66,7 @@ def rows_left(run: Run, left: WholeRows) -> WholeRows:
     if left.added is not None:
         assert isinstance(left.added, Annotations)
         added = RowAnnotations(left.added, documents)
-    kept = np.asarray(left.kept)[documents - left.n_against]
-    return WholeRows(kept, n_against, added)
+    return WholeRows(np.asarray(left.kept)[documents - left.n_against], n_against, added)
 
 
 def number_groups(run: Run) -> None:
