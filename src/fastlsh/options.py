@@ -78,11 +78,6 @@ class Option(NamedTuple):
     commands: tuple[str, ...] = ()
 
     @property
-    def python_only(self) -> bool:
-        """Whether no command has it."""
-        return not self.help
-
-    @property
     def spelled(self) -> str:
         """The name on the command line; empty if it has none."""
         return f"--{self.name.replace('_', '-')}" if self.flag is None else self.flag
@@ -355,8 +350,7 @@ OPTIONS = (
         Option("ignore", FILES, "texts that everybody shares, such as a question sheet or a licence"
             " header: their shingles make no documents alike", refused="span equal_pieces equal"),
         Option("ignore_common", number("F"), "also ignore shingles that are in more than this share"
-            " of the documents", refused="index lines span equal index_stage plan",
-            commands=(*PAIRS, *DEDUP)),
+            " of the documents", refused="common lines span equal", commands=(*PAIRS, *DEDUP)),
     ),
     *_block((*SIMILAR, *CLEAN, *AUDIT), NORMALISATION, "shingler",
         Option("unicode_form", choice("NFC", "NFD", "NFKC", "NFKD"), "Unicode normalisation form"),
@@ -567,6 +561,8 @@ REFUSALS = {
     "index": "--index and {option} cannot be given together",
     "index_stage": "--index and {option} cannot be given together",
     "lines": "--by and {option} cannot be given together",
+    "common": "{option} looks at whole documents, in one process and without an index: give the"
+              " texts that everybody shares as --ignore",
     "first": "{option} is for whole documents: with --by, the first occurrence of a {by} is kept."
              " Put the input whose {by}s should stay first, or give it as --against",
     "equal_pieces": "{option} is for a --threshold below 1: without one, a {by} is removed if it"

@@ -1,21 +1,16 @@
 """What decides the answer of a search, checked once. How it is run: `parallel.RunOptions`."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from typing import Any, TypedDict
 
 from fastlsh._kernels.minhash._signatures import AFFINE32, FSS
 from fastlsh._kernels.sets._sets import BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, NOT_VERIFIED
-from fastlsh.arguments import (
-    check_choice,
-    check_containment,
-    check_integer,
-    check_share,
-    check_threshold,
-)
+from fastlsh.arguments import check_choice, check_integer, check_share, check_threshold
 from fastlsh.banding import LSHParams, Partition, containment_bandings, partitions_of
 from fastlsh.keyed import Key
 from fastlsh.parallel import RunKeywords
-from fastlsh.texts import Shingler, with_key
+from fastlsh.texts import IgnoredShingles, Shingler, with_key
 
 __all__ = ["SearchParams"]
 
@@ -191,7 +186,7 @@ class SearchParams:
         """
         threshold = check_threshold(threshold)
         if also_threshold is not None:
-            also_threshold = check_threshold(also_threshold, "also_threshold")
+            also_threshold = check_share(also_threshold, "also_threshold")
         check_choice(verify, "verify")
         check_choice(scheme, "scheme")
         containment = _check_rule(rule, containment, verify)
@@ -324,7 +319,7 @@ class SearchParams:
 
 def _check_rule(rule: Any, containment: Any, verify: str) -> float:
     """Return the containment, or raise."""
-    share = check_containment(containment)
+    share = check_share(containment, "containment")
     if check_choice(rule, "rule") != "contained" and share != 1.0:
         raise ValueError(f"containment={containment} needs rule='contained', got rule={rule!r}")
     if rule != "jaccard" and verify != "exact":
@@ -372,3 +367,27 @@ def check_params(params: Any) -> SearchParams:
     if not isinstance(params, SearchParams):
         raise TypeError(f"params must be SearchParams, got {type(params).__name__}")
     return params
+
+
+def check_same(its: SearchParams, mine: SearchParams, names: Iterable[str], index: str) -> None:
+    """Raise ValueError if an index, as messages call it, differs in a parameter or its shingler."""
+    compared: list[tuple[Any, Any, str]] = [(its, mine, name) for name in names]
+    compared += [(its.shingler, mine.shingler, each.name) for each in fields(Shingler)]
+    for saved, wanted, name in compared:
+        a, b = getattr(saved, name), getattr(wanted, name)
+        if a != b:
+            raise ValueError(f"{index} has {_difference(name, a, b)}")
+
+
+def _difference(name: str, saved: Any, wanted: Any) -> str:
+    """Return how two values of a parameter differ; long values are left out."""
+    if name == "ignored":
+        return ignored_difference(saved, wanted)
+    is_long = isinstance(saved or wanted, tuple)
+    return f"other {name}" if is_long else f"{name}={saved!r}, not {wanted!r}"
+
+
+def ignored_difference(saved: IgnoredShingles | None, wanted: IgnoredShingles | None) -> str:
+    """Return that two shinglers ignore the shingles of other texts, by the digests of these."""
+    digests = ["none" if shingles is None else shingles.digest for shingles in (saved, wanted)]
+    return f"other texts to ignore: the digest of their shingles is {digests[0]}, not {digests[1]}"

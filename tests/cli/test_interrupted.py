@@ -1,6 +1,7 @@
 """Ctrl-C: the message says how a run on disk continues, and the next run says from where."""
 
 import io
+import os
 import sys
 
 import pytest
@@ -69,6 +70,16 @@ def test_in_memory_nothing_is_kept(tmp_path, monkeypatch, run):
     monkeypatch.setattr("fastlsh.files.tasks.dedup.deduplicate_texts", interrupt)
     status, _, err = run("dedup", *inputs, "-o", "o.jsonl", "-q")
     assert (status, err) == (130, ["fastlsh: interrupted"])
+
+
+def test_with_a_pipe_nothing_goes_on(tmp_path, monkeypatch, run):
+    reading, writing = os.pipe()
+    os.write(writing, b'{"text": "a"}\n')
+    os.close(writing)
+    monkeypatch.setattr(on_disk, "decide_parts", interrupt)
+    words = ["dedup", f"/dev/fd/{reading}", "--format", "jsonl", "-o", "o.jsonl"]
+    status, _, err = run(*words, "--engine", "disk")
+    assert (status, err[-1]) == (130, "fastlsh: interrupted")
 
 
 def test_no_message_in_a_line_of_progress(tmp_path, monkeypatch, run):

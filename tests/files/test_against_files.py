@@ -11,6 +11,7 @@ import fastlsh
 from combinations import covering
 from fastlsh import deduplicate_files, deduplicate_line_files, deduplicate_span_files
 from files import put_rows, put_table, table_rows
+from refusals import refuses
 
 TEXTS = [f"{word} text that nobody else has written down before" * 2 for word in ("One", "Its")]
 COLUMNS = {"against_text": "question", "against_id": "key"}
@@ -71,8 +72,7 @@ def test_another_column_is_another_run(inputs):
     run = partial(fastlsh.deduplicate_files, inputs, "k.jsonl", against="both.jsonl", engine="disk")
     kept = [run(against_text=name, keep_work=True, work=name).n_kept for name in ("hint", "key")]
     assert kept == [1, 2]
-    with pytest.raises(fastlsh.InputError, match="run of another job"):
-        run(against_text="question", work="hint")
+    refuses(fastlsh.InputError, "run of another job", run, against_text="question", work="hint")
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
@@ -82,8 +82,7 @@ def test_messages(inputs, suffix):
         ({}, rf"known.{suffix}: .*no (key|column) 'text' .*; against_text= names the column"),
         ({"id": "id", "against_text": "hint"}, "no .* 'id' .*; against_id= names the column"),
     ):
-        with pytest.raises(fastlsh.InputError, match=said):
-            run(**columns)
+        refuses(fastlsh.InputError, said, run, **columns)
     with pytest.raises(fastlsh.InputError, match=r"no key 'other' \(there is: 'id', 'text'\)$"):
         run(text="other", **COLUMNS)
     for name in COLUMNS:

@@ -8,9 +8,12 @@ import pytest
 import fastlsh
 from combinations import covering
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
+from fastlsh.errors import RoomError
+from fastlsh.io import ReadOptions, Room, read_files
 from fastlsh.options import options_of
 from files import put_table, table_rows
 from in_stages import ENGINES, both_engines
+from refusals import refuses
 from shards import rows_of, small_budget
 
 pa = pytest.importorskip("pyarrow")
@@ -122,10 +125,16 @@ def test_bad_rows_of_the_second_text(tmp_path, suffix):
         said = "row 3: 'answer' is not utf-8"
     put_table(path, rows)
     for engine in ("memory", "disk"):
-        with pytest.raises(InputError, match=said):
-            deduplicate_files(path, also="answer", engine=engine)
+        refuses(InputError, said, deduplicate_files, path, also="answer", engine=engine)
         result = deduplicate_files(path, also="answer", engine=engine, on_error="skip")
         assert (result.skipped, result.n_removed) == (1, 1)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "arrow"])
+def test_they_count_as_text_that_needs_room(tmp_path, suffix):
+    path = put_table(tmp_path / f"in.{suffix}", [{"text": "a", "answer": "b" * 2000}] * 9)
+    how = ReadOptions(also="answer", labels=("answer",))
+    refuses(RoomError, "more text than estimated", read_files, [path], how, room=Room(9000, 0))
 
 
 def test_summary_says_whose_recall_it_is(tmp_path, run):
@@ -142,7 +151,7 @@ def test_a_colon_in_the_name_of_the_column(tmp_path, run):
     rows = [{"text": "a few words here", "dc:title": title} for title in titles]
     path = put_table(tmp_path / "in.jsonl", rows)
     for words, kept in (
-        ("dc:title", 2), ("dc:title:0.3", 1), ("dc:title --also-threshold 0.3", 1),
+        ("dc:title", 2), ("dc:title:30%", 1), ("dc:title --also-threshold 0.3", 1),
     ):  # fmt: skip
         _, _, said = run("dedup", path, "--also", *words.split())
         assert f"{kept} kept" in said[-1]

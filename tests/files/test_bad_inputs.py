@@ -32,8 +32,7 @@ pytest.importorskip("pyarrow")
 @pytest.mark.parametrize("wrong", [5, None, b"a.jsonl", [b"a.jsonl"]])
 def test_what_is_no_path(wrong):
     named = "paths must be str or os.PathLike, one or several, got (int|NoneType|bytes)$"
-    with pytest.raises(TypeError, match=named):
-        deduplicate_files(wrong)
+    refuses(TypeError, named, deduplicate_files, wrong)
 
 
 @pytest.mark.parametrize("message", [
@@ -255,6 +254,5 @@ def test_a_check_is_what_a_run_would_refuse_and_writes_nothing(tmp_path, monkeyp
         ({"inputs": [first, "absent.jsonl"]}, "absent"),
         ({"output": second}, re.escape(second)),
     ):
-        with pytest.raises(InputError, match=said):
-            job.function.check(**{**keywords, **wrong})
+        refuses(InputError, said, job.function.check, **{**keywords, **wrong})
     assert sorted(tmp_path.rglob("*")) == before

@@ -11,11 +11,13 @@ import pytest
 from fastlsh import deduplicate_files, near_duplicate_files
 from fastlsh.files import budget as of_process
 from fastlsh.files.budget import BASE, Budget, free_memory, parse_memory
+from fastlsh.files.cutting import Cutting
 from fastlsh.files.estimate import choose, estimate
 from fastlsh.files.requests import Engine, Request
 from fastlsh.io import expand
 from fastlsh.parallel import amount
 from fastlsh.parameters import SearchParams
+from refusals import refuses
 from shards import rows_of, write_shards
 
 
@@ -32,8 +34,7 @@ def test_sizes(text, size):
 
 @pytest.mark.parametrize("text", ["", "G", "much", "4X", "nan", "infG"])
 def test_what_is_no_size(text):
-    with pytest.raises(ValueError, match=r"is not an amount of memory: write 4G, 300M or a"):
-        parse_memory(text)
+    refuses(ValueError, r"is not an amount of memory: write 4G, 300M or a", parse_memory, text)
 
 
 @pytest.fixture
@@ -131,6 +132,15 @@ def test_the_engine_is_chosen_by_the_memory(tmp_path):
     assert re.fullmatch(r"disk \(needs [\d.]+ MB, 168 MB are allowed\)", choice.reason)
 
 
+def test_a_window_takes_more_than_a_sentence(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("A sentence. " * 9000)
+    of = [Cutting("sentence", 0, window=size) for size in (1, 2)]
+    one, two = (estimate(expand([path]), SearchParams.of(), cutting) for cutting in of)
+    assert (one.signed, two.signed) == (9000, 8999)
+    assert two.memory - one.memory > 31 * 8999
+
+
 def test_what_a_file_expands_to_is_measured(tmp_path):
     path = tmp_path / "a.jsonl.gz"
     row = json.dumps({"text": "the same template again and again " * 30}) + "\n"
@@ -155,7 +165,6 @@ def test_what_a_file_expands_to_is_measured(tmp_path):
 )
 def test_what_is_refused(tmp_path, how, said):
     inputs = write_shards(tmp_path, rows_of(1, 20), 1)
-    with pytest.raises(ValueError, match=said):
-        deduplicate_files(inputs, tmp_path / "k.jsonl", **how)
+    refuses(ValueError, said, deduplicate_files, inputs, tmp_path / "k.jsonl", **how)
     with pytest.raises(ValueError, match=r"needs a work directory \(work=\)"):
         near_duplicate_files(inputs, None, engine="disk")

@@ -12,6 +12,7 @@ from fastlsh import InputError, deduplicate_files
 from files import put_rows, put_table, table_rows
 from in_stages import ENGINES
 from in_stages import run_with as run_job
+from refusals import refuses
 from shards import small_budget
 
 TEXTS = [f"a text about {word} that is written down twice or more" for word in ("one", "two")]
@@ -88,8 +89,7 @@ def test_types_differ_between_files(tmp_path, monkeypatch, engine):
     out = f"{tmp_path}/other/"
     paths[0] = write(tmp_path / "numbers.parquet", [(1, 2)])
     message = r"b\.jsonl: 'rank' holds dates, but numbers in .*numbers\.parquet: they have no"
-    with pytest.raises(InputError, match=message):
-        run(paths, out)
+    refuses(InputError, message, run, paths, out)
     with pytest.raises(InputError, match=r"no row has a priority: no (key|column) 'rnk'"):
         run(paths, f"{tmp_path}/third/", priority="rnk")
     assert not Path(out).exists() or not any(Path(out).iterdir())
@@ -102,13 +102,11 @@ def test_bad_values_and_mixed_columns(tmp_path, monkeypatch, engine):
         run = partial(deduplicate_files, engine=engine, priority="rank", threads=1)
         out = tmp_path / f"out.{suffix}"
         bad = write(tmp_path / f"bad.{suffix}", [("2024-03-02", "last spring")])
-        with pytest.raises(InputError, match=r"row [23]: 'rank' is 'last spring', neither a numb"):
-            run(bad, out)
+        refuses(InputError, r"row [23]: 'rank' is 'last spring', neither a numb", run, bad, out)
         result = run(bad, out, on_error="skip")
         assert (result.documents, result.skipped, result.missing_priorities) == (1, 1, 0)
         mixed = write(tmp_path / f"mixed.{suffix}", [("2024-03-02", "2024")])
-        with pytest.raises(InputError, match=r"'rank' holds numbers, but dates in .*mixed"):
-            run(mixed, out)
+        refuses(InputError, r"'rank' holds numbers, but dates in .*mixed", run, mixed, out)
 
 
 def test_decimals_are_exact(tmp_path):

@@ -163,16 +163,13 @@ def test_token_ids(here):
     assert get("same.tsv") == get("pairs.tsv")
 
 
-@pytest.mark.parametrize(("more", "reason"), [
-    (["--by", "span"], "has no effect with --by span"),
-    (["--by", "line"], "--ignore is for a --threshold below 1"),
-    (["--rule", "equal"], "has no effect with --rule equal"),
-])  # fmt: skip
-def test_refused_where_it_has_no_effect(here, capfd, more, reason):
-    put("one.jsonl", b'{"text": "some text"}\n')
-    put("sheet.txt", b"some sheet")
-    assert main(["dedup", "one.jsonl", "--ignore", "sheet.txt", *more]) == 2
-    assert reason in capfd.readouterr().err
+def test_says_which_files_have_nothing_to_ignore(here, capfd):
+    for name, content in (("a.jsonl", b'{"text": ""}'), ("b.jsonl", b"{}"), ("c.txt", b"")):
+        put(name, content)
+    assert main(["pairs", "a.jsonl", "--on-error", "skip", "--ignore", "b.jsonl", "c.txt"]) == 0
+    said = capfd.readouterr().err
+    assert "skipped: b.jsonl: row 1: no key 'text'" in said
+    assert "c.txt: there is no text in it that --ignore could use" in said
 
 
 def templates(name, count=40):
@@ -217,7 +214,7 @@ def test_memory_and_disk_ignore_the_same_common_shingles(here, monkeypatch, job)
 
 def test_the_command_ignores_common_shingles(here, capfd):
     templates("filled.jsonl")
-    words = ["filled.jsonl", "--threshold", "0.5", "--ignore-common", "0.2"]
+    words = ["filled.jsonl", "--threshold", "50%", "--ignore-common", "20%"]
     assert main(["dedup", *words, "-o", "kept.jsonl"]) == 0
     said = capfd.readouterr().err
     assert "shingles ignored, in more than 0.2 of the documents" in said
@@ -226,11 +223,3 @@ def test_the_command_ignores_common_shingles(here, capfd):
     first, second = (line.split("\t")[:2] for line in capfd.readouterr().out.splitlines()[1:])
     names = [f"filled.jsonl:{number}" for number in (1, 41, 42, 82)]
     assert [*first, *second] == names
-    for more, reason in (
-        (["--stage", "sign", "--work", "work", "--memory", "1G"], "give the texts that everybody"),
-        (["--group", "text"], "--group and --ignore-common cannot be given together"),
-        (["--rule", "equal"], "has no effect with --rule equal"), (["--by", "span"], "no effect"),
-        (["--by", "line"], "--by and --ignore-common cannot be given together"),
-    ):  # fmt: skip
-        assert main(["dedup", *words, "-o", "kept.jsonl", *more]) == 2
-        assert reason in capfd.readouterr().err

@@ -19,6 +19,7 @@ from fastlsh.files.run import manifest
 from fastlsh.files.run.workdir import WorkDirectory
 from jobs import JOBS, staged_job
 from killed_runs import StoppedError, ended_again_and_again, finish, run, stopped_in, written
+from refusals import refuses
 from shards import OF_PASSAGES, content_of, contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -151,8 +152,7 @@ def test_changed_inputs_are_refused_until_restart(stopped, tmp_path):
     keywords, _ = stopped
     path = Path(keywords["inputs"][1])
     path.write_text(path.read_text(encoding="utf-8") + '{"id": "new", "text": "x y z"}\n', "utf-8")
-    with pytest.raises(InputError, match=r"in1\.jsonl has changed since"):
-        deduplicate_files(**keywords)
+    refuses(InputError, r"in1\.jsonl has changed since", deduplicate_files, **keywords)
     assert not list((tmp_path / "out").iterdir())
     with pytest.raises(InputError, match="there were 3 inputs, and are 2"):
         deduplicate_files(**{**keywords, "inputs": keywords["inputs"][:2]})
@@ -235,12 +235,10 @@ def test_what_tells_that_an_input_has_changed(tmp_path):
     deduplicated()
     for place in (12, len(whole) - 9):
         path.write_bytes(whole[:place] + b"9" + whole[place + 1 :])
-        with pytest.raises(InputError, match="has changed since"):
-            deduplicated()
+        refuses(InputError, "has changed since", deduplicated)
     path.write_bytes(whole)
     times = (1, times[1] + 1_000_000_000)
-    with pytest.raises(InputError, match="has changed since"):
-        deduplicated()
+    refuses(InputError, "has changed since", deduplicated)
     # A run that was killed while it threw its work away is no run.
     os.replace(work / "manifest.json", work / "over.json")
     path.write_bytes(whole[: whole.index(b"\n") + 1])
@@ -288,8 +286,7 @@ def test_an_input_that_changes_during_the_run(tmp_path, monkeypatch):
         return link_sorted(*arguments)
 
     monkeypatch.setattr(link, "link_sorted", spoil)
-    with pytest.raises(InputError, match=r"in0\.jsonl: .*changed"):
-        deduplicate_files(**keywords)
+    refuses(InputError, r"in0\.jsonl: .*changed", deduplicate_files, **keywords)
     assert not list((tmp_path / "out").iterdir())
 
 
@@ -349,8 +346,7 @@ def test_kept_work_is_of_one_question(tmp_path, monkeypatch, function, given, ch
     inputs = write_shards(tmp_path, rows, 1)
     keywords = {"work": "work", "keep_work": True, "engine": "disk", "memory": "300M", **given}
     function(inputs, "out.jsonl", **keywords)
-    with pytest.raises((InputError, ValueError), match=said):
-        function(inputs, "out.jsonl", **{**keywords, **change})
+    refuses((InputError, ValueError), said, function, inputs, "out.jsonl", **{**keywords, **change})
     function(inputs, "out.jsonl", **keywords)
 
 
@@ -364,8 +360,7 @@ def test_only_restart_touches_a_run_of_an_earlier_format(tmp_path, monkeypatch):
     number = content_of(work / "manifest.json")["run"]
     (work / f"answer.npy.{number}.tmp").write_bytes(b"half")
     before = contents(work)
-    with pytest.raises(InputError, match=r"work directory was 9, and is 10.*restart=True"):
-        deduplicate()
+    refuses(InputError, r"work directory was 9, and is 10.*restart=True", deduplicate)
     with pytest.raises(InputError, match=r"work directory was 9, and is 10.*restart=True") as found:
         deduplicate(stage="sign", memory="300M")
     assert "Remove" not in str(found.value)

@@ -43,6 +43,7 @@ from in_stages import (
 )
 from jobs import CLEAN, COUNT, FILES, ITEMS, JOBS, PLAIN, TABLES, divided, staged_job
 from killed_runs import stopped_in
+from refusals import refuses
 from shards import OF_PASSAGES, contents, rows_of, small_budget
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -225,8 +226,7 @@ def test_the_end_misses_an_output_that_is_gone(run):
     kept = Path(run.parts(2).outputs[2])
     kept.rename(kept.with_suffix(".away"))
     assert run.call(stage="write").documents == 0
-    with pytest.raises(InputError, match=r"in2\.jsonl: is missing.* remove that directory"):
-        run.call(stage="finish")
+    refuses(InputError, r"in2\.jsonl: is missing.* remove that directory", run.call, stage="finish")
 
 
 @pytest.mark.parametrize("seed", every(3, range(3)))
@@ -311,8 +311,7 @@ def test_a_client_that_remembers_what_was_missing(keywords, monkeypatch):
 
     deduplicate_files(**keywords, stage="sign", part=(1, 3))
     for before, stage in (("sign", "link"), ("link", "unite")):
-        with pytest.raises(InputError, match=f"{before}.* not finished"):
-            as_client(stage)
+        refuses(InputError, f"{before}.* not finished", as_client, stage)
         deduplicate_files(**keywords, stage=before)  # on another machine
         missing |= {path for path in work.iterdir() if path.name.startswith(("segment", "links"))}
         as_client(stage, part=None if stage in WHOLE else (1, 3))
@@ -488,8 +487,7 @@ def test_segments_of_a_unit_that_do_not_fit_together():
         segments_of([(2, 0)], [(2, 2), (3, 0)]), segments_of([(2, 0), (2, 1)], [(2, 1), (3, 0)]),
         segments_of([(2, 0)], [(2, 1)]), segments_of([(3, 0)]), segments_of([(2, 0)], [(3, 1)]),
     ):  # fmt: skip
-        with pytest.raises(InputError, match="start over"):
-            sign._check_whole(nowhere, range(2, 4), wrong)
+        refuses(InputError, "start over", sign._check_whole, nowhere, range(2, 4), wrong)
 
 
 @pytest.mark.exhaustive
@@ -506,8 +504,7 @@ def test_a_file_that_one_machine_cannot_read(run, tmp_path, monkeypatch, broken)
 
     with monkeypatch.context() as patch:
         patch.setattr(sign, "cut_file", fails)
-        with pytest.raises(InputError, match="Input/output error"):
-            deduplicate_files(**keywords, stage="sign")
+        refuses(InputError, "Input/output error", deduplicate_files, **keywords, stage="sign")
     assert not (tmp_path / "work" / "broken.json").exists()
     in_parts(deduplicate_files, keywords, 2)
     assert contents(tmp_path / "out") == expected
@@ -518,8 +515,7 @@ def test_bad_rows_may_be_skipped_later(each_run, tmp_path):
     """What is signed or sampled stays valid; the rows are skipped in all stages."""
     path = Path(each_run.keywords["inputs"][3])
     path.write_text(path.read_text("utf-8").replace("\n", "\n[1]\n", 1), "utf-8")
-    with pytest.raises(InputError, match=r"in3\.jsonl: row 2: an array, not an object"):
-        each_run.parts(2)
+    refuses(InputError, r"in3\.jsonl: row 2: an array, not an object", each_run.parts, 2)
     result = each_run.parts(2, on_error="skip")
     assert (result.skipped, len(result.skipped_reasons)) == (1, 1)
     three = {

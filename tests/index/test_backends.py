@@ -172,8 +172,7 @@ def test_it_ignores_the_same_texts_when_it_is_opened_again(stored, tmp_path):
             index.save(tmp_path / "seen.index")
     assert Index.load(tmp_path / "seen.index").query(sheet + TEXTS[0]) == found
     digests = [Shingler().ignoring([text]).ignored.digest for text in (sheet, TEXTS[0])]
-    with pytest.raises(ValueError, match=" is {}, not {}".format(*digests)):
-        Index.open(location, ignore=[TEXTS[0]])
+    refuses(ValueError, " is {}, not {}".format(*digests), Index.open, location, ignore=[TEXTS[0]])
 
 
 def test_copies_from_form_to_form(stored, tmp_path):

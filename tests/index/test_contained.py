@@ -199,14 +199,13 @@ def test_an_index_keeps_the_bands_that_its_recall_chose(backend):
 def test_what_is_refused(tmp_path):
     plain, contained = Index(**SMALL), Index(**RULE, **SMALL)
     refuses(ValueError, "rule must be 'jaccard' or 'contained' for an index", Index, rule="equal")
-    with pytest.raises(ValueError, match="the other index has search='containment', this one"):
-        plain.merge(contained)
-    with pytest.raises(ValueError, match="against has search='jaccard', the search 'containment'"):
-        deduplicate(["a text"], against=plain, **RULE, **SMALL)
-    with pytest.raises(ValueError, match="against has search='containment', the search 'jaccard'"):
-        deduplicate(["a text"], against=contained, **SMALL)
-    with pytest.raises(ValueError, match=r"against has containment=1\.0, the search 0\.8"):
-        deduplicate(["a text"], against=contained, containment=0.8, **RULE, **SMALL)
+    refuses(ValueError, "has search='containment', not 'jaccard'", plain.merge, contained)
+    for difference, against, how in (
+        ("search='jaccard', not 'containment'", plain, RULE),
+        ("search='containment', not 'jaccard'", contained, {}),
+        (r"containment=1\.0, not 0\.8", contained, {**RULE, "containment": 0.8}),
+    ):
+        refuses(ValueError, difference, deduplicate, ["a text"], against=against, **how, **SMALL)
     with pytest.raises(ValueError, match=r"is below that of the index, 1, .* a lower containment"):
         contained.query("a text", threshold=0.9)
     nowhere = tmp_path / "nowhere"

@@ -177,6 +177,9 @@ def test_a_bucket_with_a_part_of_a_number(location, client):
         ((name, numbers),) = client.hgetall("fastlsh:{index}:buckets").items()
         client.hset("fastlsh:{index}:buckets", name, numbers + b"a")
         refuses(ValueError, "damaged: a bucket has a part of a number", index.query, TEXTS[0])
+        index.insert_many(range(600), [TEXTS[1]] * 600)  # of these, a query reads a few
+        client.append(client.keys("fastlsh:{index}:b:*")[0], b"a")
+        refuses(ValueError, "a part of a number", index.query, TEXTS[1], limit=1)
 
 
 def test_a_server_that_deletes_keys(tmp_path):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import fastlsh
 from fastlsh import LSHParams, Pairs, deduplicate, evaluate, explain, near_duplicates
+from refusals import refuses
 
 TEXTS = [
     "one text that is here more than once",
@@ -105,8 +106,7 @@ def test_as_frames_of_other_libraries(kind):
 def test_a_library_that_is_not_installed(monkeypatch, pairs, library):
     monkeypatch.setitem(sys.modules, library, None)
     message = f"{library} is not installed: pip install {library}$"
-    with pytest.raises(ModuleNotFoundError, match=message):
-        getattr(pairs, f"to_{library}")()
+    refuses(ModuleNotFoundError, message, getattr(pairs, f"to_{library}"))
 
 
 @pytest.mark.parametrize(
@@ -247,10 +247,8 @@ def test_a_higher_threshold_releases(deduplication):
 
 def test_other_thresholds_are_refused(deduplication):
     for threshold in (0.69, 0.0, 1.01, float("nan")):
-        with pytest.raises(ValueError, match="threshold"):
-            deduplication.rethreshold(threshold)
-    with pytest.raises(ValueError, match="not verified"):
-        deduplicate(TEXTS, 0.7, verify="none").rethreshold(0.9)
+        refuses(ValueError, "threshold", deduplication.rethreshold, threshold)
+    refuses(ValueError, "not verified", deduplicate(TEXTS, 0.7, verify="none").rethreshold, 0.9)
 
 
 def test_no_documents():

@@ -48,7 +48,7 @@ VALUES = {
         ({**CONTAINED, "num_perm": 2}, "num_perm=2 cannot find"),
         ({**CONTAINED, "containment": 0.4}, "needs a containment of at least 0.5, got 0.4"),
         ({**CONTAINED, "against": Index()}, "the index given as against has search='jaccard'"),
-        ({"against": Index(), "seed": 2}, "has seed=1, the search 2"),
+        ({"against": Index(), "seed": 2}, "has seed=1, not 2"),
         ({"against": Index(verify="signature")}, 'keeps no texts.*only verify="signature"'),
         ({"against": Index(), "within": [1, 1]}, "not an index"),
     ],
@@ -91,6 +91,7 @@ VALUES = {
         ({"data_sets": {"a": [[1]], "b": [[1]]}, "shingler": Shingler("token", 2)},
          "counts characters, which token ids do not have"),
         ({"data_sets": {"a": ALIKE, "b": []}, "max_pairs": 1}, "max_pairs=1"),
+        ({"data_sets": {"a": ALIKE, "b": [b"\xff"]}}, "^data set b: document 0 is not valid UTF-8"),
     ],
 }  # fmt: skip
 TYPES = {
@@ -102,6 +103,8 @@ TYPES = {
         ({"within": np.zeros((2, 2), np.int64)},
          "within must be texts or numbers, got list for document 0"),
         ({"against": Index(), "against_ids": [1]}, "has its own ids"),
+        ({"against": ["a", 1]}, "^against: document 1 is of type int"),
+        ({"also": np.array(["a", 1], object)}, "^also: document 1 is of type int"),
     ],
     near_duplicates: [
         ({"rule": "equal"}, "rule"),  # which pairs do not have

@@ -14,6 +14,7 @@ from fastlsh._kernels.minhash._signatures import AFFINE32
 from fastlsh._kernels.text._plans import CHARACTERS, WORDS
 from fastlsh._kernels.text._texts import spans_of_list
 from kernel_cases import functions
+from refusals import refuses
 from strategies import any_text, shinglers, wide
 
 KEY = Key(bytes(range(32)))
@@ -147,7 +148,5 @@ def test_other_shingles_are_refused(change):
 
 @pytest.mark.parametrize("texts", ["a sheet", b"a sheet"])
 def test_one_text_is_refused(texts):
-    with pytest.raises(TypeError, match="ignore: document 1 is of type int"):
-        Shingler().ignoring(["a text", 5])
-    with pytest.raises(TypeError, match="ignore must be a collection of texts, got one"):
-        Shingler().ignoring(texts)
+    refuses(TypeError, "ignore: document 1 is of type int", Shingler().ignoring, ["a text", 5])
+    refuses(TypeError, "ignore must be a collection of texts, got one", Shingler().ignoring, texts)

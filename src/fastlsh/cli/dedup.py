@@ -75,7 +75,7 @@ def _call(arguments: argparse.Namespace) -> Call:
         keywords["shingler"] = span_shingler(arguments)
         return deduplicate_span_files, {**files_of(arguments), **keywords}
     if arguments.by is not None:
-        for reason in ("first", "no_span", "lines"):
+        for reason in ("first", "no_span", "common", "lines"):
             refuse(arguments, reason)
         if arguments.unit == "token":
             raise ValueError(f"--by {arguments.by} needs texts, not token ids")
@@ -95,7 +95,7 @@ def _call(arguments: argparse.Namespace) -> Call:
 
 def _run_with_index(arguments: argparse.Namespace) -> None:
     _refuse_pieces(arguments)
-    for reason in ("index_stage", "index"):
+    for reason in ("common", "index_stage", "index"):
         refuse(arguments, reason)
     if arguments.output is None:
         raise ValueError("--index gets the kept documents, whose rows would be lost: give -o")

@@ -8,15 +8,13 @@ from fastlsh.cli.keywords import progress_of, read_inputs, search_keywords
 from fastlsh.cli.messages import documents_read, warn_of_rows
 from fastlsh.cli.options import refuse
 from fastlsh.cli.parser import Command
-from fastlsh.cli.paths import check_paths
+from fastlsh.cli.paths import check_outputs
 from fastlsh.files import tokens_as_words
 from fastlsh.io import (
     STANDARD,
     Collection,
     Replacements,
-    check_target,
     pair_columns,
-    recover_outputs,
     replacing_together,
     table_format,
     write_table,
@@ -43,11 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
         for name in ("bands", "rows"):  # of a preset
             keywords.pop(name, None)
         measure = compare_bandings
-    outputs = (arguments.json, arguments.missed, arguments.plot, arguments.report)
-    check_paths(arguments)
-    recover_outputs(outputs)
-    for path in filter(None, outputs):
-        check_target(path)
+    check_outputs(arguments, arguments.json, arguments.missed, arguments.plot, arguments.report)
     if arguments.missed is not None:
         table_format(arguments.missed)
     if arguments.report is not None:

@@ -9,9 +9,9 @@ import sys
 from fastlsh.cli.keywords import read_inputs, search_keywords
 from fastlsh.cli.messages import warn_of_rows
 from fastlsh.cli.parser import Command
-from fastlsh.cli.paths import check_paths
+from fastlsh.cli.paths import check_outputs
 from fastlsh.files import tokens_as_words
-from fastlsh.io import STANDARD, check_target, recover_outputs, replacing_together, write_text
+from fastlsh.io import STANDARD, replacing_together, write_text
 
 HELP = "Explain why two documents are found or not, and show where their texts agree."
 EXAMPLES = """\
@@ -28,11 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
     keywords, _ = tokens_as_words(search_keywords(arguments))
     for name in ("verify", "threads"):  # which pairs has, and here change nothing
         keywords.pop(name, None)
-    outputs = (arguments.html, arguments.json)
-    check_paths(arguments)
-    recover_outputs(outputs)
-    for path in filter(None, outputs):
-        check_target(path)
+    check_outputs(arguments, arguments.html, arguments.json)
     # On no documents: wrong parameters are refused before the long work.
     explain(None, None, **keywords)
     collection = read_inputs(arguments)

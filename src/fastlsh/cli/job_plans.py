@@ -66,7 +66,8 @@ def print_plan(
         return False
     if arguments.parts is None or arguments.parts < 1:
         raise ValueError("--plan needs --parts N, at least 1")
-    refuse(arguments, "plan")
+    for reason in ("common", "plan"):
+        refuse(arguments, reason)
     for name in ("work", "memory", "threads"):
         if getattr(arguments, name) is None:
             raise ValueError(f"--plan needs --{name}, which all jobs share")

@@ -2,12 +2,13 @@
 
 import argparse
 import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fastlsh import InputError, Key, Shingler, preset
-from fastlsh.cli.messages import progress_of_files, say
+from fastlsh.cli.messages import progress_of_files, say, warn_of_skipped
 from fastlsh.io import (
     Collection,
     ReadOptions,
@@ -20,6 +21,8 @@ from fastlsh.keywords import taken
 from fastlsh.options import options_of
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import TokenizerFile, ids_of_words, plain_strings
+
+OF_IGNORE = "a file of --ignore, which is read as the inputs are, by --format, --text and so on"
 
 
 def keywords_of(arguments: argparse.Namespace, *uses: str) -> dict[str, Any]:
@@ -89,9 +92,20 @@ def read_inputs(arguments: argparse.Namespace) -> Collection:
 def _texts_to_ignore(arguments: argparse.Namespace) -> list[Any]:
     """Read the files of ``--ignore`` as the inputs are read; their rows need no ids."""
     options = keywords_of(arguments, "reading")
-    how = ReadOptions(**{**options, "id": None, "limit": None}, tokens=arguments.unit == "token")
-    texts = read_files(arguments.ignore, how, mixed=True, threads=arguments.threads).texts
-    return ids_of_words(texts) if arguments.unit == "token" else list(plain_strings(texts))
+    tokens = arguments.unit == "token"
+    how = ReadOptions(**{**options, "id": None, "limit": None}, tokens=tokens)
+    texts: list[Any] = []
+    for path in arguments.ignore:
+        try:
+            collection = read_files([path], how, mixed=True, threads=arguments.threads)
+        except InputError as error:
+            raise InputError(error.path, f"{error.reason} ({OF_IGNORE})", error.row) from None
+        warn_of_skipped(collection)
+        of_file = (ids_of_words if tokens else plain_strings)(collection.texts)
+        if not any(text is not None and len(text) for text in of_file):
+            warnings.warn(f"{path}: there is no text in it that --ignore could use", stacklevel=2)
+        texts += of_file
+    return texts
 
 
 def key_of(arguments: argparse.Namespace) -> Key | None:

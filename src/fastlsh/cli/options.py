@@ -73,6 +73,14 @@ def integer(value: str) -> int:
     return number
 
 
+def _number(value: str) -> float:
+    """Return a number, which may be a percentage: 5% is 0.05."""
+    try:
+        return float(f"{value[:-1]}e-2" if value.endswith("%") else value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, got {value!r}") from None
+
+
 def _characters(value: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise argparse.ArgumentTypeError(f"{value!r} has a byte that is no UTF-8")
@@ -93,8 +101,8 @@ def _names(value: str) -> list[str]:
 
 def _share(value: str) -> float:
     try:
-        share = float(value)
-    except ValueError:
+        share = _number(value)
+    except argparse.ArgumentTypeError:
         share = math.nan
     if not 0 <= share < 1:
         raise argparse.ArgumentTypeError(f"must be from 0 to below 1, got {value!r}")
@@ -137,16 +145,16 @@ class _Also(argparse.Action):
         """Set both options; a colon without a number behind it belongs to the column."""
         namespace.also = values
         column, _, least = values.rpartition(":")
-        with suppress(ValueError):
+        with suppress(argparse.ArgumentTypeError):
             if column:
-                namespace.also_threshold, namespace.also = float(least), column
+                namespace.also_threshold, namespace.also = _number(least), column
 
 
 ACTIONS = {"copies": _CopiesPer, "also": _Also}
 """What takes the words of an option, by the kind of the value."""
 
 PARSERS = {
-    "integer": integer, "number": float, "characters": _characters, "escaped text": _escaped,
+    "integer": integer, "number": _number, "characters": _characters, "escaped text": _escaped,
     "delimiter": _delimiter, "list of names": _names, "share": _share, "part": _part,
     "bandings": _bandings,
 }  # fmt: skip

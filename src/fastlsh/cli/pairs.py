@@ -28,9 +28,9 @@ examples:
 """
 
 
-def _pairs_call(arguments: argparse.Namespace) -> Call:
-    keywords = search_keywords(arguments, "reading")
-    return near_duplicate_files, {**files_of(arguments), **keywords}
+def _call(arguments: argparse.Namespace) -> Call:
+    function = near_duplicate_files if arguments.command == "pairs" else overlap_files
+    return function, {**files_of(arguments), **search_keywords(arguments, "reading")}
 
 
 def run_pairs(arguments: argparse.Namespace) -> None:
@@ -39,23 +39,18 @@ def run_pairs(arguments: argparse.Namespace) -> None:
         refuse(arguments, "exact")
     if arguments.report is not None:
         refuse(arguments, "report")
-    if print_plan(arguments, _pairs_call):
+    if print_plan(arguments, _call):
         return
-    result, record = called(arguments, _pairs_call)
+    result, record = called(arguments, _call)
     warn_of_rows(result)
     summarise(arguments, record, plural(record["pairs"], "pair"))
 
 
-def _overlap_call(arguments: argparse.Namespace) -> Call:
-    keywords = search_keywords(arguments, "reading")
-    return overlap_files, {**files_of(arguments), **keywords}
-
-
 def run_overlap(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    if print_plan(arguments, _overlap_call):
+    if print_plan(arguments, _call):
         return
-    result, record = called(arguments, _overlap_call)
+    result, record = called(arguments, _call)
     if arguments.output is None and arguments.stage in LAST:
         write_table(None, result.overlap.columns())
     warn_of_rows(result)

@@ -13,9 +13,11 @@ from fastlsh.io import (
     InputError,
     ReadOptions,
     RunPaths,
+    check_target,
     files_to_read,
     is_folder_output,
     plan_outputs,
+    recover_outputs,
 )
 from fastlsh.keyed import KEY_FILE
 from fastlsh.options import options_of, takes
@@ -40,6 +42,8 @@ def check_paths(arguments: argparse.Namespace) -> None:
     if index is not None and os.path.isdir(index):
         raise InputError(index, "it is a directory, not an index of fastlsh")
     inputs = options["inputs"] or []
+    if options["keep_work"] and STANDARD in inputs:
+        raise ValueError("--keep-work is for files: a run of the standard input cannot go on later")
     paths = RunPaths(how_files_are_found(options))
     outputs = _outputs(options, inputs)
     for name, files in (
@@ -64,6 +68,17 @@ def check_paths(arguments: argparse.Namespace) -> None:
     elif takes(command, "evals"):
         paths.deletes("--work", options["work"])
     paths.check()
+
+
+def check_outputs(arguments: argparse.Namespace, *outputs: str | None) -> None:
+    """Raise what `check_paths` does, or if an output cannot be written.
+
+    An interrupted command may have left outputs unfinished, which are completed first.
+    """
+    check_paths(arguments)
+    recover_outputs(outputs)
+    for path in filter(None, outputs):
+        check_target(path)
 
 
 @contextmanager

@@ -101,6 +101,9 @@ PER_PIECE = 64
 """Bytes for each piece of a document that is cut into very many; measured as 57 where the file is
 a table."""
 
+PER_WINDOW = 32
+"""Bytes for each window of pieces, besides those of a piece: where its parts and its first are."""
+
 PER_BATCH = 3
 """Bytes for each one of a batch of an Arrow file: as it is stored, decompressed, and the next."""
 

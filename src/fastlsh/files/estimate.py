@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from fastlsh.errors import InputError
-from fastlsh.files.budget import BASE, PER_BATCH, longest_row, stored_bytes
+from fastlsh.files.budget import BASE, PER_BATCH, PER_WINDOW, longest_row, stored_bytes
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import Engine, Request
 from fastlsh.io import BlockDocuments, Source, expanded, identity, largest_batch, read_blocks
@@ -84,7 +84,8 @@ def estimate(
     memory, signed = size + documents * per_document(params), documents
     if cutting is not None:
         signed = int(size * seen_pieces / seen_bytes) if seen_bytes else len(sources)
-        memory = size + documents * PER_CUT_DOCUMENT + signed * (per_signature + PER_PIECE)
+        per_piece = per_signature + PER_PIECE + PER_WINDOW * (cutting.window > 1)
+        memory = size + documents * PER_CUT_DOCUMENT + signed * per_piece
     return Estimate(
         documents, int(size), int(memory) + BASE, int(signed * (keys + 8) + size / 2), signed
     )
@@ -92,8 +93,7 @@ def estimate(
 
 def sampled(sources: list[Source]) -> list[Source]:
     """Return the files that are looked into."""
-    step = max(len(sources) // LOOKS, 1)
-    return sources[::step][:LOOKS]
+    return sources[:: max(len(sources) // LOOKS, 1)][:LOOKS]
 
 
 def _beginning(source: Source, cutting: Cutting | None, memory: int) -> tuple[int, int]:

@@ -37,7 +37,7 @@ from fastlsh.files.run.stages import (
     missing_before,
 )
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import RowsLeft, exists
+from fastlsh.io import CopiedInput, RowsLeft, exists
 from fastlsh.parallel import Stopwatch
 
 Found = TypeVar("Found", bound=tuple[Any, ...])
@@ -153,7 +153,7 @@ def execute(run: Run, task: Task) -> Ended | None:
         if begin(run.work, description, {**fixed, **outputs}, restart=restart):
             finished = f": {_finished(run)}" if task.mends else ""
             run.tell(f"continuing the run in {run.work.path}{finished}")
-        with resumable(run.work, restart=restart):
+        with resumable(run):
             ended: Ended | None = each_made(run.work, stages(run))
         if not run.request.engine.keep_work:
             run.work.empty(run.options.threads)
@@ -168,16 +168,18 @@ def _search_in_documents(run: Run, task: Task) -> Ended | None:
 
 
 @contextmanager
-def resumable(work: WorkDirectory, *, restart: bool) -> Iterator[None]:
+def resumable(run: Run) -> Iterator[None]:
     """Say how a run goes on that is interrupted; forget a run that has finished nothing."""
     try:
         yield
     except InputError:
-        forget_unless_resumable(work)
+        forget_unless_resumable(run.work)
         raise
     except KeyboardInterrupt as error:
-        again = "the same command again" + (", without restart=True" if restart else "")
-        error.args = (f"run {again}, which goes on with the finished work in {work.path}",)
+        without = ", without restart=True" if run.request.engine.restart else ""
+        again = f"run the same command again{without}, which goes on with the finished work in"
+        is_piped = any(isinstance(source.path, CopiedInput) for source in run.sources)
+        error.args = () if is_piped else (f"{again} {run.work.path}",)
         raise
 
 

@@ -389,9 +389,8 @@ class Request:
             read["id"] = group
         elif keywords.get("stage") in OF_ROWS:
             raise ValueError(f"stage={keywords['stage']!r} puts rows together: give group=")
-        for name in (within, group, also):
-            if name is not None:
-                read["labels"] = tuple(dict.fromkeys((*read.get("labels", ()), name)))
+        labels = (*read.get("labels", ()), within, group, also)
+        read["labels"] = tuple(dict.fromkeys(name for name in labels if name is not None))
         return cls(
             paths(inputs), paths(against), search, made(ReadOptions, {**keywords, **read}),
             made(EngineOptions.of, keywords), made(RunOptions.of, keywords), cutting,

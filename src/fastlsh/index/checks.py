@@ -21,6 +21,7 @@ from fastlsh.index.documents import IndexDocuments, packed
 from fastlsh.index.settings import SETS, TEXTS, Settings, UInt32s
 from fastlsh.index.store import T, when_free
 from fastlsh.parallel import RunOptions
+from fastlsh.parameters import check_same
 from fastlsh.sets import all_sets
 from fastlsh.signatures import MinHasher
 from fastlsh.texts import Texts, as_texts, with_key
@@ -160,10 +161,8 @@ def names_of(ids: Any, documents: IndexDocuments) -> list[Any]:
 
 def check_mergeable(settings: Settings, other: Settings) -> None:
     """Raise ValueError if an index cannot take the documents of another one."""
-    for name in ("num_perm", "seed", "scheme", "shingler", "search"):
-        mine, his = getattr(settings.search, name), getattr(other.search, name)
-        if mine != his:
-            raise ValueError(f"the other index has {name}={his!r}, this one {mine!r}")
+    names = ("num_perm", "seed", "scheme", "search")
+    check_same(other.search, settings.search, names, "the other index")
     if settings.keeps and not other.keeps:
         raise ValueError(
             f"the other index keeps neither texts nor sets, this one {settings.keeps}, which "

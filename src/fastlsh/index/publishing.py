@@ -56,15 +56,16 @@ def published(index: Index, change: Callable[[], object]) -> Iterator["Replaceme
         # An interrupt may come right after the change. A server that is gone may still make it.
         if folders and not isinstance(error, ConnectionError):
             with suppress(Exception):
-                finish_outputs(index, folders)
+                finish_outputs(index, folders, own=True)
         raise
     finish_outputs(index)
 
 
-def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
+def finish_outputs(index: Index, folders: Iterable[str] = (), *, own: bool = False) -> None:
     """Complete the outputs whose journals the index has noted, if their process has ended.
 
     In `folders`, outputs that wait for this index are removed if the index has not noted them.
+    `own`: they are those of this process, which raises an error.
     """
     from fastlsh.io import journal_path, recover
 
@@ -75,6 +76,7 @@ def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
     recover(
         [*folders, *(folder for folder, _ in noted)],
         lambda index, run: run in runs if index == name else None,
+        own=own,
     )
     # A journal may still be needed if its folder is missing, or its process is running.
     done = [

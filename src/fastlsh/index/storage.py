@@ -26,6 +26,7 @@ from fastlsh.index.settings import Bytes, Settings
 from fastlsh.index.tables import KINDS, StoredIds, filled_tables, mapped_tables
 from fastlsh.keyed import Key, check_key
 from fastlsh.parallel import batches
+from fastlsh.parameters import ignored_difference
 from fastlsh.texts import IgnoredShingles, Shingler, with_key
 
 ALIGNED = 64
@@ -123,16 +124,6 @@ def _take_ignored(described: dict[str, Any]) -> IgnoredShingles | None:
     return IgnoredShingles(hashes, described["size"], described.get("key"))
 
 
-def _check_ignored(saved: IgnoredShingles | None, wanted: IgnoredShingles | None) -> None:
-    """Raise ValueError if an index ignores other shingles than those that are wanted."""
-    if wanted != saved:
-        digests = ["none" if shingles is None else shingles.digest for shingles in (saved, wanted)]
-        raise ValueError(
-            f"the index was saved with other texts to ignore: the digest of their shingles is"
-            f" {digests[0]}, not {digests[1]}"
-        )
-
-
 def _check_key(saved: str | None, key: Key | None) -> None:
     """Raise ValueError if the key is missing, or is not the key that the index was saved with."""
     if key is None and saved is not None:
@@ -200,8 +191,9 @@ def settings_of(saved: Mapping[str, Any], expected: Expected) -> Settings:
             shingler = shingler.ignoring(ignore)
         except TypeError as error:  # not of the index, but of the texts
             raise ValueError(f"ignore= does not suit the shingler of the index: {error}") from error
-    if ignore is not None or shingler.ignored is not None:
-        _check_ignored(ignored, shingler.ignored)
+    if shingler.ignored != ignored and (ignore is not None or shingler.ignored is not None):
+        difference = ignored_difference(ignored, shingler.ignored)
+        raise ValueError(f"the index was saved with {difference}")
     shingler = replace(plain, ignored=ignored)
     if saved["search"] == "containment":
         banding = {"recall": float(_strict(saved["recall"], float))}

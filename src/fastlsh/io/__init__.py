@@ -40,6 +40,7 @@ from fastlsh.io.files import files_to_read as files_to_read
 from fastlsh.io.files import spooled_inputs as spooled_inputs
 from fastlsh.io.files import values_in_path as values_in_path
 from fastlsh.io.filesystems import STANDARD as STANDARD
+from fastlsh.io.filesystems import CopiedInput as CopiedInput
 from fastlsh.io.filesystems import Identity as Identity
 from fastlsh.io.filesystems import absolute as absolute
 from fastlsh.io.filesystems import exists as exists

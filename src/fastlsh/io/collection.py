@@ -131,13 +131,6 @@ class InputFile:
         """The bytes of the file."""
         return 0 if self.identity is None else self.identity.size
 
-    def followed_by(self, other: "InputFile") -> "InputFile":
-        """Return this range of a file and the next one as one."""
-        return replace(
-            self, extents=self.extents + other.extents, counts=self.counts + other.counts,
-            bad=self.bad + other.bad,
-        )  # fmt: skip
-
     def blocks(self, texts: Any = None) -> Iterator[Block]:
         """Read the file again, with `texts` as for `reread_blocks`.
 

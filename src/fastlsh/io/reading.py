@@ -217,8 +217,9 @@ class _Reader:
             part.extents.append(extent)
             part.counts.append(len(parsed))
             if self._room is not None:
-                in_arrow = part.source.format in COLUMNAR
-                self._room.take(part.source, parsed.texts.nbytes if in_arrow else 0, len(parsed))
+                columns = (parsed.texts, parsed.also) if part.source.format in COLUMNAR else ()
+                size = sum(column.nbytes for column in columns if column is not None)
+                self._room.take(part.source, size, len(parsed))
             parsed.check(skip=not self._strict)
             for error in parsed.bad:
                 self._leave_out(part, error)

@@ -56,10 +56,13 @@ def recover_outputs(paths: Iterable[str | os.PathLike[str] | None]) -> None:
     recover(map(os.path.realpath, folders))
 
 
-def recover(folders: Iterable[str], verdict: Verdict = lambda index, run: None) -> None:
+def recover(
+    folders: Iterable[str], verdict: Verdict = lambda index, run: None, *, own: bool = False
+) -> None:
     """Complete, or undo, what processes that were killed were about to put into some folders.
 
     Whatever was done to a target since then stays as it is. `verdict` says what an index knows.
+    `own`: the files are those of this process, whose error says why they are removed.
 
     Raises
     ------
@@ -70,7 +73,7 @@ def recover(folders: Iterable[str], verdict: Verdict = lambda index, run: None) 
     for folder in sorted(set(folders)):
         for run in _runs(folder):
             try:
-                _recover(folder, run, verdict)
+                _recover(folder, run, verdict, own)
             except Refused as error:  # noqa: PERF203
                 refused.append(f"{journal_path(folder, run)} ({error})")
             except InputError:
@@ -91,7 +94,7 @@ def _runs(folder: str) -> list[str]:
     return sorted(match[1] for match in matches if match)
 
 
-def _recover(folder: str, run: str, verdict: Verdict) -> None:
+def _recover(folder: str, run: str, verdict: Verdict, own: bool) -> None:
     part = read_journal(folder, run)
     if part is None:
         return
@@ -110,7 +113,7 @@ def _recover(folder: str, run: str, verdict: Verdict) -> None:
             raise Refused(f"the journal of this run in {lead} does not name this folder")
         if _is_decided(parts[lead].entries, run, verdict):
             _complete(parts, run)
-        _remove(parts, run)
+        _remove(parts, run, own)
         synchronise_all(parts)
     except BaseException:
         os.close(number)
@@ -185,12 +188,12 @@ def _complete(parts: dict[str, JournalPart], run: str) -> None:
         warn_caller(f"completed the outputs of a run that was killed: {shown}{more}", UserWarning)
 
 
-def _remove(parts: dict[str, JournalPart], run: str) -> None:
+def _remove(parts: dict[str, JournalPart], run: str, own: bool) -> None:
     removed = 0
     for part in parts.values():
         for name in temporaries(part, run):
             with suppress(OSError):
                 os.unlink(os.path.join(part.folder, name))
                 removed += 1
-    if removed:
+    if removed and not own:
         warn_caller(f"removed temporary files of a run that was killed: {removed}", UserWarning)

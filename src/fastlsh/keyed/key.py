@@ -43,11 +43,6 @@ SUMMANDS = 256 + 255 + 16
 """For each byte of a code point, the lowest first; 0 adds nothing in the upper two."""
 
 
-def root_of(secret: bytes) -> bytes:
-    """Return the 64 bytes that all else is derived from."""
-    return blake2b(secret, digest_size=64, person=b"fastlsh root").digest()
-
-
 def fingerprint_of(root: bytes) -> str:
     """Return what tells keys apart and may be known to all: 32 hexadecimal digits."""
     return blake2b(key=root, digest_size=16, person=b"fastlsh public").hexdigest()
@@ -311,10 +306,11 @@ def check_key(key: Any) -> Key | None:
 
 
 def _root_of(secret: Any) -> bytes:
+    """Return the 64 bytes that all else is derived from, or raise."""
     if not isinstance(secret, (bytes, bytearray, memoryview)):
         # Never the value: it may be the secret.
         raise TypeError(f"a key is made of bytes, got {type(secret).__name__}")
     whole = bytes(secret)
     if len(whole) < LEAST_BYTES:
         raise ValueError(f"a key needs at least {LEAST_BYTES} bytes, got {len(whole)}")
-    return root_of(whole)
+    return blake2b(whole, digest_size=64, person=b"fastlsh root").digest()

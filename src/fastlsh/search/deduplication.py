@@ -11,7 +11,7 @@ from fastlsh.arguments import check_ids, check_integer
 from fastlsh.index import Index, IndexDocuments, PackedTexts, known_documents, packed
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
-from fastlsh.parameters import RemovalKeywords, SearchParams
+from fastlsh.parameters import RemovalKeywords, SearchParams, check_same
 from fastlsh.priorities import are_missing
 from fastlsh.results import Deduplication
 from fastlsh.search.advice import warn_of_search
@@ -59,12 +59,8 @@ def from_index(
     """
     its = index.search_params
     by = ("containment", "bandings") if params.search == "containment" else ("lsh",)
-    for name in ("search", "num_perm", "seed", "scheme", "shingler", *by):
-        mine, other = getattr(params, name), getattr(its, name)
-        if mine != other:
-            raise ValueError(
-                f"the index given as against has {name}={other!r}, the search {mine!r}"
-            )
+    names = ("search", "num_perm", "seed", "scheme", *by)
+    check_same(its, params, names, "the index given as against")
     if params.verify != "exact":
         ids, documents = known_documents(index, IndexDocuments(signatures), texts)
         return (
@@ -237,7 +233,8 @@ def deduplicate_texts(
     sample = Sample(lambda: [collection], len(collection))
     params = ignoring_common(params, sample, options)
     prepared = params.shingler.prepared
-    others = prepared(as_texts([] if against is None or isinstance(against, Index) else against))
+    new = [] if against is None or isinstance(against, Index) else against
+    others = prepared(as_texts(new, "against"))
     collection = prepared(collection)
     everything = joined_texts(others, collection)
     clock = Stopwatch()

@@ -82,7 +82,8 @@ def overlap(
     params = made(SearchParams.of, keywords, threshold)
     options = made(RunOptions.of, keywords)
     check_countable(params)
-    names, collections = list(data_sets), [as_texts(texts) for texts in data_sets.values()]
+    names = list(data_sets)
+    collections = [as_texts(texts, f"data set {name}") for name, texts in data_sets.items()]
     check_data_sets(names)
     sizes = np.array([len(texts) for texts in collections])
     characters = [characters_of(texts, params.shingler, options) for texts in collections]
@@ -233,7 +234,7 @@ def matches_of_texts(
     max_pairs = check_integer(max_pairs, "max_pairs")
     check_best(best, one_to_one, params)
     prepared = params.shingler.prepared
-    collection, others = prepared(as_texts(texts)), prepared(as_texts(against))
+    collection, others = prepared(as_texts(texts)), prepared(as_texts(against, "against"))
     ids = check_ids(ids, len(collection))
     against_ids = check_ids(against_ids, len(others), "against_ids")
     everything, n = joined_texts(others, collection), len(others)

@@ -51,7 +51,7 @@ class CutCollections(NamedTuple):
             raise TypeError(
                 f"against must be texts: an index holds documents, and not their {lose}"
             )
-        others = [] if against is None else plain_strings(against)
+        others = [] if against is None else plain_strings(against, "against")
         return cls(documents, others, ids, check_ids(against_ids, len(others), "against_ids"))
 
 

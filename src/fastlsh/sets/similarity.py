@@ -142,11 +142,11 @@ def containment(
 def _compared(
     left: Any, right: Any, shingler: Shingler | None, threads: int | None, *, contained: bool
 ) -> NDArray[np.float64]:
-    collection = as_texts(left)
+    collection = as_texts(left, "left")
     if _are_pairs(right):
         a, b = pair_arrays(right, len(collection))
     else:
-        others = as_texts(right)
+        others = as_texts(right, "right")
         n = len(collection)
         if len(others) != n:
             raise ValueError(f"left has {n} documents, and right has {len(others)}")

@@ -1,7 +1,7 @@
 """A list, an array, an Arrow column: each gives the spans of a batch of its texts, for a kernel."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from fastlsh._kernels.text._texts import (
 )
 from fastlsh.arguments import check_ordered
 from fastlsh.parallel import batches
-from fastlsh.texts.pieces import Pieces, Texts
+from fastlsh.texts.pieces import Pieces, Texts, lengths_of
 from fastlsh.texts.token_ids import (
     TokenIds,
     are_token_ids,
@@ -25,6 +25,8 @@ from fastlsh.texts.token_ids import (
     ids_of_lists,
     missing_as_ids,
 )
+
+Result = TypeVar("Result")
 
 BATCH_TOKENS = 1 << 16
 """Their hashes stay in the cache."""
@@ -69,9 +71,7 @@ class Gathered(NamedTuple):
         """Return the code points (bytes, tokens) of each document, int64 (n,)."""
         if self.offsets is not None:
             return np.diff(self.offsets)
-        lengths = np.empty(len(self.units), np.int64)
-        self.units.lengths(lengths)
-        return lengths
+        return lengths_of(self.units)
 
 
 def gather_tokens(
@@ -169,6 +169,30 @@ def joined_texts(head: Texts, tail: Texts) -> Texts:
     return JoinedTexts(head, tail) if len(head) else tail
 
 
+class NamedTexts(Texts):
+    """Texts of an argument that is not the first one: errors about one of them name it."""
+
+    def __init__(self, texts: Texts, name: str) -> None:
+        self._texts, self._name = texts, name
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+        """Gather the given documents."""
+        return named(self._name, self._texts.take, documents, as_bytes)
+
+
+def named(name: str, function: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function whose errors are about an argument of this name, and say so."""
+    try:
+        return function(*arguments)
+    except (TypeError, ValueError) as error:
+        if type(error) not in (TypeError, ValueError) or str(error).startswith(name):
+            raise
+        raise type(error)(f"{name}: {error}") from None
+
+
 def as_texts(texts: Any, name: str = "texts") -> Texts:
     """Return `texts` behind the interface `Texts`, without copying a text.
 
@@ -181,13 +205,20 @@ def as_texts(texts: Any, name: str = "texts") -> Texts:
         nulls = empty. Or documents of token ids: `TokenIds`, lists or arrays of integers, an
         array of two dimensions, an Arrow column of lists (with pyarrow).
     name
-        What messages call the argument.
+        What messages call the argument; those about one of the texts do so where it is not the
+        first argument, "texts".
 
     Raises
     ------
     TypeError
         Not a collection of texts, or a table with several columns.
     """
+    if name == "texts" or isinstance(texts, _COLLECTIONS):
+        return _texts_of(texts, name)
+    return NamedTexts(named(name, _texts_of, texts, name), name)
+
+
+def _texts_of(texts: Any, name: str) -> Texts:
     if isinstance(texts, (list, tuple)):
         return _of_list(list(texts))  # of our own: the caller may change his meanwhile
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
@@ -225,14 +256,15 @@ def as_texts(texts: Any, name: str = "texts") -> Texts:
     if hasattr(texts, "isna") and hasattr(texts, "to_numpy"):  # a pandas Series
         values = texts.to_numpy(dtype=object, copy=True)
         values[np.asarray(texts.isna())] = None
-        return as_texts(values, name)
+        return _texts_of(values, name)
     if not isinstance(texts, Iterable):
         raise TypeError(f"{name} must be a collection of texts, got {type(texts).__name__}")
     return _of_list(list(texts))
 
 
 _COLLECTIONS = (
-    ArrowColumn, JoinedTexts, ListTexts, NormalizedTexts, Pieces, TextColumn, TextColumns, TokenIds,
+    ArrowColumn, JoinedTexts, ListTexts, NamedTexts, NormalizedTexts, Pieces, TextColumn,
+    TextColumns, TokenIds,
 )  # fmt: skip
 """Collections behind the interface `Texts` already."""
 
@@ -249,11 +281,11 @@ def ids_of_words(texts: Any) -> list[NDArray[np.uint64] | None]:
     return [None if t is None else np.array(t.split(), np.uint64) for t in plain_strings(texts)]
 
 
-def plain_strings(texts: Any) -> list[str | None]:
+def plain_strings(texts: Any, name: str = "texts") -> list[str | None]:
     """Return a collection of texts as strings; raises what `as_texts` does."""
     if isinstance(texts, list) and all(text is None or type(text) is str for text in texts):
         return list(texts)
-    collection = as_texts(texts)
+    collection = as_texts(texts, name)
     strings: list[str | None] = []
     for start, stop in batches(len(collection), 4096):
         spans = collection.spans(start, stop)

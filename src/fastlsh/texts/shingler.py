@@ -28,6 +28,7 @@ from fastlsh.texts.forms import (
     as_texts,
     gather_tokens,
     is_normalized,
+    named,
 )
 from fastlsh.texts.ignored import IgnoredShingles
 from fastlsh.texts.pieces import Texts
@@ -270,12 +271,7 @@ class Shingler:
         2
         """
         collection, plain = as_texts(texts, "ignore"), replace(self, ignored=None)
-        try:
-            sets = [plain._set_of(collection, i) for i in range(len(collection))]
-        except (TypeError, ValueError) as error:
-            if type(error) not in (TypeError, ValueError):
-                raise
-            raise type(error)(f"ignore: {error}") from None
+        sets = [named("ignore", plain._set_of, collection, i) for i in range(len(collection))]
         return self.ignoring_hashes(*sets)
 
     def ignoring_hashes(self, *parts: NDArray[np.uint64]) -> "Shingler":
@@ -505,8 +501,7 @@ class Shingler:
 
         That is where it begins and ends in the text given, int64 (n, 2). `normalize` is left out.
         """
-        kernel = normaliser_of(self) or Normaliser()
-        return kernel.traced(text)
+        return (normaliser_of(self) or Normaliser()).traced(text)
 
     @property
     def _has_word_list(self) -> bool:

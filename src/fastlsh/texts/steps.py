@@ -23,6 +23,7 @@ from fastlsh.arguments import check_choice
 from fastlsh.arrays import unique
 from fastlsh.parallel import batches, batches_by_work
 from fastlsh.texts.forms import Gathered, Hashing
+from fastlsh.texts.pieces import lengths_of
 
 CHARACTERS = 1 << 18
 """Characters in which words are found at a time."""
@@ -118,8 +119,7 @@ def word_bounds(shingler: Any, texts: Spans) -> tuple[NDArray[np.int64], NDArray
 
     The words stand in `bounds` text by text.
     """
-    lengths, counts = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
-    texts.lengths(lengths)
+    lengths, counts = lengths_of(texts), np.empty(len(texts), np.int64)
     bounds = [np.empty((0, 2), np.int64)]
     room = bounds[0]
     for start, stop in batches_by_work(lengths, CHARACTERS, CHARACTERS):
@@ -165,15 +165,18 @@ def shingle_set_steps(
         In the order of the text instead; some that repeat are left out.
     """
     unit, size, prepared = hashing
+
+    def write(batch: Gathered, room: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        _sets.shingle_sets(
+            batch.units, batch.offsets, unit, size, out, room, counts, thinned=thinned,
+            prepared=prepared,
+        )  # fmt: skip
+
     for first, last in batches_by_work(lengths, STEP, max(len(lengths), 1)):
         room = start[first : last + 1]
         counts = count[first:last]
         if lengths[first] <= STEP or not _has_windows(gathered, unit):
-            batch = gathered.part(first, last)
-            _sets.shingle_sets(
-                batch.units, batch.offsets, unit, size, out, room, counts, thinned=thinned,
-                prepared=prepared,
-            )  # fmt: skip
+            write(gathered.part(first, last), room, counts)
             yield
             continue
         parts: list[NDArray[np.uint64]] = []
@@ -184,10 +187,7 @@ def shingle_set_steps(
         for a, b in batches(max(length - overlap, 1), max(STEP, 64 * overlap)):
             window = gathered.window(first, a, min(b + overlap, length))
             bounds = np.array([end, end + b - a])
-            _sets.shingle_sets(
-                window.units, window.offsets, unit, size, out, bounds, counts, thinned=thinned,
-                prepared=prepared,
-            )  # fmt: skip
+            write(window, bounds, counts)
             parts.append(out[end : end + int(counts[0])])
             end += int(counts[0])
             yield

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels.text._texts import Spans, spans_of_ids
+from fastlsh.arrays import offsets_of
 from fastlsh.errors import InputError
-from fastlsh.texts.pieces import Texts
+from fastlsh.texts.pieces import Texts, lengths_of
 
 
 class TokenizerFile:
@@ -62,10 +63,8 @@ class TokenizerFile:
         """Return the bounds of the tokens in code points."""
         # A lone surrogate has no UTF-8; "?" is as long.
         encoded = text.encode("utf-8", "replace").decode()
-        bounds: list[tuple[int, int]] = self._tokenizer.encode(
-            encoded, add_special_tokens=False
-        ).offsets
-        return bounds
+        encoding = self._tokenizer.encode(encoded, add_special_tokens=False)
+        return encoding.offsets
 
 
 EXPECTED = "expected token ids: whole numbers from 0 to 2**64 - 1"
@@ -146,13 +145,8 @@ def are_token_ids(documents: Sequence[Any]) -> bool:
 def ids_of_lists(documents: Sequence[Any]) -> TokenIds:
     """Return a list of lists (arrays) of ids as one array; None is an empty document."""
     arrays = [_ids_of(document, i) for i, document in enumerate(documents)]
-    offsets = np.zeros(len(arrays) + 1, np.int64)
-    np.cumsum([len(array) for array in arrays], out=offsets[1:])
+    offsets = offsets_of(np.array([len(array) for array in arrays], np.int64))
     filled = [array for array in arrays if len(array)]
-    for i, array in enumerate(arrays):
-        # Before int64 and uint64 become floats together.
-        if array.dtype.kind == "i" and len(array) and array.min() < 0:
-            raise ValueError(f"document {i} has the token id {array.min()}: ids are not negative")
     if any(array.dtype == np.uint64 for array in filled):
         filled = [array.astype(np.uint64) for array in filled]
     return TokenIds(np.concatenate(filled) if filled else [], offsets)
@@ -160,9 +154,8 @@ def ids_of_lists(documents: Sequence[Any]) -> TokenIds:
 
 def missing_as_ids(spans: Spans) -> Spans:
     """Return documents that are all missing as token ids; texts are returned as they are."""
-    lengths = np.empty(len(spans), np.int64)
-    spans.lengths(lengths)
-    return spans if lengths.any() else ids_of_lists([None] * len(spans)).spans(0, len(spans))
+    has_text = lengths_of(spans).any()
+    return spans if has_text else ids_of_lists([None] * len(spans)).spans(0, len(spans))
 
 
 def _ids_of(document: Any, number: int) -> NDArray[Any]:
@@ -176,19 +169,17 @@ def _ids_of(document: Any, number: int) -> NDArray[Any]:
         raise TypeError(f"document {number} is nested or not a list, {EXPECTED}")
     if len(array) == 0:
         return np.empty(0, np.int64)
-    if array.dtype.kind in "iu":
-        return array
-    whole = (int, np.integer)
-    no_integers = [x for x in document if not isinstance(x, whole) or isinstance(x, bool)]
-    if no_integers:
-        raise TypeError(f"document {number} has a token that is {no_integers[0]!r}, {EXPECTED}")
-    if min(document) < 0:
-        raise ValueError(
-            f"document {number} has the token id {min(document)}: ids are not negative"
-        )
-    if max(document) >= 2**64:
-        raise ValueError(f"document {number} has the token id {max(document)}, {EXPECTED}")
-    return np.array(document, np.uint64)  # below and above 2**63, which numpy would make floats
+    if array.dtype.kind not in "iu":
+        whole = (int, np.integer)
+        no_integers = [x for x in document if not isinstance(x, whole) or isinstance(x, bool)]
+        if no_integers:
+            raise TypeError(f"document {number} has a token that is {no_integers[0]!r}, {EXPECTED}")
+        array = np.array(document, object)  # below and above 2**63, which numpy made floats
+    if array.min() < 0:
+        raise ValueError(f"document {number} has the token id {array.min()}: ids are not negative")
+    if int(array.max()) >= 2**64:
+        raise ValueError(f"document {number} has the token id {array.max()}, {EXPECTED}")
+    return array.astype(np.uint64) if array.dtype == object else array
 
 
 def ids_of_arrow(column: Any) -> TokenIds:
@@ -213,17 +204,15 @@ def ids_of_arrow(column: Any) -> TokenIds:
         ids = chunk.flatten()
         if not pa.types.is_integer(ids.type):
             raise TypeError(f"the lists of the Arrow column hold {ids.type}, {EXPECTED}")
+        counts = pc.fill_null(pc.list_value_length(chunk), 0).to_numpy(zero_copy_only=False)
         if ids.null_count:
-            counts = pc.fill_null(pc.list_value_length(chunk), 0).to_numpy()
             first = int(np.flatnonzero(np.asarray(ids.is_null()))[0])
             document = int(np.searchsorted(np.cumsum(counts), first, "right"))
             document += sum(len(length) for length in lengths)
             raise ValueError(f"document {document} has a null among its tokens, {EXPECTED}")
         values.append(ids.to_numpy())
-        lengths.append(pc.fill_null(pc.list_value_length(chunk), 0).to_numpy(zero_copy_only=False))
-    offsets = np.zeros(sum(len(length) for length in lengths) + 1, np.int64)
-    if lengths:
-        np.cumsum(np.concatenate(lengths), out=offsets[1:])
+        lengths.append(counts)
+    offsets = offsets_of(np.concatenate([np.empty(0, np.int64), *lengths]))
     ids = values[0] if len(values) == 1 else np.concatenate(values or [np.empty(0, np.int64)])
     return TokenIds(ids, offsets)
 

@@ -52,8 +52,7 @@ def search_in_documents(run: Run) -> Run:
         for name in document_files(run)
     ]
     request = replace(run.request, read=options, group=None)
-    engine = run.request.engine
-    budget = Budget.of(engine.memory, run.params, run.request.run.threads)
+    budget = Budget.of(run.request.engine.memory, run.params, run.request.run.threads)
     work = WorkDirectory(run.work / INNER, shared=run.stage is not None)
     against = run.work.read(DOCUMENT_FILES)["against"]
     return Run(request, work, sources, against, budget, rows=run)
@@ -67,8 +66,7 @@ def rows_left(run: Run, left: WholeRows) -> WholeRows:
     if left.added is not None:
         assert isinstance(left.added, Annotations)
         added = RowAnnotations(left.added, documents)
-    kept = np.asarray(left.kept)[documents - left.n_against]
-    return WholeRows(kept, n_against, added)
+    return WholeRows(np.asarray(left.kept)[documents - left.n_against], n_against, added)
 
 
 def number_groups(run: Run) -> None:

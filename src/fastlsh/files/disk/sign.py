@@ -13,7 +13,7 @@ from fastlsh._kernels.text._texts import TextColumn
 from fastlsh.arrays import rounded
 from fastlsh.candidates import keys_apart
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.files.budget import BASE, PER_BATCH, PER_PIECE, least_memory, saying_memory
+from fastlsh.files.budget import BASE, PER_BATCH, PER_PIECE, PER_WINDOW, least_memory, saying_memory
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.gathered import encoded_texts
 from fastlsh.files.disk.segments import (
@@ -91,7 +91,8 @@ def sign_block(run: Run, source: int, block: Block) -> SignedBlock:
         keys = BandKeys.stored(of_pieces)
         counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
         empty = int((keys[0] == 0).sum())
-        if (most := PER_PIECE * int(counts.max(initial=0))) > run.budget.memory - BASE:
+        per_piece = PER_PIECE + PER_WINDOW * (run.cutting.window > 1)
+        if (most := per_piece * int(counts.max(initial=0))) > run.budget.memory - BASE:
             row = int(documents.rows[counts.argmax()])
             raise LongRowError(run.sources[source].path, most, row, f"cut into {run.cutting.name}s")
         if echoes is not None:
@@ -419,8 +420,7 @@ def cut_file(
 
 
 def _summary(run: Run) -> Summary:
-    numbers = range(len(run.units))
-    counts = [len(run.segments_of_unit(number)) for number in numbers]
+    counts = [len(run.segments_of_unit(number)) for number in range(len(run.units))]
     segments, blocks = run.segments, run.blocks
     if run.stage is not None:
         rest = iter(segments)

@@ -103,8 +103,7 @@ class FindingsWriter(SegmentWriter[FoundBlock]):
     """Writes what consecutive blocks contain; documents are counted in the segment."""
 
     def _saved(self, folder: Path) -> dict[str, Any]:
-        counts = [part.record.documents for part in self._parts]
-        starts = np.cumsum([0, *counts]).tolist()
+        starts = np.cumsum([0, *(part.record.documents for part in self._parts)]).tolist()
         found = Findings.joined(
             [part.findings.behind(n) for part, n in zip(self._parts, starts, strict=False)]
         )

@@ -294,8 +294,6 @@ class RedisStore(Store):
         for first in range(0, len(tag_codes), TOGETHER):
             buckets = self._buckets(tag_codes[first : first + TOGETHER], room)
             for bucket in buckets:
-                if len(bucket) % 8:
-                    raise self._server.damaged("a bucket has a part of a number")
                 held.append(bucket[:room])
                 if room is not None and len(bucket) > room:
                     complete = min(complete, int.from_bytes(bucket[room - 8 : room], "little"))
@@ -309,18 +307,22 @@ class RedisStore(Store):
         """Return the numbers in these buckets, as far as they exist; of `room` bytes, one more."""
         answers = self._asked(names)
         held = [numbers for numbers in answers if numbers]
+        sizes = list(map(len, held))
         large = [name for name, numbers in zip(names, answers, strict=True) if numbers == b""]
         if large:
             prefix = self._server.key("b:")
             last, least = (-1, LARGE) if room is None else (room + 7, min(room, LARGE))
             with self._client.pipeline(transaction=False) as pipe:
                 for name in large:
-                    pipe.getrange(prefix + name, 0, last)
+                    pipe.getrange(prefix + name, 0, last).strlen(prefix + name)
                 values = pipe.execute()
-            for name, numbers in zip(large, values, strict=True):
+            sizes += values[1::2]
+            for name, numbers in zip(large, values[::2], strict=True):
                 if len(numbers) <= least:
                     self._lacks(f"bucket {name.hex()}")
                 held.append(numbers)
+        if any(size % 8 for size in sizes):
+            raise self._server.damaged("a bucket has a part of a number")
         return held
 
     def _asked(self, names: list[bytes]) -> list[bytes | None]:

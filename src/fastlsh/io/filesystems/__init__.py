@@ -17,6 +17,7 @@ from fastlsh.io.filesystems.remote import Upload as Upload
 from fastlsh.io.filesystems.remote import check_writable as check_writable
 from fastlsh.io.filesystems.remote import is_remote as is_remote
 from fastlsh.io.filesystems.spool import STANDARD as STANDARD
+from fastlsh.io.filesystems.spool import CopiedInput as CopiedInput
 from fastlsh.io.filesystems.spool import has_end as has_end
 from fastlsh.io.filesystems.spool import is_piped as is_piped
 from fastlsh.io.filesystems.spool import real as real
