@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.sets import _sets
-from fastlsh._kernels.text import _plans
 from fastlsh._kernels.text._normal import Normaliser
 from fastlsh._kernels.text._plans import (
     ALPHANUMERIC,
@@ -168,7 +167,7 @@ def shingle_set_steps(
     for first, last in batches_by_work(lengths, STEP, max(len(lengths), 1)):
         room = start[first : last + 1]
         counts = count[first:last]
-        if lengths[first] <= STEP or not _has_windows(gathered, unit):
+        if lengths[first] <= STEP or not gathered.has_windows(unit):
             batch = gathered.part(first, last)
             _sets.shingle_sets(
                 batch.units, batch.offsets, unit, size, out, room, counts, thinned=thinned,
@@ -194,11 +193,6 @@ def shingle_set_steps(
         counts[0] = end - room[0]
         if not thinned:
             counts[0] = yield from _merge(parts, out[int(room[0]) : end])
-
-
-def _has_windows(gathered: Gathered, unit: int) -> bool:
-    # The words of a text are not cut yet: a window might begin within one.
-    return gathered.offsets is not None or unit in (_plans.CHARACTERS, _plans.TOKEN_IDS)
 
 
 def _merge(parts: list[NDArray[np.uint64]], out: NDArray[np.uint64]) -> Generator[None, None, int]:
