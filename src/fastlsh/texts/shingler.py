@@ -250,7 +250,7 @@ class Shingler:
         if self._has_word_list:
             self._listed_words  # noqa: B018  (raises if an element is not one word)
         if self.ignored is not None:
-            self.ignored.check_made_for(self.size, self.key)
+            self.ignored.check_made_for(self.unit, self.size, self.key)
 
     def ignoring(self, texts: Any) -> "Shingler":
         """Return the same shingler for sets without the shingles of some texts.
@@ -282,7 +282,8 @@ class Shingler:
         """Return the same shingler for sets without these hashes of shingles, too."""
         known = np.empty(0, np.uint64) if self.ignored is None else self.ignored.hashes
         fingerprint = self.key.fingerprint if self.key else None
-        ignored = IgnoredShingles(np.concatenate([known, *parts]), self.size, fingerprint)
+        hashes = np.concatenate([known, *parts])
+        ignored = IgnoredShingles(hashes, self.unit, self.size, fingerprint)
         return replace(self, ignored=ignored if len(ignored) else None)
 
     def shingles(self, text: Document) -> list[Any]:
