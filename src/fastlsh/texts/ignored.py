@@ -61,12 +61,18 @@ class IgnoredShingles:
         """32 hexadecimal digits, by which the hashes are recognised: of their SHA-256."""
         return sha256(self.hashes.astype("<u8").tobytes()).hexdigest()[:32]
 
-    def check_made_for(self, unit: str, size: int, key: Key | None) -> None:
-        """Raise ValueError if the shingles of texts are hashed in another way."""
-        wanted = HASHED_AS.get(unit, unit), size, key.fingerprint if key else None
-        if wanted != (self.unit, self.size, self.fingerprint):
-            raise ValueError(
-                "ignored: these shingles have another unit, size or key than the shingles of the"
-                " texts: set ignored=None, and give the texts that everybody shares as ignore="
-                " instead"
-            )
+
+def check_ignored(ignored: Any, unit: str, size: int, key: Key | None) -> None:
+    """Raise if an argument is no `IgnoredShingles`, or if texts are hashed in another way."""
+    if not isinstance(ignored, IgnoredShingles):
+        raise TypeError(
+            "ignored must be IgnoredShingles, which Shingler.ignoring makes of texts, got"
+            f" {type(ignored).__name__}"
+        )
+    wanted = HASHED_AS.get(unit, unit), size, key.fingerprint if key else None
+    if wanted != (ignored.unit, ignored.size, ignored.fingerprint):
+        raise ValueError(
+            "ignored: these shingles have another unit, size or key than the shingles of the"
+            " texts: set ignored=None, and give the texts that everybody shares as ignore="
+            " instead"
+        )

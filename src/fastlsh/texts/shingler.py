@@ -29,7 +29,7 @@ from fastlsh.texts.forms import (
     gather_tokens,
     is_normalized,
 )
-from fastlsh.texts.ignored import IgnoredShingles
+from fastlsh.texts.ignored import IgnoredShingles, check_ignored
 from fastlsh.texts.pieces import Texts
 from fastlsh.texts.steps import (
     FLAGS,
@@ -250,7 +250,7 @@ class Shingler:
         if self._has_word_list:
             self._listed_words  # noqa: B018  (raises if an element is not one word)
         if self.ignored is not None:
-            self.ignored.check_made_for(self.unit, self.size, self.key)
+            check_ignored(self.ignored, self.unit, self.size, self.key)
 
     def ignoring(self, texts: Any) -> "Shingler":
         """Return the same shingler for sets without the shingles of some texts.
