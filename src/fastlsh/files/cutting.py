@@ -21,6 +21,7 @@ from fastlsh.texts import (
     UnitTexts,
     WordPieces,
     as_texts,
+    lengths_of,
     pieces_of,
     plain_strings,
     texts_without,
@@ -119,8 +120,7 @@ class SpanCutting(Cutting):
         """Do as `pieces`, with bounds that were stored; None if the documents are not the same."""
         texts = as_texts(documents.texts)
         plain = self.shingler.plain_texts(texts, 0, len(texts))
-        lengths, words = np.empty(len(plain), np.int64), None
-        plain.lengths(lengths)
+        lengths, words = lengths_of(plain), None
         if self.shingler.unit == "word":
             words = UnitTexts.of(self.shingler, plain)
             lengths = np.diff(words.starts)

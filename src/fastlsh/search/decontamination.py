@@ -27,7 +27,7 @@ from fastlsh.stages import (
     item_grams,
     matches_in,
 )
-from fastlsh.texts import Texts, as_texts, plain_strings, texts_without_spans
+from fastlsh.texts import Texts, as_texts, lengths_of, plain_strings, texts_without_spans
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
@@ -281,6 +281,5 @@ def cuts_of(
         return nothing, unique(contained.document) if params.rule == "document" else nothing[:, 0]
     spans = np.column_stack([contained.document[contained.spans[:, 0]], contained.spans[:, 2:]])
     documents = unique(spans[:, 0])
-    lengths = np.empty(len(documents), np.int64)
-    texts.take(documents).lengths(lengths)
+    lengths = lengths_of(texts.take(documents))
     return cut_around(lengths, spans, params.around, params.min_piece, params.max_pieces)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.minhash import _signatures
 from fastlsh.parallel import batches, batches_by_work
 from fastlsh.signatures.schemes import Scheme
-from fastlsh.texts import Gathered, Hashing, Texts
+from fastlsh.texts import Gathered, Hashing, Texts, lengths_of
 
 BATCH_CHARACTERS = 1 << 19
 MAX_BATCH = 1 << 14
@@ -29,8 +29,7 @@ def batch_size(texts: Texts) -> int:
     if n < 2:
         return 1
     sample = np.arange(min(n, 64)) * n // min(n, 64)
-    lengths = np.empty(len(sample), np.int64)
-    texts.take(sample, True).lengths(lengths)
+    lengths = lengths_of(texts.take(sample, True))
     return int(np.clip(BATCH_CHARACTERS // (int(lengths.mean()) + 1), 1, MAX_BATCH))
 
 

@@ -12,7 +12,7 @@ from fastlsh.candidates import repeated
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run_batches
 from fastlsh.signatures import batch_size
 from fastlsh.stages.passage_cuts import cut_rows, united_matches, whole_matches
-from fastlsh.texts import Shingler, Texts, UnitTexts, unsteady
+from fastlsh.texts import Shingler, Texts, UnitTexts, lengths_of, unsteady
 
 LONGEST_GRAM = 50
 """Units of a gram, at most: longer ones find nothing more, and shorter ones more in vain."""
@@ -45,9 +45,7 @@ def anchors_of(plain: Spans, length: int, *, echoing: bool = True) -> Anchors:
     are about two rows for each ``length - gram_size(length) + 2`` units.
     """
     gram = gram_size(length)
-    lengths = np.empty(len(plain), np.int64)
-    plain.lengths(lengths)
-    room, echo_room = int(lengths.sum()) * 5 // (2 * (length - gram + 2)) + len(plain), 16
+    room, echo_room = int(lengths_of(plain).sum()) * 5 // (2 * (length - gram + 2)) + len(plain), 16
     while True:
         keys, rows = np.empty(room, np.uint64), np.empty((room, 4), np.int64)
         echoes = np.empty((echo_room, 5), np.int64)
@@ -169,9 +167,7 @@ def repeated_contexts(
 
 def _check_steady(units: Spans, occurrences: NDArray[np.int64], length: int) -> None:
     """Raise if texts have fewer words than when the keys of their windows were found."""
-    lengths = np.empty(len(units), np.int64)
-    units.lengths(lengths)
-    if (occurrences[:, 3] + length > lengths[occurrences[:, 0]]).any():
+    if (occurrences[:, 3] + length > lengths_of(units)[occurrences[:, 0]]).any():
         raise unsteady()
 
 

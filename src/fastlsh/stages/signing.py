@@ -15,7 +15,7 @@ from fastlsh.parallel import Batch, RunOptions, batches, batches_by_work, run_ba
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import ShingleSets, containment, estimate_jaccard, exact_jaccard, set_sizes
 from fastlsh.signatures import MinHasher, batch_size
-from fastlsh.texts import Shingler, Texts
+from fastlsh.texts import Shingler, Texts, lengths_of
 
 CHARACTERS = 1 << 26
 """Characters that are hashed or compared at a time: a few hundredths of a second."""
@@ -163,9 +163,7 @@ def hashing_steps(spans: Spans, out: NDArray[np.uint64]) -> Iterator[None]:
 
 def short_parts(spans: Spans) -> Iterator[Batch]:
     """Cut texts into parts that are hashed or compared quickly."""
-    lengths = np.empty(len(spans), np.int64)
-    spans.lengths(lengths)
-    return batches_by_work(lengths, CHARACTERS, len(spans))
+    return batches_by_work(lengths_of(spans), CHARACTERS, len(spans))
 
 
 @dataclass(frozen=True)

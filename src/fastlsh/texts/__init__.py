@@ -19,7 +19,7 @@ from fastlsh.texts.origins import (
     splits_characters,
     texts_without_spans,
 )
-from fastlsh.texts.pieces import Pieces, Texts, pieces_of, texts_without
+from fastlsh.texts.pieces import Pieces, Texts, lengths_of, pieces_of, texts_without
 from fastlsh.texts.shingler import UNIT, Shingler, check_shingler, with_key
 from fastlsh.texts.steps import shingle_set_steps
 from fastlsh.texts.token_ids import TokenIds, TokenizerFile
@@ -45,6 +45,7 @@ __all__ = [
     "ids_of_words",
     "inner_spans",
     "joined_texts",
+    "lengths_of",
     "original_spans",
     "pieces_of",
     "plain_strings",

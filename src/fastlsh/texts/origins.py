@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.text._texts import Spans
 from fastlsh.parallel import batches, batches_by_work
 from fastlsh.texts.boundaries import Boundaries
-from fastlsh.texts.pieces import CHARACTERS, MOST, Texts
+from fastlsh.texts.pieces import CHARACTERS, MOST, Texts, lengths_of
 from fastlsh.texts.shingler import Shingler, check_shingler
 from fastlsh.texts.word_units import UnitTexts, unsteady
 
@@ -89,10 +89,8 @@ def _spans_of_words(
     rows_of_words = np.flatnonzero(spans[:, 0] >= 0)
     documents, of_row = np.unique(number[rows_of_words], return_inverse=True)
     plain = texts.take(documents)
-    lengths = np.empty(len(plain), np.int64)
-    plain.lengths(lengths)
     order = np.argsort(of_row, kind="stable")
-    for start, stop in batches_by_work(lengths, CHARACTERS, MOST):
+    for start, stop in batches_by_work(lengths_of(plain), CHARACTERS, MOST):
         words = UnitTexts.of(shingler, plain.part(start, stop))
         rows_of_batch = order[slice(*np.searchsorted(of_row[order], (start, stop)))]
         rows, first = rows_of_words[rows_of_batch], words.starts[of_row[rows_of_batch] - start]

@@ -49,6 +49,13 @@ class Texts(Protocol):
         return self.take(np.arange(start, stop), as_bytes)
 
 
+def lengths_of(texts: Spans) -> NDArray[np.int64]:
+    """Return the code points (bytes, tokens) of each text, int64 (n,)."""
+    lengths = np.empty(len(texts), np.int64)
+    texts.lengths(lengths)
+    return lengths
+
+
 class Pieces(Texts):
     """Pieces of texts, behind the interface `Texts`.
 
@@ -156,8 +163,7 @@ def pieces_of(documents: list[str | None], by: str, threads: int = 1, window: in
         out[:, 0] += start
         bounds[start] = out
 
-    lengths = np.empty(len(documents), np.int64)
-    spans.lengths(lengths)
+    lengths = lengths_of(spans)
     run_batches(cut, batches_by_work(lengths, CHARACTERS, MOST), threads)
     parts = [bounds[start] for start in sorted(bounds)]
     if len(parts) != 1:  # of one long text, there may be no memory for a copy
@@ -205,11 +211,9 @@ def texts_without(texts: Spans, removed: NDArray[np.int64], by: str) -> dict[int
     removed = np.ascontiguousarray(removed)
     starts = np.flatnonzero(np.diff(removed[:, 0], prepend=-1))
     numbers = removed[starts, 0]
-    lengths = np.empty(len(texts), np.int64)
-    texts.lengths(lengths)
     edges = np.append(starts, len(removed))
     rest: list[str] = []
-    for first, last in batches_by_work(lengths[numbers], CHARACTERS, MOST):
+    for first, last in batches_by_work(lengths_of(texts)[numbers], CHARACTERS, MOST):
         bounds = removed[edges[first] : edges[last]]
         if by != "sentence":
             rest += remainders(texts, bounds, by == "paragraph")

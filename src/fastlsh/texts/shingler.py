@@ -31,7 +31,7 @@ from fastlsh.texts.forms import (
     is_normalized,
 )
 from fastlsh.texts.ignored import IgnoredShingles, check_ignored
-from fastlsh.texts.pieces import Texts
+from fastlsh.texts.pieces import Texts, lengths_of
 from fastlsh.texts.steps import (
     FLAGS,
     STEPS,
@@ -368,12 +368,7 @@ class Shingler:
 
     def gather(self, texts: Texts, start: int, stop: int) -> Gathered:
         """Gather the documents start ... stop - 1, normalised and tokenised."""
-        return self._finish(self.plain_texts(texts, start, stop), start, None)
-
-    def gather_with_texts(self, texts: Texts, start: int, stop: int) -> tuple[Gathered, Spans]:
-        """Gather as `gather` does, and the same texts normalised but not tokenised."""
-        plain = self.plain_texts(texts, start, stop)
-        return self._finish(plain, start, None), plain
+        return self.tokenised(self.plain_texts(texts, start, stop), start)
 
     def plain_texts(self, texts: Texts, start: int, stop: int) -> Spans:
         """Gather the documents start ... stop - 1, normalised but not tokenised."""
@@ -382,7 +377,7 @@ class Shingler:
 
     def take(self, texts: Texts, documents: NDArray[np.int64]) -> Gathered:
         """Gather the given documents, normalised and tokenised."""
-        return self._finish(self.take_texts(texts, documents), 0, documents)
+        return self.tokenised(self.take_texts(texts, documents), 0, documents)
 
     def lengths(self, texts: Texts, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the lengths of the given documents: code points, bytes or tokens."""
@@ -404,7 +399,7 @@ class Shingler:
         if self.tokenizer is not None:
             return np.array([len(self.tokenizer(text)) for text in texts.strings()], np.int64)
         if self.unit != "word":
-            return Gathered(texts, None).lengths()
+            return lengths_of(texts)
         counts = np.empty(len(texts), np.int64)
         hashing = self.hashing if self._has_word_list else Hashing(self.kernel_unit, self.size)
         word_counts(texts, hashing.unit, hashing.size, most, counts, hashing.prepared)
@@ -498,8 +493,10 @@ class Shingler:
         ignored = self.ignored.hashes if self.ignored is not None else None
         return ShinglePlan(self.kernel_unit, self.size, secret, listed, keeps, ignored)
 
-    def _finish(self, plain: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
-        """Tokenise normalised texts, if there is a tokenizer."""
+    def tokenised(
+        self, plain: Spans, first: int, documents: NDArray[np.int64] | None = None
+    ) -> Gathered:
+        """Tokenise normalised texts, if there is a tokenizer; numbers as in `gather_tokens`."""
         if self.tokenizer is None:
             return Gathered(plain, None)
         tokens = [self.tokenizer(text) for text in plain.strings()]

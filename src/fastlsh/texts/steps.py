@@ -22,6 +22,7 @@ from fastlsh.arguments import check_choice
 from fastlsh.arrays import unique
 from fastlsh.parallel import batches, batches_by_work
 from fastlsh.texts.forms import Gathered, Hashing
+from fastlsh.texts.pieces import lengths_of
 
 CHARACTERS = 1 << 18
 """Characters in which words are found at a time."""
@@ -117,8 +118,7 @@ def word_bounds(shingler: Any, texts: Spans) -> tuple[NDArray[np.int64], NDArray
 
     The words stand in `bounds` text by text.
     """
-    lengths, counts = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
-    texts.lengths(lengths)
+    lengths, counts = lengths_of(texts), np.empty(len(texts), np.int64)
     bounds = [np.empty((0, 2), np.int64)]
     room = bounds[0]
     for start, stop in batches_by_work(lengths, CHARACTERS, CHARACTERS):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels.text._texts import Spans, spans_of_ids
 from fastlsh.errors import InputError
-from fastlsh.texts.pieces import Texts
+from fastlsh.texts.pieces import Texts, lengths_of
 
 
 class TokenizerFile:
@@ -160,9 +160,9 @@ def ids_of_lists(documents: Sequence[Any]) -> TokenIds:
 
 def missing_as_ids(spans: Spans) -> Spans:
     """Return documents that are all missing as token ids; texts are returned as they are."""
-    lengths = np.empty(len(spans), np.int64)
-    spans.lengths(lengths)
-    return spans if lengths.any() else ids_of_lists([None] * len(spans)).spans(0, len(spans))
+    if lengths_of(spans).any():
+        return spans
+    return ids_of_lists([None] * len(spans)).spans(0, len(spans))
 
 
 def _ids_of(document: Any, number: int) -> NDArray[Any]:
