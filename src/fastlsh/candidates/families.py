@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from fastlsh._kernels.candidates import _candidates
 from fastlsh._kernels.common import _common
 from fastlsh.banding import LSHParams, Partition
-from fastlsh.candidates.links import Links, keys_apart, link_bands, make_keys
+from fastlsh.candidates.keys import make_keys
+from fastlsh.candidates.links import Links, keys_apart, link_bands
 from fastlsh.parallel import Empty, batches, run_batches
 
 Use = Callable[[int, Links], None]
