@@ -59,8 +59,8 @@ def check_number(value: Any, name: str) -> float:
     return float(value)
 
 
-def check_threshold(value: Any, name: str = "threshold") -> float:
-    """Return a threshold, which is above 0 and at most 1, or raise."""
+def check_share(value: Any, name: str) -> float:
+    """Return a threshold or another share, which is above 0 and at most 1, or raise."""
     if not 0.0 < (number := check_number(value, name)) <= 1.0:
         raise ValueError(f"{name} must be above 0 and at most 1, got {value}")
     return number
@@ -70,20 +70,6 @@ def check_bits(value: Any) -> int:
     """Return how many bits of each minimum are kept, which divide a byte, or raise."""
     if (number := check_integer(value, "bits")) not in (1, 2, 4, 8):
         raise ValueError(f"bits must be 1, 2, 4 or 8, got {value}")
-    return number
-
-
-def check_containment(value: Any) -> float:
-    """Return a share of shingles, which is above 0 and at most 1, or raise."""
-    if not 0.0 < (number := check_number(value, "containment")) <= 1.0:
-        raise ValueError(f"containment must be above 0 and at most 1, got {value}")
-    return number
-
-
-def check_share(value: Any, name: str) -> float:
-    """Return a share of documents, which is above 0 and at most 1, or raise."""
-    if not 0.0 < (number := check_number(value, name)) <= 1.0:
-        raise ValueError(f"{name} must be above 0 and at most 1, got {value}")
     return number
 
 
@@ -110,11 +96,10 @@ def check_choice(value: Any, name: str) -> str:
 
 def check_parameter(value: Any, name: str) -> None:
     """Raise unless a value is one that a parameter of a search, given by its name, can have."""
-    checks = {
-        "threshold": check_threshold, "containment": check_containment, "recall": check_recall,
-    }  # fmt: skip
-    if name in checks:
-        checks[name](value)
+    if name in ("threshold", "containment"):
+        check_share(value, name)
+    elif name == "recall":
+        check_recall(value)
     elif name in CHOICES:
         check_choice(value, name)
     else:

@@ -5,13 +5,7 @@ from typing import Any, TypedDict
 
 from fastlsh._kernels.minhash._signatures import AFFINE32, FSS
 from fastlsh._kernels.sets._sets import BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, NOT_VERIFIED
-from fastlsh.arguments import (
-    check_choice,
-    check_containment,
-    check_integer,
-    check_share,
-    check_threshold,
-)
+from fastlsh.arguments import check_choice, check_integer, check_share
 from fastlsh.banding import LSHParams, Partition, containment_bandings, partitions_of
 from fastlsh.keyed import Key
 from fastlsh.parallel import RunKeywords
@@ -189,9 +183,9 @@ class SearchParams:
         >>> SearchParams.of(0.8).lsh
         LSHParams(bands=17, rows=7)
         """
-        threshold = check_threshold(threshold)
+        threshold = check_share(threshold, "threshold")
         if also_threshold is not None:
-            also_threshold = check_threshold(also_threshold, "also_threshold")
+            also_threshold = check_share(also_threshold, "also_threshold")
         check_choice(verify, "verify")
         check_choice(scheme, "scheme")
         containment = _check_rule(rule, containment, verify)
@@ -324,7 +318,7 @@ class SearchParams:
 
 def _check_rule(rule: Any, containment: Any, verify: str) -> float:
     """Return the containment, or raise."""
-    share = check_containment(containment)
+    share = check_share(containment, "containment")
     if check_choice(rule, "rule") != "contained" and share != 1.0:
         raise ValueError(f"containment={containment} needs rule='contained', got rule={rule!r}")
     if rule != "jaccard" and verify != "exact":

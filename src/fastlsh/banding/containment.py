@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arguments import check_containment, check_integer
+from fastlsh.arguments import check_integer, check_share
 from fastlsh.banding.choice import by_recall
 from fastlsh.banding.params import LSHParams
 
@@ -55,7 +55,7 @@ def containment_bandings(containment: float, num_perm: int, recall: float) -> tu
     ValueError
         It does not even reach the first step.
     """
-    check_containment(containment)
+    check_share(containment, "containment")
     num_perm = check_integer(num_perm, "num_perm")
     chosen: list[LSHParams] = []
     for step in range(MOST_STEPS):

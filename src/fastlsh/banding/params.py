@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh.arguments import check_integer, check_recall, check_threshold
+from fastlsh.arguments import check_integer, check_recall, check_share
 from fastlsh.banding import choice, curve
 
 
@@ -110,7 +110,7 @@ class LSHParams:
         >>> round(LSHParams(17, 7).false_positive_area(0.8), 3)
         0.179
         """
-        return float(curve.areas(check_threshold(threshold), self.bands, self.rows)[0])
+        return float(curve.areas(check_share(threshold, "threshold"), self.bands, self.rows)[0])
 
     def false_negative_area(self, threshold: float) -> float:
         """Return the area above the curve right of `threshold`: pairs that are missed.
@@ -120,7 +120,7 @@ class LSHParams:
         >>> round(LSHParams(17, 7).false_negative_area(0.8), 5)
         0.00038
         """
-        return float(curve.areas(check_threshold(threshold), self.bands, self.rows)[1])
+        return float(curve.areas(check_share(threshold, "threshold"), self.bands, self.rows)[1])
 
     def expected_candidates(self, counts: ArrayLike, edges: ArrayLike) -> float:
         """Return how many candidates a collection will have.
@@ -188,7 +188,7 @@ class LSHParams:
         >>> LSHParams.for_threshold(0.8, weights=(0.5, 0.5))
         LSHParams(bands=9, rows=13)
         """
-        check_threshold(threshold)
+        check_share(threshold, "threshold")
         num_perm = check_integer(num_perm, "num_perm")
         if weights is not None:
             return cls(*choice.by_weights(threshold, num_perm, weights))
@@ -224,7 +224,7 @@ class LSHParams:
         >>> LSHParams.steepest_at(0.8, 100)
         LSHParams(bands=10, rows=10)
         """
-        check_threshold(threshold)
+        check_share(threshold, "threshold")
         return cls(*choice.by_steepest(threshold, check_integer(num_perm, "num_perm"), rounding))
 
     @classmethod
@@ -259,7 +259,7 @@ class LSHParams:
         >>> LSHParams.choices(0.8)["weights"]
         LSHParams(bands=9, rows=13)
         """
-        check_threshold(threshold)
+        check_share(threshold, "threshold")
         num_perm = check_integer(num_perm, "num_perm")
         check_recall(recall)
         result = {}
