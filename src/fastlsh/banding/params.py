@@ -275,6 +275,25 @@ class LSHParams:
         return result
 
 
+def given_bands(bands: int | None, rows: int | None, num_perm: int) -> LSHParams | None:
+    """Return the bands and rows that were given, None for neither of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        One is missing or unsuitable, or together they need more than `num_perm` values.
+    """
+    if bands is None and rows is None:
+        return None
+    if bands is None or rows is None:
+        raise ValueError("bands and rows must be given together, or neither")
+    params = LSHParams(bands, rows)
+    needed = params.bands * params.rows
+    if needed > num_perm:
+        raise ValueError(f"{bands} bands of {rows} rows need num_perm={needed}, got {num_perm}")
+    return params
+
+
 def probability_text(params: LSHParams, similarity: float) -> str:
     """Return a probability with as many digits as tell it from 1."""
     missed = params.missed(similarity)
