@@ -163,36 +163,43 @@ def shingle_set_steps(
     thinned
         In the order of the text instead; some that repeat are left out.
     """
-    unit, size, prepared = hashing
     for first, last in batches_by_work(lengths, STEP, max(len(lengths), 1)):
         room = start[first : last + 1]
         counts = count[first:last]
-        if lengths[first] <= STEP or not gathered.has_windows(unit):
-            batch = gathered.part(first, last)
-            _sets.shingle_sets(
-                batch.units, batch.offsets, unit, size, out, room, counts, thinned=thinned,
-                prepared=prepared,
-            )  # fmt: skip
+        if lengths[first] <= STEP or not gathered.has_windows(hashing.unit):
+            _write_sets(gathered.part(first, last), hashing, out, room, counts, thinned)
             yield
             continue
         parts: list[NDArray[np.uint64]] = []
         end = int(room[0])
-        overlap = size - 1
+        overlap = hashing.size - 1
         length = int(lengths[first])
         # What is read twice is to be little.
         for a, b in batches(max(length - overlap, 1), max(STEP, 64 * overlap)):
             window = gathered.window(first, a, min(b + overlap, length))
-            bounds = np.array([end, end + b - a])
-            _sets.shingle_sets(
-                window.units, window.offsets, unit, size, out, bounds, counts, thinned=thinned,
-                prepared=prepared,
-            )  # fmt: skip
+            _write_sets(window, hashing, out, np.array([end, end + b - a]), counts, thinned)
             parts.append(out[end : end + int(counts[0])])
             end += int(counts[0])
             yield
         counts[0] = end - room[0]
         if not thinned:
             counts[0] = yield from _merge(parts, out[int(room[0]) : end])
+
+
+def _write_sets(
+    batch: Gathered,
+    hashing: Hashing,
+    out: NDArray[np.uint64],
+    room: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    thinned: bool,
+) -> None:
+    # Not an inner function: its annotations would be evaluated for each batch, 6 us a time.
+    unit, size, prepared = hashing
+    _sets.shingle_sets(
+        batch.units, batch.offsets, unit, size, out, room, counts, thinned=thinned,
+        prepared=prepared,
+    )  # fmt: skip
 
 
 def _merge(parts: list[NDArray[np.uint64]], out: NDArray[np.uint64]) -> Generator[None, None, int]:

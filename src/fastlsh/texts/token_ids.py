@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels.text._texts import Spans, spans_of_ids
+from fastlsh.arrays import offsets_of
 from fastlsh.errors import InputError
 from fastlsh.texts.pieces import Texts, lengths_of
 
@@ -146,8 +147,7 @@ def are_token_ids(documents: Sequence[Any]) -> bool:
 def ids_of_lists(documents: Sequence[Any]) -> TokenIds:
     """Return a list of lists (arrays) of ids as one array; None is an empty document."""
     arrays = [_ids_of(document, i) for i, document in enumerate(documents)]
-    offsets = np.zeros(len(arrays) + 1, np.int64)
-    np.cumsum([len(array) for array in arrays], out=offsets[1:])
+    offsets = offsets_of(np.array([len(array) for array in arrays], np.int64))
     filled = [array for array in arrays if len(array)]
     for i, array in enumerate(arrays):
         # Before int64 and uint64 become floats together.
@@ -221,10 +221,9 @@ def ids_of_arrow(column: Any) -> TokenIds:
             raise ValueError(f"document {document} has a null among its tokens, {EXPECTED}")
         values.append(ids.to_numpy())
         lengths.append(pc.fill_null(pc.list_value_length(chunk), 0).to_numpy(zero_copy_only=False))
-    offsets = np.zeros(sum(len(length) for length in lengths) + 1, np.int64)
-    if lengths:
-        np.cumsum(np.concatenate(lengths), out=offsets[1:])
-    ids = values[0] if len(values) == 1 else np.concatenate(values or [np.empty(0, np.int64)])
+    nothing = [np.empty(0, np.int64)]
+    offsets = offsets_of(np.concatenate(lengths or nothing))
+    ids = values[0] if len(values) == 1 else np.concatenate(values or nothing)
     return TokenIds(ids, offsets)
 
 
