@@ -301,7 +301,7 @@ class Shingler:
 
     def _units(self, text: Document) -> Any:
         """Return the units of the text: a string, bytes, or a list of words."""
-        spans = self._normalised(as_texts([text]).spans(0, 1, self._as_bytes))
+        spans = self._normalised(as_texts([text]).spans(0, 1, self.as_bytes))
         if self.unit in ("word", "token"):
             return self.words_of(spans)
         string = spans.strings()[0]
@@ -357,7 +357,8 @@ class Shingler:
         return replace(self, **plain)
 
     @property
-    def _as_bytes(self) -> bool:
+    def as_bytes(self) -> bool:
+        """Whether texts are read as their bytes of UTF-8, unchanged."""
         return self.unit == "byte" and not self.normalises
 
     def prepared(self, texts: Texts) -> Texts:
@@ -372,7 +373,7 @@ class Shingler:
 
     def plain_texts(self, texts: Texts, start: int, stop: int) -> Spans:
         """Gather the documents start ... stop - 1, normalised but not tokenised."""
-        spans = texts.spans(start, stop, self._as_bytes)
+        spans = texts.spans(start, stop, self.as_bytes)
         return self._normalised(spans, called=is_normalized(texts))
 
     def take(self, texts: Texts, documents: NDArray[np.int64]) -> Gathered:
@@ -389,7 +390,7 @@ class Shingler:
 
     def take_texts(self, texts: Texts, documents: NDArray[np.int64]) -> Spans:
         """Gather the given documents, normalised but not tokenised."""
-        return self._normalised(texts.take(documents, self._as_bytes), called=is_normalized(texts))
+        return self._normalised(texts.take(documents, self.as_bytes), called=is_normalized(texts))
 
     def unit_counts(self, texts: Spans, most: int) -> NDArray[np.int64]:
         """Return how many units each normalised text has, int64 (n,); or `most` or more of many.
