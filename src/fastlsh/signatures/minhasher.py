@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh._kernels.text._plans import WORDS
 from fastlsh.keyed import Key
 from fastlsh.parallel import Progress, batches, run_batches, thread_count
-from fastlsh.signatures.schemes import Scheme, draw_scheme
-from fastlsh.signatures.steps import BandKeys, batch_size, signing_steps
+from fastlsh.signatures.steps import BandKeys, Scheme, batch_size, draw_scheme, signing_steps
 from fastlsh.texts import (
     Gathered,
     Hashing,
