@@ -66,7 +66,7 @@ def test_every_command_has_its_options():
     names = {command.name for command in COMMANDS}
     for option in OPTIONS:
         assert {command.split()[0] for command in option.commands} <= names
-        assert bool(option.commands) == (not option.python_only)
+        assert bool(option.commands) == bool(option.help)
         if option.commands:
             assert option.use in ("keyword", "reading", "shingler", "command")
     for command in {name for option in OPTIONS for name in option.commands}:

@@ -78,11 +78,6 @@ class Option(NamedTuple):
     commands: tuple[str, ...] = ()
 
     @property
-    def python_only(self) -> bool:
-        """Whether no command has it."""
-        return not self.help
-
-    @property
     def spelled(self) -> str:
         """The name on the command line; empty if it has none."""
         return f"--{self.name.replace('_', '-')}" if self.flag is None else self.flag

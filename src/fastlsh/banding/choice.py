@@ -193,8 +193,3 @@ def by_steepest(threshold: float, num_perm: int, rounding: str) -> Choice:
             f"use num_perm={math.ceil(1 / threshold)} or more"
         )
     return bands, num_perm // bands
-
-
-def divisors(number: int) -> list[int]:
-    """Return all divisors, ascending."""
-    return [n for n in range(1, number + 1) if number % n == 0]

@@ -237,7 +237,8 @@ class LSHParams:
         [LSHParams(bands=1, rows=4), LSHParams(bands=2, rows=2), LSHParams(bands=4, rows=1)]
         """
         num_perm = check_integer(num_perm, "num_perm")
-        return [cls(bands, num_perm // bands) for bands in choice.divisors(num_perm)]
+        all_bands = range(1, num_perm + 1)
+        return [cls(bands, num_perm // bands) for bands in all_bands if num_perm % bands == 0]
 
     @classmethod
     def choices(

@@ -1,4 +1,7 @@
-"""A key: what is derived from it, by BLAKE2b (docs/signature-spec.md, section 11)."""
+"""Keys: secret bytes that choose every hash function which an opponent could reach.
+
+What is derived from a key, by BLAKE2b, is in docs/signature-spec.md, section 11.
+"""
 
 import os
 import stat
