@@ -110,7 +110,7 @@ class LSHParams:
         >>> round(LSHParams(17, 7).false_positive_area(0.8), 3)
         0.179
         """
-        return float(curve.areas(check_share(threshold, "threshold"), self.bands, self.rows)[0])
+        return curve.areas(check_share(threshold, "threshold"), self.bands, self.rows)[0]
 
     def false_negative_area(self, threshold: float) -> float:
         """Return the area above the curve right of `threshold`: pairs that are missed.
@@ -120,7 +120,7 @@ class LSHParams:
         >>> round(LSHParams(17, 7).false_negative_area(0.8), 5)
         0.00038
         """
-        return float(curve.areas(check_share(threshold, "threshold"), self.bands, self.rows)[1])
+        return curve.areas(check_share(threshold, "threshold"), self.bands, self.rows)[1]
 
     def expected_candidates(self, counts: ArrayLike, edges: ArrayLike) -> float:
         """Return how many candidates a collection will have.

@@ -322,8 +322,8 @@ class _Pool:
 class BackgroundCalls:
     """Makes calls in other threads, and hands their results over in order."""
 
-    def __init__(self, threads: int, take: Callable[[Any], object], ahead: int) -> None:
-        self._pool = _Pool(threads)
+    def __init__(self, pool: _Pool, take: Callable[[Any], object], ahead: int) -> None:
+        self._pool = pool
         self._ahead = ahead
         self._take = take
         self._waiting: deque[Future[Any]] = deque()
@@ -344,10 +344,6 @@ class BackgroundCalls:
         while self._waiting:
             self._take(result_of(self._waiting.popleft()))
 
-    def shutdown(self) -> None:
-        """Wait for the calls that have begun, and cancel the others."""
-        self._pool.shutdown()
-
 
 @contextmanager
 def background_calls(
@@ -364,12 +360,13 @@ def background_calls(
     ahead : int, optional
         How many results may be waited for when another call is made; by default 2 for each thread.
     """
-    soon = BackgroundCalls(threads, take, _AHEAD * threads if ahead is None else ahead)
+    pool = _Pool(threads)
+    soon = BackgroundCalls(pool, take, _AHEAD * threads if ahead is None else ahead)
     try:
         yield soon
         soon.end()
     finally:
-        soon.shutdown()
+        pool.shutdown()
 
 
 def result_of(future: "Future[T]") -> T:
