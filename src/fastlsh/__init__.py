@@ -150,41 +150,29 @@ __all__ = [
     "tune",
 ]
 
-_ROOM_OF = {
-    "Audit": "files",
-    "BandingComparison": "evaluation",
-    "ContaminationRecall": "evaluation",
-    "Evaluation": "evaluation",
-    "Explanation": "explanation",
-    "FileDecontamination": "files",
-    "FileDeduplication": "files",
-    "FileLineDeduplication": "files",
-    "FileOverlap": "files",
-    "FilePairs": "files",
-    "FileSpanDeduplication": "files",
-    "audit_files": "files",
-    "compare_bandings": "evaluation",
-    "decontaminate_files": "files",
-    "deduplicate_files": "files",
-    "deduplicate_line_files": "files",
-    "deduplicate_span_files": "files",
-    "deduplicate_with_index": "files",
-    "evaluate": "evaluation",
-    "evaluate_decontamination": "evaluation",
-    "explain": "explanation",
-    "near_duplicate_files": "files",
-    "overlap_files": "files",
-    "report": "reporting",
-}
-"""What many programs never use is imported when it is asked for."""
+_LATER = {
+    "evaluation": (
+        "BandingComparison", "ContaminationRecall", "Evaluation", "compare_bandings", "evaluate",
+        "evaluate_decontamination",
+    ),
+    "explanation": ("Explanation", "explain"),
+    "files": (
+        "Audit", "FileDecontamination", "FileDeduplication", "FileLineDeduplication",
+        "FileOverlap", "FilePairs", "FileSpanDeduplication", "audit_files", "decontaminate_files",
+        "deduplicate_files", "deduplicate_line_files", "deduplicate_span_files",
+        "deduplicate_with_index", "near_duplicate_files", "overlap_files",
+    ),
+    "reporting": ("report",),
+}  # fmt: skip
+"""What many programs never use is imported when it is asked for: the names, by room."""
 
-_ROOMS = {*_ROOM_OF.values()}
+_ROOM_OF = {name: room for room, names in _LATER.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOM_OF:
         value = getattr(import_module(f"fastlsh.{_ROOM_OF[name]}"), name)
-    elif name in _ROOMS:
+    elif name in _LATER:
         value = import_module(f"fastlsh.{name}")
     else:
         raise AttributeError(f"module 'fastlsh' has no attribute {name!r}")
@@ -193,4 +181,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_ROOMS, *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__all__, *_LATER, *(name for name in globals() if name.startswith("__"))})

@@ -4,24 +4,15 @@ import math
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastlsh.options import LARGEST, OPTIONS
 from fastlsh.options import MAX_NUM_PERM as MAX_NUM_PERM
 
-
-class Bounds(NamedTuple):
-    """The smallest and the largest value of each integer; None: there is no largest value."""
-
-    least: int
-    greatest: int | None = None
-
-
 INTEGERS = {
-    option.name: Bounds(option.kind.least, option.kind.greatest)
-    for option in OPTIONS
-    if option.kind.name in ("integer", "copies")
+    option.name: option.kind for option in OPTIONS if option.kind.name in ("integer", "copies")
 }
+"""The kind of each integer, which has its smallest and its largest value."""
 
 CHOICES = {
     option.name: option.kind.choices
@@ -44,7 +35,7 @@ def check_integer(value: Any, name: str) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     number = int(value)
-    least, greatest = INTEGERS[name]
+    least, greatest = INTEGERS[name].least, INTEGERS[name].greatest
     if number < least and greatest in (None, LARGEST):
         raise ValueError(f"{name} must be at least {least}, got {number}")
     if greatest is not None and not least <= number <= greatest:
@@ -60,21 +51,9 @@ def check_number(value: Any, name: str) -> float:
 
 
 def check_share(value: Any, name: str) -> float:
-    """Return a share, which is above 0 and at most 1, or raise."""
+    """Return a threshold or another share, which is above 0 and at most 1, or raise."""
     if not 0.0 < (number := check_number(value, name)) <= 1.0:
         raise ValueError(f"{name} must be above 0 and at most 1, got {value}")
-    return number
-
-
-def check_threshold(value: Any) -> float:
-    """Return a threshold, which is a share of shingles, or raise."""
-    return check_share(value, "threshold")
-
-
-def check_bits(value: Any) -> int:
-    """Return how many bits of each minimum are kept, which divide a byte, or raise."""
-    if (number := check_integer(value, "bits")) not in (1, 2, 4, 8):
-        raise ValueError(f"bits must be 1, 2, 4 or 8, got {value}")
     return number
 
 

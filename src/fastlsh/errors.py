@@ -5,18 +5,6 @@ import sys
 import warnings
 from typing import Any
 
-__all__ = [
-    "InputError",
-    "KeyFileWarning",
-    "LockedKeyError",
-    "LongRowError",
-    "RecallWarning",
-    "RoomError",
-    "TooManyPairsError",
-    "one_line",
-    "warn_caller",
-]
-
 
 def one_line(text: str) -> str:
     """Return `text` with control characters, line ends and surrogates escaped.

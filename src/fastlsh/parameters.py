@@ -6,8 +6,8 @@ from typing import Any, TypedDict
 
 from fastlsh._kernels.minhash._signatures import AFFINE32, FSS
 from fastlsh._kernels.sets._sets import BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, NOT_VERIFIED
-from fastlsh.arguments import check_choice, check_integer, check_share, check_threshold
-from fastlsh.banding import LSHParams, Partition, containment_bandings, partitions_of
+from fastlsh.arguments import check_choice, check_integer, check_share
+from fastlsh.banding import LSHParams, Partition, containment_bandings, given_bands, partitions_of
 from fastlsh.keyed import Key
 from fastlsh.parallel import RunKeywords
 from fastlsh.texts import IgnoredShingles, Shingler, with_key
@@ -184,7 +184,7 @@ class SearchParams:
         >>> SearchParams.of(0.8).lsh
         LSHParams(bands=17, rows=7)
         """
-        threshold = check_threshold(threshold)
+        threshold = check_share(threshold, "threshold")
         if also_threshold is not None:
             also_threshold = check_share(also_threshold, "also_threshold")
         check_choice(verify, "verify")
@@ -207,22 +207,14 @@ class SearchParams:
                 f"{name} has no effect on whole texts: it needs rule='jaccard'"
                 " or 'contained', got 'equal'"
             )
-        if (bands is None) != (rows is None):
-            raise ValueError("bands and rows must be given together, or neither")
+        lsh = given_bands(bands, rows, num_perm)
         bandings: tuple[LSHParams, ...] = ()
         if check_choice(search, "search") == "containment":
-            _check_search(rule, containment, bands)
+            _check_search(rule, containment, lsh)
             bandings = containment_bandings(containment, num_perm, recall)
             lsh = bandings[0]
-        elif bands is None or rows is None:
+        elif lsh is None:
             lsh = LSHParams.for_threshold(threshold, num_perm, recall=recall)
-        else:
-            lsh = LSHParams(bands, rows)
-            if lsh.bands * lsh.rows > num_perm:
-                raise ValueError(
-                    f"{bands} bands of {rows} rows need num_perm={lsh.bands * lsh.rows},"
-                    f" got {num_perm}"
-                )
         return cls(
             threshold, shingler, num_perm, seed, scheme, lsh, verify, recall, rule, containment,
             search, bandings, ignore_common, also_threshold,
@@ -330,7 +322,7 @@ def _check_rule(rule: Any, containment: Any, verify: str) -> float:
     return share
 
 
-def _check_search(rule: str, containment: float, bands: int | None) -> None:
+def _check_search(rule: str, containment: float, lsh: LSHParams | None) -> None:
     """Raise ValueError if these do not go with a search by containment."""
     if rule != "contained":
         raise ValueError(f"search='containment' needs rule='contained', got rule={rule!r}")
@@ -338,7 +330,7 @@ def _check_search(rule: str, containment: float, bands: int | None) -> None:
         raise ValueError(
             f"search='containment' needs a containment of at least 0.5, got {containment}"
         )
-    if bands is not None:
+    if lsh is not None:
         raise ValueError(
             "bands and rows cannot be given with search='containment', which chooses them for each"
             " ratio of sizes; give num_perm or recall"

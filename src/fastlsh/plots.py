@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arguments import check_threshold
+from fastlsh.arguments import check_share
 from fastlsh.banding import LSHParams
 from fastlsh.evaluation import BandingComparison, Evaluation, Share
 from fastlsh.io import InputError, replacing
@@ -117,7 +117,7 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
     if not curves:
         raise ValueError("there are no curves to draw")
     if threshold is not None:
-        check_threshold(threshold)
+        check_share(threshold, "threshold")
     figure, axes = _axes()
     names: dict[LSHParams, list[str]] = {}
     for name, params in curves.items():

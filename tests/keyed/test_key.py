@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import fastlsh
 from combinations import every
 from fastlsh import InputError, Key, KeyFileWarning, LockedKeyError, MinHasher, Shingler
-from fastlsh.keyed.key import is_irreducible
+from fastlsh.keyed import is_irreducible
 from oracle_keyed import Keyed
 from oracle_keyed import is_irreducible as by_rabin
 from refusals import refuses

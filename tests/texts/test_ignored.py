@@ -25,6 +25,12 @@ def hashes_of(shingler, texts):
     return {number for text in texts for number in shingler.hashes(text).tolist()}
 
 
+def that_stay(shingler, document):
+    """Return the different shingles of a document that are not ignored, as texts."""
+    windows = zip(shingler.shingles(document), shingler.are_ignored(document), strict=True)
+    return {str(window) for window, is_ignored in windows if not is_ignored}
+
+
 @given(any_text, COLLECTION, shinglers)
 def test_the_set_is_that_of_the_oracle(text, ignored, how):
     windows = [
@@ -34,10 +40,8 @@ def test_the_set_is_that_of_the_oracle(text, ignored, how):
     left = windows[0] - set().union(*windows[1:])
     shingler = Shingler(**how).ignoring(ignored)
     assert shingler.hashes(text).tolist() == sorted(map(oracle.window_hash, left))
-    shown = Shingler(**how).shingles(text)
-    assert shingler.shingles(text) == shown
-    stay = [s for s, ignored in zip(shown, shingler.are_ignored(text), strict=True) if not ignored]
-    assert len({*stay}) == len(left)
+    assert shingler.shingles(text) == Shingler(**how).shingles(text)
+    assert len(that_stay(shingler, text)) == len(left)
 
 
 OTHERS = [
@@ -80,14 +84,7 @@ def test_sets_and_signatures_are_those_without_the_ignored_hashes(how, key):
         hasher = MinHasher(70, scheme=scheme, shingler=shingler)
         assert (hasher.signatures(documents) == hasher.from_hashes(hashes, offsets)).all()
     for document, each in zip(documents, left, strict=True):
-        shown = [str(s) for s in shingler.shingles(document)]
-        assert len(shingler.are_ignored(document)) == len(shown)
-        stay = {
-            s
-            for s, ignored in zip(shown, shingler.are_ignored(document), strict=True)
-            if not ignored
-        }
-        assert len(stay) == len(each)
+        assert len(that_stay(shingler, document)) == len(each)
 
 
 @pytest.mark.parametrize("unit", [CHARACTERS, WORDS])
@@ -140,10 +137,15 @@ def test_the_same_shingles_are_equal():
         one.ignored.hashes[0] = 0
 
 
-@pytest.mark.parametrize("change", [{"size": 5}, {"key": KEY}], ids=str)
+@pytest.mark.parametrize("change", [{"size": 5}, {"key": KEY}, {"unit": "word"}], ids=str)
 def test_other_shingles_are_refused(change):
-    with pytest.raises(ValueError, match="another size or key"):
+    with pytest.raises(ValueError, match=r"ignored: .* unit, size or key .* ignore= instead"):
         replace(Shingler().ignoring(["a sheet of paper"]), **change)
+
+
+def test_shingles_of_tokens_are_those_of_words():
+    tokens = Shingler("token", 2).ignoring([[7, 8, 9]])
+    assert replace(tokens, unit="word") == Shingler("word", 2).ignoring(["7 8 9"])
 
 
 @pytest.mark.parametrize("texts", ["a sheet", b"a sheet"])

@@ -178,7 +178,7 @@ def test_tokenizer(size):
         {"words": "alphanumeric", "unit": "word", "tokenizer": str.split},
         {"remove_whitespace": True, "collapse_whitespace": True},
         {"remove_whitespace": True, "unit": "word"},
-        {"punctuation_characters": ["."], "punctuation": "space"},
+        {"punctuation_characters": ["."], "punctuation": "space"}, {"ignored": 5},
     ],
 )  # fmt: skip
 def test_bad_options(options):

@@ -19,7 +19,7 @@ from fastlsh.banding.containment import (
     steps_of,
 )
 from fastlsh.banding.curve import quadrature
-from fastlsh.banding.params import LSHParams, probability_text
+from fastlsh.banding.params import LSHParams, given_bands, probability_text
 from fastlsh.banding.tuning import Tuning, tune
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Partition",
     "Tuning",
     "containment_bandings",
+    "given_bands",
     "indexed",
     "least_error",
     "least_weighted_area",

@@ -6,13 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from fastlsh.arguments import (
-    MAX_NUM_PERM,
-    check_integer,
-    check_number,
-    check_recall,
-    check_threshold,
-)
+from fastlsh.arguments import MAX_NUM_PERM, check_integer, check_number, check_recall, check_share
 from fastlsh.banding.curve import Numbers, candidate_probability, quadrature
 
 
@@ -177,7 +171,7 @@ def steepest_bands(threshold: float, num_perm: int) -> float:
     >>> round(steepest_bands(0.6, 100), 3)
     17.757
     """
-    area = -check_integer(num_perm, "num_perm") * math.log(check_threshold(threshold))
+    area = -check_integer(num_perm, "num_perm") * math.log(check_share(threshold, "threshold"))
     bands, lower = math.inf, 1.0 + area
     while lower < bands:  # Newton's steps from the right of a convex curve only fall
         bands = lower
@@ -199,8 +193,3 @@ def by_steepest(threshold: float, num_perm: int, rounding: str) -> Choice:
             f"use num_perm={math.ceil(1 / threshold)} or more"
         )
     return bands, num_perm // bands
-
-
-def divisors(number: int) -> list[int]:
-    """Return all divisors, ascending."""
-    return [n for n in range(1, number + 1) if number % n == 0]

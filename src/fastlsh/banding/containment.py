@@ -90,12 +90,10 @@ class Partition(NamedTuple):
 
     def groups(self, steps: NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Return the group of each document, by its step; no other partition has the same."""
-        group = steps.astype(np.uint64)
+        group = self.offered(steps)
         if self.distance:
             group[~self._above(steps)] += np.uint64(self.distance)
-        else:
-            group = (group + np.uint64(self.odd)) // np.uint64(self.width)
-        return group + np.uint64(BY_PARTITION * self.number)
+        return group
 
     def offered(self, steps: NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Return the group in which an index holds each document, by its step."""

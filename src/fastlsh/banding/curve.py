@@ -49,15 +49,14 @@ def plain(array: Numbers) -> Any:
     return array if array.ndim else float(array)
 
 
-def areas(threshold: float, bands: int, rows: int | NDArray[np.int64]) -> NDArray[np.float64]:
+def areas(threshold: float, bands: int, rows: int) -> tuple[float, float]:
     """Integrate the curve: (false positives, false negatives)."""
     nodes, node_weights = quadrature()
     below = nodes * threshold
     above = threshold + nodes * (1 - threshold)
-    rows = np.asarray(rows)[..., None]
     false_positives = (1 - (1 - below**rows) ** bands) @ node_weights * threshold
     false_negatives = ((1 - above**rows) ** bands) @ node_weights * (1 - threshold)
-    return np.array([false_positives, false_negatives])
+    return float(false_positives), float(false_negatives)
 
 
 def mean_found(edges: NDArray[np.float64], bands: int, rows: int) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh.arguments import check_integer, check_recall, check_threshold
+from fastlsh.arguments import check_integer, check_recall, check_share
 from fastlsh.banding import choice, curve
 
 
@@ -110,7 +110,7 @@ class LSHParams:
         >>> round(LSHParams(17, 7).false_positive_area(0.8), 3)
         0.179
         """
-        return float(curve.areas(check_threshold(threshold), self.bands, self.rows)[0])
+        return curve.areas(check_share(threshold, "threshold"), self.bands, self.rows)[0]
 
     def false_negative_area(self, threshold: float) -> float:
         """Return the area above the curve right of `threshold`: pairs that are missed.
@@ -120,7 +120,7 @@ class LSHParams:
         >>> round(LSHParams(17, 7).false_negative_area(0.8), 5)
         0.00038
         """
-        return float(curve.areas(check_threshold(threshold), self.bands, self.rows)[1])
+        return curve.areas(check_share(threshold, "threshold"), self.bands, self.rows)[1]
 
     def expected_candidates(self, counts: ArrayLike, edges: ArrayLike) -> float:
         """Return how many candidates a collection will have.
@@ -188,7 +188,7 @@ class LSHParams:
         >>> LSHParams.for_threshold(0.8, weights=(0.5, 0.5))
         LSHParams(bands=9, rows=13)
         """
-        check_threshold(threshold)
+        check_share(threshold, "threshold")
         num_perm = check_integer(num_perm, "num_perm")
         if weights is not None:
             return cls(*choice.by_weights(threshold, num_perm, weights))
@@ -224,7 +224,7 @@ class LSHParams:
         >>> LSHParams.steepest_at(0.8, 100)
         LSHParams(bands=10, rows=10)
         """
-        check_threshold(threshold)
+        check_share(threshold, "threshold")
         return cls(*choice.by_steepest(threshold, check_integer(num_perm, "num_perm"), rounding))
 
     @classmethod
@@ -237,7 +237,8 @@ class LSHParams:
         [LSHParams(bands=1, rows=4), LSHParams(bands=2, rows=2), LSHParams(bands=4, rows=1)]
         """
         num_perm = check_integer(num_perm, "num_perm")
-        return [cls(bands, num_perm // bands) for bands in choice.divisors(num_perm)]
+        all_bands = range(1, num_perm + 1)
+        return [cls(bands, num_perm // bands) for bands in all_bands if num_perm % bands == 0]
 
     @classmethod
     def choices(
@@ -259,7 +260,7 @@ class LSHParams:
         >>> LSHParams.choices(0.8)["weights"]
         LSHParams(bands=9, rows=13)
         """
-        check_threshold(threshold)
+        check_share(threshold, "threshold")
         num_perm = check_integer(num_perm, "num_perm")
         check_recall(recall)
         result = {}
@@ -273,6 +274,25 @@ class LSHParams:
         for params in cls.divisions(num_perm):
             result[f"division {params.bands}"] = params
         return result
+
+
+def given_bands(bands: int | None, rows: int | None, num_perm: int) -> LSHParams | None:
+    """Return the bands and rows that were given, None for neither of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        One is missing or unsuitable, or together they need more than `num_perm` values.
+    """
+    if bands is None and rows is None:
+        return None
+    if bands is None or rows is None:
+        raise ValueError("bands and rows must be given together, or neither")
+    params = LSHParams(bands, rows)
+    needed = params.bands * params.rows
+    if needed > num_perm:
+        raise ValueError(f"{bands} bands of {rows} rows need num_perm={needed}, got {num_perm}")
+    return params
 
 
 def probability_text(params: LSHParams, similarity: float) -> str:

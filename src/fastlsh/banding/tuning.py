@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from fastlsh.arguments import check_integer
-from fastlsh.banding.params import LSHParams, probability_text
+from fastlsh.arguments import check_integer, check_share
+from fastlsh.banding.params import LSHParams, given_bands, probability_text
 from fastlsh.parallel import aligned
 
 _BAR = 40
@@ -115,20 +115,14 @@ def tune(
     A pair at 0.80 is found with probability 0.982, at 0.90 with 0.99998;
     """
     num_perm = check_integer(num_perm, "num_perm")
-    if (bands is None) != (rows is None):
-        raise ValueError("bands and rows must be given together, or neither")
+    params = given_bands(bands, rows, num_perm)
     rules = {"recall": recall, "weights": weights, "steepest": steepest, "bands": bands}
     rule_names = [name for name, value in rules.items() if value is not None]
     if len(rule_names) > 1:
         raise ValueError(f"{rule_names[0]}= and {rule_names[1]}= are different rules: give one")
     least = 0.98 if recall is None else recall
-    if bands is not None and rows is not None:
-        params = LSHParams(bands, rows)
-        params.false_positive_area(threshold)  # refuses a wrong threshold
-        if bands * rows > num_perm:
-            raise ValueError(
-                f"{bands} bands of {rows} rows need num_perm={bands * rows}, got {num_perm}"
-            )
+    if params is not None:
+        check_share(threshold, "threshold")
     elif steepest is not None:
         params = LSHParams.steepest_at(threshold, num_perm, rounding=steepest)
     else:

@@ -1,6 +1,6 @@
 """Families: what shared buckets connect, of documents of any size or of similar sizes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import RLock
 from typing import NamedTuple
 
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from fastlsh._kernels.candidates import _candidates
 from fastlsh._kernels.common import _common
 from fastlsh.banding import LSHParams, Partition
-from fastlsh.candidates.links import Links, keys_apart, link_bands, make_keys
+from fastlsh.candidates.keys import make_keys
+from fastlsh.candidates.links import Links, keys_apart, link_bands
 from fastlsh.parallel import Empty, batches, run_batches
 
-Use = Callable[[int, Links], None]
+Layer = tuple[LSHParams, NDArray[np.uint64] | None]
+"""Bands and rows, and the group of each document: others do not share a bucket of these bands."""
 
 
 class Families(NamedTuple):
@@ -51,41 +53,40 @@ def find_families(
 
     `empty` makes the arrays that have a value for each document and band.
     """
-    n = len(signatures) if order is None else len(order)
-
-    def link(use: Use) -> int:
-        return link_bands(
-            signatures, params, use, order, keys=keys, groups=groups, threads=threads, empty=empty
-        )
-
-    return families_of(link, params.bands, n, order, threads, empty)
+    return families_of(signatures, [(params, groups)], order, keys, threads, empty)
 
 
 def families_of(
-    link: Callable[[Use], int],
-    bands: int,
-    n: int,
+    signatures: NDArray[np.uint32],
+    layers: Iterable[Layer],
     order: NDArray[np.int64] | None,
+    keys: NDArray[np.uint64] | None,
     threads: int,
     empty: Empty,
 ) -> Families:
-    """Gather what `link` finds, band by band; see `find_families`."""
-    family = np.arange(n, dtype=np.int32)
+    """Find who shares a bucket in a band of one of several layers; see `find_families`."""
+    family = np.arange(len(signatures) if order is None else len(order), dtype=np.int32)
     none = np.empty(0, np.int32)
-    links: list[Links] = [(none, none)] * bands
+    links: list[Links] = []
     uniting = RLock()
+    without = 0
+    for params, groups in layers:
+        before = len(links)
+        links.extend([(none, none)] * params.bands)
 
-    def use(band: int, links_of_band: Links) -> None:
-        later, earlier = links[band] = links_of_band
-        with _common.Hold(uniting):
-            _candidates.unite(family, earlier, later)
+        def use(band: int, links_of_band: Links, before: int = before) -> None:
+            later, earlier = links[before + band] = links_of_band
+            with _common.Hold(uniting):
+                _candidates.unite(family, earlier, later)
 
-    without = link(use)
+        without = link_bands(
+            signatures, params, use, order, keys=keys, groups=groups, threads=threads, empty=empty
+        )
     rows = _by_family(family)
     starts = np.flatnonzero(np.diff(family[rows], prepend=-1))
     row_of = family  # of no further use
     row_of[rows] = np.arange(len(rows), dtype=np.int32)
-    previous = empty((bands, len(rows)), np.int32)
+    previous = empty((len(links), len(rows)), np.int32)
 
     def place(band: int, _: int) -> None:
         later, earlier = links[band]
@@ -93,7 +94,7 @@ def families_of(
         previous[band] = -1
         previous[band, row_of[later]] = row_of[earlier]
 
-    run_batches(place, batches(bands, 1), threads)
+    run_batches(place, batches(len(links), 1), threads)
     documents = rows if order is None else order[rows]
     return Families(documents, starts, previous, without)
 
@@ -158,34 +159,16 @@ def find_families_by_size(
     # Numbers of their own, from 0, so that they can be joined with the groups of the partitions.
     apart = None if within is None else np.unique(within, return_inverse=True)[1].reshape(-1)
 
-    def groups_of(part: Partition) -> NDArray[np.uint64]:
-        groups = part.groups(steps)
-        return groups if apart is None else groups + (apart.astype(np.uint64) << PARTITIONS)
-
-    def link(use: Use) -> int:
-        without = first = 0
+    def layers() -> Iterator[Layer]:
         for part in partitions:
+            groups = part.groups(steps)
+            if apart is not None:
+                groups += apart.astype(np.uint64) << PARTITIONS
+            yield part.params, groups
 
-            def use_here(band: int, links: Links, first: int = first) -> None:
-                use(first + band, links)
-
-            without = link_bands(
-                signatures,
-                part.params,
-                use_here,
-                order,
-                groups=groups_of(part),
-                threads=threads,
-                empty=empty,
-            )
-            first += part.params.bands
-        return without
-
-    bands = sum(part.params.bands for part in partitions)
-    n = len(signatures) if order is None else len(order)
-    families = families_of(link, bands, n, order, threads, empty)
-    roles = empty((len(families.documents), bands), np.uint8)
+    families = families_of(signatures, layers(), order, None, threads, empty)
     chosen = steps[families.documents]
+    roles = empty((len(chosen), len(families.previous)), np.uint8)
     first = 0
     for part in partitions:
         last = first + part.params.bands

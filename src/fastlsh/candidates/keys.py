@@ -149,10 +149,17 @@ def check_bands(signatures: NDArray[np.uint32], params: LSHParams) -> None:
         )
 
 
-def keys_batch(bands: int, rows: int) -> int:
-    """Return how many documents' keys of so many bands to make at a time."""
-    values = bands * (rows + 8)  # to finish a key and to write it costs something, too
-    return min(KEYS_BATCH, max(VALUES_BATCH // values, 1))
+def make_keys(
+    signatures: NDArray[np.uint32], first: int, rows: int, out: NDArray[np.uint64], threads: int
+) -> None:
+    """Write the keys of the bands from `first` on into `out`, uint64 (bands, n)."""
+
+    def work(start: int, stop: int) -> None:
+        _signatures.band_keys(signatures[start:stop], first, rows, out[:, start:stop])
+
+    values = len(out) * (rows + 8)  # to finish a key and to write it costs something, too
+    batch = min(KEYS_BATCH, max(VALUES_BATCH // values, 1))
+    run_batches(work, batches(len(signatures), batch), threads)
 
 
 def band_keys(
@@ -195,12 +202,7 @@ def band_keys(
     keys = np.empty((params.bands, n), np.uint64)
     threads = thread_count(threads)
     for first, last in batches(params.bands, max(BANDS_BATCH, KEYS_ROOM // max(n, 1))):
-
-        def work(start: int, stop: int, first: int = first, last: int = last) -> None:
-            keys_of_batch = keys[first:last, start:stop]
-            _signatures.band_keys(signatures[start:stop], first, params.rows, keys_of_batch)
-
-        run_batches(work, batches(n, keys_batch(last - first, params.rows)), threads)
+        make_keys(signatures, first, params.rows, keys[first:last], threads)
     return keys
 
 

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.candidates import _candidates
-from fastlsh._kernels.minhash import _signatures
 from fastlsh.banding import LSHParams
-from fastlsh.candidates.keys import keys_batch
+from fastlsh.candidates.keys import make_keys
 from fastlsh.parallel import Empty, batches, run_batches
 
 BANDS_AT_A_TIME = 4
@@ -176,14 +175,3 @@ def keys_apart(keys: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[
     mixed[mixed == 0] = 1
     mixed[keys == 0] = 0
     return mixed
-
-
-def make_keys(
-    signatures: NDArray[np.uint32], first: int, rows: int, out: NDArray[np.uint64], threads: int
-) -> None:
-    """Write the keys of the bands from `first` on into `out`, uint64 (bands, n)."""
-
-    def work(start: int, stop: int) -> None:
-        _signatures.band_keys(signatures[start:stop], first, rows, out[:, start:stop])
-
-    run_batches(work, batches(len(signatures), keys_batch(len(out), rows)), threads)

@@ -42,7 +42,7 @@ def units_of(document: str | bytes | None, shingler: Shingler) -> Units:
     """Cut a document, which was checked before, into units."""
     if shingler.tokenizer is not None or shingler.unit == "token":
         return _tokens(shingler.words_of(shingler.take_texts(as_texts([document]), _FIRST)))
-    if shingler.unit == "byte" and not shingler.normalises:
+    if shingler.as_bytes:
         raw = document if isinstance(document, bytes) else _encoded(document or "")
         return Units(raw, True, np.frombuffer(raw, np.uint8).astype(np.uint32), *_every(len(raw)))
     original = _string(as_texts([document]).spans(0, 1))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fastlsh._kernels.common._common import Hold
-from fastlsh.arguments import check_ids, check_parameter, check_threshold
+from fastlsh.arguments import check_ids, check_parameter, check_share
 from fastlsh.arrays import offsets_of, plain_values
 from fastlsh.candidates import check_signatures
 from fastlsh.index.backend import Backend
@@ -137,7 +137,7 @@ def check_query_threshold(threshold: float | None, settings: Settings) -> float:
         return settings.threshold
     if settings.search.verify == "none":
         raise ValueError('threshold= needs similarities, and the index has verify="none"')
-    threshold = check_threshold(threshold)
+    threshold = check_share(threshold, "threshold")
     if threshold < settings.threshold:
         raise ValueError(
             f"threshold={threshold:g} is below that of the index, {settings.threshold:g}, which"

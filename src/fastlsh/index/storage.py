@@ -121,7 +121,7 @@ def _take_ignored(described: dict[str, Any]) -> IgnoredShingles | None:
     if code is None:
         return None
     hashes = np.frombuffer(b64decode(_strict(code, str), validate=True), "<u8").astype(np.uint64)
-    return IgnoredShingles(hashes, described["size"], described.get("key"))
+    return IgnoredShingles(hashes, described["unit"], described["size"], described.get("key"))
 
 
 def _check_key(saved: str | None, key: Key | None) -> None:

@@ -295,15 +295,16 @@ class _Pool:
     """Threads that make calls, until the main thread of the process has ended.
 
     From then on, Python's pools accept no calls. Other threads, and functions that run at exit,
-    then make their calls themselves.
+    then make their calls themselves, as all do where there are no threads.
     """
 
     def __init__(self, threads: int) -> None:
         self._executor: ThreadPoolExecutor | None = None
-        with ending_ignored():  # the import fails, too
-            from concurrent import futures
+        if threads:
+            with ending_ignored():  # the import fails, too
+                from concurrent import futures
 
-            self._executor = futures.ThreadPoolExecutor(threads)
+                self._executor = futures.ThreadPoolExecutor(threads)
 
     def submit(self, call: Callable[[B], T], argument: B) -> "Future[T] | None":
         """Return the future result of a call; None if no thread will make it."""
@@ -321,15 +322,15 @@ class _Pool:
 class BackgroundCalls:
     """Makes calls in other threads, and hands their results over in order."""
 
-    def __init__(self, threads: int, take: Callable[[Any], object], ahead: int) -> None:
-        self._pool = None if threads == 0 else _Pool(threads)
+    def __init__(self, pool: _Pool, take: Callable[[Any], object], ahead: int) -> None:
+        self._pool = pool
         self._ahead = ahead
         self._take = take
         self._waiting: deque[Future[Any]] = deque()
 
     def __call__(self, function: Callable[[B], object], argument: B) -> None:
         """Make a call in the background; raise the error of an earlier call, if there was one."""
-        future = None if self._pool is None else self._pool.submit(function, argument)
+        future = self._pool.submit(function, argument)
         if future is None:
             self.end()
             self._take(function(argument))
@@ -342,11 +343,6 @@ class BackgroundCalls:
         """Wait until all calls are made."""
         while self._waiting:
             self._take(result_of(self._waiting.popleft()))
-
-    def shutdown(self) -> None:
-        """Wait for the calls that have begun, and cancel the others."""
-        if self._pool is not None:
-            self._pool.shutdown()
 
 
 @contextmanager
@@ -364,12 +360,13 @@ def background_calls(
     ahead : int, optional
         How many results may be waited for when another call is made; by default 2 for each thread.
     """
-    soon = BackgroundCalls(threads, take, _AHEAD * threads if ahead is None else ahead)
+    pool = _Pool(threads)
+    soon = BackgroundCalls(pool, take, _AHEAD * threads if ahead is None else ahead)
     try:
         yield soon
         soon.end()
     finally:
-        soon.shutdown()
+        pool.shutdown()
 
 
 def result_of(future: "Future[T]") -> T:

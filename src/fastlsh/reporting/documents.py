@@ -103,7 +103,7 @@ class ReportedDocuments:
 
     def text(self, number: int) -> str | bytes:
         """Return a text; bytes where bytes are the units."""
-        raw = self.shingler.unit == "byte" and not self.shingler.normalises
+        raw = self.shingler.as_bytes
         (text,) = self._all.take(np.array([number]), raw).strings()
         return text.encode("latin-1") if raw else text  # bytes come one in a code point
 

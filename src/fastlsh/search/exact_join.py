@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels.common._common import Hold
 from fastlsh._kernels.sets._sets import SetJoin, invert, numbers_of
-from fastlsh.arguments import check_ids, check_integer, check_threshold
+from fastlsh.arguments import check_ids, check_integer, check_share
 from fastlsh.arrays import offsets_of, ranges_of
 from fastlsh.candidates import CodedPairs, RowBlocks, pair_codes, repeated, split_codes
 from fastlsh.errors import TooManyPairsError
@@ -219,7 +219,7 @@ def exact_pairs(
     >>> [(a, b, round(s, 3)) for a, b, s in exact_pairs(texts, 0.7)]
     [(0, 1, 0.842)]
     """
-    threshold = check_threshold(threshold)
+    threshold = check_share(threshold, "threshold")
     max_pairs = check_integer(max_pairs, "max_pairs")
     shingler = with_key(shingler, key)
     options = made(RunOptions.of, keywords)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arguments import check_bits, check_integer
+from fastlsh.arguments import check_integer
 from fastlsh.candidates import check_signatures
 from fastlsh.parallel import batches
 from fastlsh.sets.similarity import pair_arrays
@@ -131,7 +131,9 @@ def _mixed(values: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 def _check_width(bits: Any, num_perm: int) -> tuple[int, int]:
-    bits = check_bits(bits)
+    bits = check_integer(bits, "bits")
+    if 8 % bits:
+        raise ValueError(f"bits must be 1, 2, 4 or 8, got {bits}")
     if num_perm * bits < LEAST_BITS:
         raise ValueError(
             f"{num_perm} minima of {bits} bits are too few to tell empty documents from others:"

@@ -1,6 +1,6 @@
 """The shingle sets of documents that are to be compared, within bounded memory."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import RLock
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.common import _common
 from fastlsh._kernels.sets import _sets
 from fastlsh.arrays import offsets_of, unique
-from fastlsh.parallel import Batch, Empty, batches, batches_by_work, run_batches
+from fastlsh.parallel import Empty, batches, batches_by_work, run_batches
 from fastlsh.texts import Shingler, Texts, shingle_set_steps
 
 ROOM = 1 << 22
@@ -181,22 +181,9 @@ class ShingleSets:
             a = left[chosen].astype(np.int64)
             b = right[chosen].astype(np.int64)
             self.ensure(distinct(a, b))
-            out[chosen] = self._compared(a, b, threshold)
+            sets = self.words, self.start, self.count
+            out[chosen] = compared(_sets.number_jaccard, sets, a, b, threshold, self._threads)
         return out
-
-    def _compared(
-        self, a: NDArray[np.int64], b: NDArray[np.int64], threshold: float
-    ) -> NDArray[np.float64]:
-        similarity = np.empty(len(a))
-
-        def work(first: int, last: int) -> None:
-            _sets.number_jaccard(
-                self.words, self.start, self.count, a[first:last], b[first:last], threshold,
-                similarity[first:last],
-            )  # fmt: skip
-
-        run_batches(work, comparisons(self.count, a, b), self._threads)
-        return similarity
 
 
 def pieces(
@@ -250,10 +237,24 @@ def tiled(a: NDArray[np.int32], b: NDArray[np.int32]) -> Iterator[Any]:
     yield from np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
 
-def comparisons(
-    count: NDArray[np.int64], a: NDArray[np.int64], b: NDArray[np.int64]
-) -> Iterator[Batch]:
-    """Cut pairs of sets of these sizes into batches."""
-    if 2 * 4096 * int(count.max(initial=0)) <= COMPARED:  # most are compared in less than that
-        return batches(len(a), 4096)
-    return batches_by_work(count[a] + count[b], COMPARED, 4096)
+def compared(
+    kernel: Callable[..., None],
+    sets: tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    threshold: float,
+    threads: int,
+) -> NDArray[np.float64]:
+    """Return what a kernel writes for each pair of sets: the arrays of these, starts and sizes."""
+    similarity = np.empty(len(a))
+
+    def work(first: int, last: int) -> None:
+        kernel(*sets, a[first:last], b[first:last], threshold, similarity[first:last])
+
+    size = sets[2]
+    if 2 * 4096 * int(size.max(initial=0)) <= COMPARED:  # most are compared in less than that
+        parts = batches(len(a), 4096)
+    else:
+        parts = batches_by_work(size[a] + size[b], COMPARED, 4096)
+    run_batches(work, parts, threads)
+    return similarity

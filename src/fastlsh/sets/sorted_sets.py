@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels.sets import _sets
 from fastlsh.arrays import offsets_of, ranges_of
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run_batches
-from fastlsh.sets.shingle_sets import comparisons, distinct, tiled
+from fastlsh.sets.shingle_sets import compared, distinct, tiled
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts, shingle_set_steps
 
@@ -134,7 +134,8 @@ class SortedSets:
             rows = distinct(a, b)
             for tile, half in self._halves(sorted({int(t) for t in self._tile[[a[0], b[0]]]})):
                 self._make(rows[self._tile[rows] == tile], half)
-            out[chosen] = jaccard = self._compared(a, b)
+            sets = self._hashes, self._start, self._count
+            out[chosen] = jaccard = compared(_sets.set_jaccard, sets, a, b, 0.0, self._threads)
             if contained:
                 out[chosen] = share_of_left(jaccard, self._count[a], self._count[b])
         return out
@@ -154,8 +155,7 @@ class SortedSets:
         missing = rows[self._count[rows] < 0]
         if not len(missing):
             return
-        bounds = np.full(len(missing) + 1, self._end[half])
-        bounds[1:] += np.cumsum(self._max_size[missing])
+        bounds = self._end[half] + offsets_of(self._max_size[missing])
         counts = np.empty(len(missing), np.int64)
 
         def work(first: int, last: int) -> Iterator[None]:
@@ -169,18 +169,6 @@ class SortedSets:
         self._start[missing] = bounds[:-1]
         self._count[missing] = counts
         self._end[half] = int(bounds[-1])
-
-    def _compared(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        similarity = np.empty(len(a))
-
-        def work(first: int, last: int) -> None:
-            _sets.set_jaccard(
-                self._hashes, self._start, self._count, a[first:last], b[first:last], 0.0,
-                similarity[first:last],
-            )  # fmt: skip
-
-        run_batches(work, comparisons(self._count, a, b), self._threads)
-        return similarity
 
 
 def share_of_left(

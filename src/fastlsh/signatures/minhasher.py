@@ -10,15 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh._kernels.text._plans import WORDS
 from fastlsh.keyed import Key
 from fastlsh.parallel import Progress, batches, run_batches, thread_count
-from fastlsh.signatures.schemes import Scheme, draw_scheme
-from fastlsh.signatures.steps import (
-    BandKeys,
-    batch_size,
-    of_hashes,
-    of_texts,
-    of_tokens,
-    signing_steps,
-)
+from fastlsh.signatures.steps import BandKeys, Scheme, batch_size, draw_scheme, signing_steps
 from fastlsh.texts import (
     Gathered,
     Hashing,
@@ -163,13 +155,13 @@ class MinHasher:
             raise TypeError(f"token_lists must be a collection of lists, got {token_lists!r}")
         documents = list(token_lists)
         prepared = self.key.plan(WORDS, 1) if self.key else None
-        kernel = of_tokens(Hashing(WORDS, 1, prepared))
+        hashing = Hashing(WORDS, 1, prepared)
         result = self._result(out, len(documents))
 
         def work(start: int, stop: int) -> Iterator[None]:
             batch = gather_tokens(documents[start:stop], start, prepared=prepared)
             return signing_steps(
-                kernel, batch, batch.lengths(), self._functions, result[start:stop]
+                hashing, batch, batch.lengths(), self._functions, result[start:stop]
             )
 
         run_batches(work, batches(len(documents), tokens_batch(documents)), self.threads)
@@ -219,7 +211,7 @@ class MinHasher:
         def work(start: int, stop: int) -> Iterator[None]:
             gathered = Gathered(values, bounds[start : stop + 1])
             return signing_steps(
-                of_hashes(), gathered, gathered.lengths(), self._functions, result[start:stop]
+                None, gathered, gathered.lengths(), self._functions, result[start:stop]
             )
 
         run_batches(work, batches(len(bounds) - 1, 1024), self.threads)
@@ -268,9 +260,8 @@ class MinHasher:
 
         `lengths` are those of the batch.
         """
-        hashing = self.shingler.hashing
-        kernel = of_texts(hashing) if gathered.offsets is None else of_tokens(hashing)
-        return signing_steps(kernel, gathered, lengths, self._functions, out, *(keys or ()))
+        hashing, functions = self.shingler.hashing, self._functions
+        return signing_steps(hashing, gathered, lengths, functions, out, *(keys or ()))
 
     def _result(self, out: NDArray[np.uint32] | None, n: int) -> NDArray[np.uint32]:
         if out is None:

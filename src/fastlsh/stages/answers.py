@@ -277,8 +277,8 @@ def _of_batch(part: Part, batch: SignedBatch, groups: NDArray[np.uint64] | None)
     lengths, seen = np.empty(n, np.int64), np.empty(n, np.uint64)
 
     def work(start: int, stop: int) -> Iterator[None]:
-        gathered, plain = params.shingler.gather_with_texts(texts, start, stop)
-        lengths[start:stop] = gathered.lengths()
+        plain = params.shingler.plain_texts(texts, start, stop)
+        lengths[start:stop] = params.shingler.tokenised(plain, start).lengths()
         return hashing_steps(plain, seen[start:stop])
 
     run_batches(work, batches(n, batch_size(texts)), options.threads)

@@ -154,13 +154,13 @@ def sign_batch(
     short = None if params.finds_equal else np.empty(n, np.bool_)
 
     def work(start: int, stop: int) -> Iterator[None]:
+        plain = params.shingler.plain_texts(collection, start, stop)
         if params.finds_equal:
-            plain = params.shingler.plain_texts(collection, start, stop)
             yield from hash_into(plain, params.shingler, keys[0, start:stop], lengths[start:stop])
             if hashes is not None:
                 yield from hashing_steps(plain, hashes[start:stop])
             return
-        gathered, plain = params.shingler.gather_with_texts(collection, start, stop)
+        gathered = params.shingler.tokenised(plain, start)
         counted = lengths[start:stop] = gathered.lengths()
         assert short is not None
         short[start:stop] = params.shingler.are_short(gathered, counted)

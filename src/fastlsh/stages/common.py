@@ -31,7 +31,7 @@ class Sample(NamedTuple):
 
     def chunks(self, shingler: Shingler, share: float = 1.0) -> Iterator[Texts]:
         """Yield some documents at a time, in order: about `CHARACTERS`, but at least 2 / share."""
-        as_bytes = shingler.unit == "byte" and not shingler.normalises
+        as_bytes = shingler.as_bytes
         chosen = np.arange(min(self.n, SAMPLE)) * self.n // max(min(self.n, SAMPLE), 1)
         chunk: list[str | bytes] = []
         first, characters = 0, 0

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arguments import check_integer, check_threshold
+from fastlsh.arguments import check_integer, check_share
 from fastlsh.keyed import Key
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
@@ -51,7 +51,7 @@ def piece_params(
         An unsuitable argument, or one that equality has no use for.
     """
     plain = with_key(shingler, key)
-    if check_threshold(threshold) != 1.0:
+    if check_share(threshold, "threshold") != 1.0:
         return SearchParams.of(threshold, shingler=plain, **similar)
     if similar:
         raise ValueError(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels.text._plans import ShinglePlan, token_hashes
+from fastlsh._kernels.text._plans import CHARACTERS, TOKEN_IDS, ShinglePlan, token_hashes
 from fastlsh._kernels.text._texts import (
     ArrowColumn,
     Spans,
@@ -58,10 +58,15 @@ class Gathered(NamedTuple):
             return Gathered(self.units.part(first, last), None)
         return Gathered(self.units, self.offsets[first : last + 1])
 
+    def has_windows(self, unit: int) -> bool:
+        """Return whether documents can be read in parts, by the number of the unit."""
+        # The words of a text are not cut yet: a window might begin within one.
+        return self.offsets is not None or unit in (CHARACTERS, TOKEN_IDS)
+
     def window(self, document: int, begin: int, end: int) -> "Gathered":
         """Return the code points (bytes, tokens) begin ... end - 1 of a document as the only one.
 
-        Not for words that are not cut yet.
+        Only where it `has_windows`.
         """
         if self.offsets is None:
             return Gathered(self.units.window(document, begin, end), None)

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from fastlsh.arrays import unique
 from fastlsh.keyed import Key
 
+HASHED_AS = {"token": "word"}
+"""Token ids are hashed as words of their digits; every other unit in its own way."""
+
 
 class IgnoredShingles:
     """The hashes of shingles that belong to the set of no document.
@@ -21,15 +24,20 @@ class IgnoredShingles:
     ----------
     hashes : ndarray of uint64, shape (n,)
         Different hashes, ascending.
+    unit : str
+        The unit of the shingles: "char", "byte" or "word", which stands for "token", too.
     size : int
         Units per shingle.
     fingerprint : str or None
         That of the key with which the shingles were hashed.
     """
 
-    def __init__(self, hashes: NDArray[np.uint64], size: int, fingerprint: str | None) -> None:
+    def __init__(
+        self, hashes: NDArray[np.uint64], unit: str, size: int, fingerprint: str | None
+    ) -> None:
         self.hashes = unique(hashes)
         self.hashes.flags.writeable = False
+        self.unit = HASHED_AS.get(unit, unit)
         self.size = size
         self.fingerprint = fingerprint
 
@@ -46,17 +54,25 @@ class IgnoredShingles:
         return hash(self.digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return IgnoredShingles, (self.hashes, self.size, self.fingerprint)
+        return IgnoredShingles, (self.hashes, self.unit, self.size, self.fingerprint)
 
     @cached_property
     def digest(self) -> str:
         """32 hexadecimal digits, by which the hashes are recognised: of their SHA-256."""
         return sha256(self.hashes.astype("<u8").tobytes()).hexdigest()[:32]
 
-    def check_made_for(self, size: int, key: Key | None) -> None:
-        """Raise ValueError if the shingles of texts are hashed in another way."""
-        if (size, key.fingerprint if key else None) != (self.size, self.fingerprint):
-            raise ValueError(
-                "the ignored shingles have another size or key than the shingles of the texts: give"
-                " the texts that everybody shares as ignore= instead"
-            )
+
+def check_ignored(ignored: Any, unit: str, size: int, key: Key | None) -> None:
+    """Raise if an argument is no `IgnoredShingles`, or if texts are hashed in another way."""
+    if not isinstance(ignored, IgnoredShingles):
+        raise TypeError(
+            "ignored must be IgnoredShingles, which Shingler.ignoring makes of texts, got"
+            f" {type(ignored).__name__}"
+        )
+    wanted = HASHED_AS.get(unit, unit), size, key.fingerprint if key else None
+    if wanted != (ignored.unit, ignored.size, ignored.fingerprint):
+        raise ValueError(
+            "ignored: these shingles have another unit, size or key than the shingles of the"
+            " texts: set ignored=None, and give the texts that everybody shares as ignore="
+            " instead"
+        )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -30,8 +31,8 @@ from fastlsh.texts.forms import (
     is_normalized,
     named,
 )
-from fastlsh.texts.ignored import IgnoredShingles
-from fastlsh.texts.pieces import Texts
+from fastlsh.texts.ignored import IgnoredShingles, check_ignored
+from fastlsh.texts.pieces import Texts, lengths_of
 from fastlsh.texts.steps import (
     FLAGS,
     STEPS,
@@ -65,62 +66,15 @@ def check_word_list(shingler: Any, name: str) -> tuple[str, ...] | None:
     return tuple(sorted({str(word) for word in words})) or None
 
 
-def check_one_word_list(shingler: Any) -> None:
-    """Raise if a `Shingler` has both lists."""
-    if shingler.stop_words is not None and shingler.vocabulary is not None:
+def check_word_lists(shingler: Any) -> dict[str, tuple[str, ...] | None]:
+    """Return both lists of a `Shingler` as `check_word_list` does; ValueError if there are two."""
+    lists = {name: check_word_list(shingler, name) for name in LISTS}
+    if None not in lists.values():
         raise ValueError(
             "stop_words and vocabulary: give one of them, because a vocabulary already says which"
             " words stay"
         )
-
-
-def normalised_words(shingler: Any, normalise: Any, cut: Any) -> frozenset[str]:
-    """Return the words of the list as they occur in normalised texts.
-
-    Parameters
-    ----------
-    shingler
-        It has a list.
-    normalise, cut
-        From `Spans` to normalised `Spans`; from one of these texts to the bounds of its words.
-    """
-    name = "stop_words" if shingler.stop_words is not None else "vocabulary"
-    word_list = getattr(shingler, name)
-    spans: Spans = normalise(spans_of_list(list(word_list)))
-    words: set[str] = set()
-    for i, (word, text) in enumerate(zip(word_list, spans.strings(), strict=True)):
-        bounds = cut(spans.part(i, i + 1)).tolist()
-        pieces = [text[begin:end] for begin, end in bounds]
-        if len([piece for piece in pieces if piece]) != 1:
-            raise ValueError(
-                f"{name} has {word!r}, which is not one word but {len(pieces)} after normalisation"
-            )
-        words.update(filter(None, pieces))
-    return frozenset(words)
-
-
-def plan_with_lists(shingler: Any, words: Iterable[str] | None, unit: int) -> ShinglePlan:
-    """Return how shingles are hashed where some words, or some shingles, are left out."""
-    key, listed, ignored = shingler.key, None, None
-    if words is not None:
-        listed = token_hashes(
-            [list(words)], np.empty(2, np.int64), prepared=key.plan(WORDS, 1) if key else None
-        )
-    if shingler.ignored is not None:
-        ignored = shingler.ignored.hashes
-    keeps = shingler.vocabulary is not None
-    if key is not None:
-        plan: ShinglePlan = key.new_plan(unit, shingler.size, listed, keeps, ignored)
-        return plan
-    return ShinglePlan(unit, shingler.size, None, listed, keeps, ignored)
-
-
-def bounds_that_stay(
-    bounds: NDArray[np.int64], text: str, words: frozenset[str], keeps: bool
-) -> NDArray[np.int64]:
-    """Return the bounds of the words that are not left out."""
-    stay = [(text[begin:end] in words) == keeps for begin, end in bounds.tolist()]
-    return bounds[np.array(stay, np.bool_)]
+    return lists
 
 
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
@@ -245,13 +199,12 @@ class Shingler:
             raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
         check_steps(self)
         check_key(self.key)
-        for name in LISTS:
-            object.__setattr__(self, name, check_word_list(self, name))
-        check_one_word_list(self)
+        for name, words in check_word_lists(self).items():
+            object.__setattr__(self, name, words)
         if self._has_word_list:
             self._listed_words  # noqa: B018  (raises if an element is not one word)
         if self.ignored is not None:
-            self.ignored.check_made_for(self.size, self.key)
+            check_ignored(self.ignored, self.unit, self.size, self.key)
 
     def ignoring(self, texts: Any) -> "Shingler":
         """Return the same shingler for sets without the shingles of some texts.
@@ -278,7 +231,8 @@ class Shingler:
         """Return the same shingler for sets without these hashes of shingles, too."""
         known = np.empty(0, np.uint64) if self.ignored is None else self.ignored.hashes
         fingerprint = self.key.fingerprint if self.key else None
-        ignored = IgnoredShingles(np.concatenate([known, *parts]), self.size, fingerprint)
+        hashes = np.concatenate([known, *parts])
+        ignored = IgnoredShingles(hashes, self.unit, self.size, fingerprint)
         return replace(self, ignored=ignored if len(ignored) else None)
 
     def shingles(self, text: Document) -> list[Any]:
@@ -313,13 +267,7 @@ class Shingler:
             gathered = gather_tokens(windows, prepared=plain.hashing.prepared)
         else:
             gathered = plain.gather(as_texts(windows), 0, len(windows))
-        count = np.empty(len(windows), np.int64)
-        out = np.empty(len(windows), np.uint64)
-        room = np.arange(len(windows) + 1)
-        for _ in shingle_set_steps(gathered, gathered.lengths(), plain.hashing, out, room, count):
-            pass  # Ctrl-C is heard here
-        is_ignored: NDArray[np.bool_] = count == 0
-        return is_ignored
+        return np.equal(plain._sets_of(gathered)[1], 0)
 
     def hashes(self, text: Document) -> NDArray[np.uint64]:
         """Return the 64-bit hashes of the distinct shingles, uint64, ascending.
@@ -335,18 +283,21 @@ class Shingler:
 
     def _set_of(self, texts: Texts, number: int) -> NDArray[np.uint64]:
         """Return the hashes of one of several texts."""
-        gathered = self.gather(texts, number, number + 1)
+        hashes, count = self._sets_of(self.gather(texts, number, number + 1))
+        return hashes[: count[0]].copy()
+
+    def _sets_of(self, gathered: Gathered) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Return the hashes of documents, each at the begin of its room, and how many each has."""
         lengths = gathered.lengths()
         room = offsets_of(self.most_shingles(lengths))
-        out = np.empty(room[1], np.uint64)
-        count = np.empty(1, np.int64)
-        for _ in shingle_set_steps(gathered, lengths, self.hashing, out, room, count):
+        hashes, count = np.empty(room[-1], np.uint64), np.empty(len(lengths), np.int64)
+        for _ in shingle_set_steps(gathered, lengths, self.hashing, hashes, room, count):
             pass  # Ctrl-C is heard here
-        return out[: count[0]].copy()
+        return hashes, count
 
     def _units(self, text: Document) -> Any:
         """Return the units of the text: a string, bytes, or a list of words."""
-        spans = self._normalised(as_texts([text]).spans(0, 1, self._as_bytes))
+        spans = self._normalised(as_texts([text]).spans(0, 1, self.as_bytes))
         if self.unit in ("word", "token"):
             return self.words_of(spans)
         string = spans.strings()[0]
@@ -402,7 +353,8 @@ class Shingler:
         return replace(self, **plain)
 
     @property
-    def _as_bytes(self) -> bool:
+    def as_bytes(self) -> bool:
+        """Whether texts are read as their bytes of UTF-8, unchanged."""
         return self.unit == "byte" and not self.normalises
 
     def prepared(self, texts: Texts) -> Texts:
@@ -413,21 +365,16 @@ class Shingler:
 
     def gather(self, texts: Texts, start: int, stop: int) -> Gathered:
         """Gather the documents start ... stop - 1, normalised and tokenised."""
-        return self._finish(self.plain_texts(texts, start, stop), start, None)
-
-    def gather_with_texts(self, texts: Texts, start: int, stop: int) -> tuple[Gathered, Spans]:
-        """Gather as `gather` does, and the same texts normalised but not tokenised."""
-        plain = self.plain_texts(texts, start, stop)
-        return self._finish(plain, start, None), plain
+        return self.tokenised(self.plain_texts(texts, start, stop), start)
 
     def plain_texts(self, texts: Texts, start: int, stop: int) -> Spans:
         """Gather the documents start ... stop - 1, normalised but not tokenised."""
-        spans = texts.spans(start, stop, self._as_bytes)
+        spans = texts.spans(start, stop, self.as_bytes)
         return self._normalised(spans, called=is_normalized(texts))
 
     def take(self, texts: Texts, documents: NDArray[np.int64]) -> Gathered:
         """Gather the given documents, normalised and tokenised."""
-        return self._finish(self.take_texts(texts, documents), 0, documents)
+        return self.tokenised(self.take_texts(texts, documents), 0, documents)
 
     def lengths(self, texts: Texts, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the lengths of the given documents: code points, bytes or tokens."""
@@ -439,7 +386,7 @@ class Shingler:
 
     def take_texts(self, texts: Texts, documents: NDArray[np.int64]) -> Spans:
         """Gather the given documents, normalised but not tokenised."""
-        return self._normalised(texts.take(documents, self._as_bytes), called=is_normalized(texts))
+        return self._normalised(texts.take(documents, self.as_bytes), called=is_normalized(texts))
 
     def unit_counts(self, texts: Spans, most: int) -> NDArray[np.int64]:
         """Return how many units each normalised text has, int64 (n,); or `most` or more of many.
@@ -449,7 +396,7 @@ class Shingler:
         if self.tokenizer is not None:
             return np.array([len(self.tokenizer(text)) for text in texts.strings()], np.int64)
         if self.unit != "word":
-            return Gathered(texts, None).lengths()
+            return lengths_of(texts)
         counts = np.empty(len(texts), np.int64)
         hashing = self.hashing if self._has_word_list else Hashing(self.kernel_unit, self.size)
         word_counts(texts, hashing.unit, hashing.size, most, counts, hashing.prepared)
@@ -490,11 +437,14 @@ class Shingler:
         starts = offsets_of(counts)
         if not self._has_word_list:
             return starts, bounds
-        keeps, chosen = self.vocabulary is not None, [bounds[:0]]
-        for i, text in enumerate(texts.strings()):
-            words = bounds[starts[i] : starts[i + 1]]
-            chosen.append(bounds_that_stay(words, text, self._listed_words, keeps))
-        return offsets_of(np.array(list(map(len, chosen[1:])), np.int64)), np.concatenate(chosen)
+        listed, keeps = self._listed_words, self.vocabulary is not None
+        stay = [
+            (text[begin:end] in listed) == keeps
+            for text, (first, last) in zip(texts.strings(), pairwise(starts), strict=True)
+            for begin, end in bounds[first:last].tolist()
+        ]
+        stays = np.array(stay, np.bool_)
+        return offsets_of(stays.astype(np.int64))[starts], bounds[stays]
 
     def traced(self, text: Spans) -> tuple[Spans, NDArray[np.int64]]:
         """Return the only text after the steps, and of each code point where it comes from.
@@ -509,16 +459,40 @@ class Shingler:
 
     @cached_property
     def _listed_words(self) -> frozenset[str]:
-        """The words of the list, normalised."""
-        return normalised_words(self, self._normalised, lambda text: word_bounds(self, text)[1])
+        """The words of the list as they occur in normalised texts."""
+        name = "stop_words" if self.stop_words is not None else "vocabulary"
+        word_list = getattr(self, name)
+        spans = self._normalised(spans_of_list(list(word_list)))
+        words: set[str] = set()
+        for i, (word, text) in enumerate(zip(word_list, spans.strings(), strict=True)):
+            _, bounds = word_bounds(self, spans.part(i, i + 1))
+            pieces = [text[begin:end] for begin, end in bounds.tolist()]
+            if len([piece for piece in pieces if piece]) != 1:
+                raise ValueError(
+                    f"{name} has {word!r}, which is not one word but {len(pieces)} after"
+                    " normalisation"
+                )
+            words.update(filter(None, pieces))
+        return frozenset(words)
 
     @cached_property
     def _plan(self) -> ShinglePlan:
-        words = self._listed_words if self._has_word_list else None
-        return plan_with_lists(self, words, self.kernel_unit)
+        """How shingles are hashed where some words, or some shingles, are left out."""
+        key, listed = self.key, None
+        if self._has_word_list:
+            listed = token_hashes(
+                [list(self._listed_words)], np.empty(2, np.int64),
+                prepared=key.plan(WORDS, 1) if key else None,
+            )  # fmt: skip
+        secret = key.shingle_secret() if key else None
+        keeps = self.vocabulary is not None
+        ignored = self.ignored.hashes if self.ignored is not None else None
+        return ShinglePlan(self.kernel_unit, self.size, secret, listed, keeps, ignored)
 
-    def _finish(self, plain: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
-        """Tokenise normalised texts, if there is a tokenizer."""
+    def tokenised(
+        self, plain: Spans, first: int, documents: NDArray[np.int64] | None = None
+    ) -> Gathered:
+        """Tokenise normalised texts, if there is a tokenizer; numbers as in `gather_tokens`."""
         if self.tokenizer is None:
             return Gathered(plain, None)
         tokens = [self.tokenizer(text) for text in plain.strings()]

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.sets import _sets
-from fastlsh._kernels.text import _plans
 from fastlsh._kernels.text._normal import Normaliser
 from fastlsh._kernels.text._plans import (
     ALPHANUMERIC,
@@ -164,30 +163,21 @@ def shingle_set_steps(
     thinned
         In the order of the text instead; some that repeat are left out.
     """
-    unit, size, prepared = hashing
-
-    def write(batch: Gathered, room: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        _sets.shingle_sets(
-            batch.units, batch.offsets, unit, size, out, room, counts, thinned=thinned,
-            prepared=prepared,
-        )  # fmt: skip
-
     for first, last in batches_by_work(lengths, STEP, max(len(lengths), 1)):
         room = start[first : last + 1]
         counts = count[first:last]
-        if lengths[first] <= STEP or not _has_windows(gathered, unit):
-            write(gathered.part(first, last), room, counts)
+        if lengths[first] <= STEP or not gathered.has_windows(hashing.unit):
+            _write_sets(gathered.part(first, last), hashing, out, room, counts, thinned)
             yield
             continue
         parts: list[NDArray[np.uint64]] = []
         end = int(room[0])
-        overlap = size - 1
+        overlap = hashing.size - 1
         length = int(lengths[first])
         # What is read twice is to be little.
         for a, b in batches(max(length - overlap, 1), max(STEP, 64 * overlap)):
             window = gathered.window(first, a, min(b + overlap, length))
-            bounds = np.array([end, end + b - a])
-            write(window, bounds, counts)
+            _write_sets(window, hashing, out, np.array([end, end + b - a]), counts, thinned)
             parts.append(out[end : end + int(counts[0])])
             end += int(counts[0])
             yield
@@ -196,9 +186,20 @@ def shingle_set_steps(
             counts[0] = yield from _merge(parts, out[int(room[0]) : end])
 
 
-def _has_windows(gathered: Gathered, unit: int) -> bool:
-    # The words of a text are not cut yet: a window might begin within one.
-    return gathered.offsets is not None or unit in (_plans.CHARACTERS, _plans.TOKEN_IDS)
+def _write_sets(
+    batch: Gathered,
+    hashing: Hashing,
+    out: NDArray[np.uint64],
+    room: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    thinned: bool,
+) -> None:
+    # Not an inner function: its annotations would be evaluated for each batch, 6 us a time.
+    unit, size, prepared = hashing
+    _sets.shingle_sets(
+        batch.units, batch.offsets, unit, size, out, room, counts, thinned=thinned,
+        prepared=prepared,
+    )  # fmt: skip
 
 
 def _merge(parts: list[NDArray[np.uint64]], out: NDArray[np.uint64]) -> Generator[None, None, int]:

@@ -11,8 +11,7 @@ from fastlsh._kernels.passages._passages import WordNumbers, word_hashes
 from fastlsh._kernels.text._texts import Spans, TextColumn, TextColumns, column_of, spans_of_list
 from fastlsh.arrays import offsets_of
 from fastlsh.parallel import batches
-from fastlsh.texts.forms import Gathered
-from fastlsh.texts.pieces import Pieces, Texts
+from fastlsh.texts.pieces import Pieces, Texts, lengths_of
 from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.token_ids import TokenIds
 
@@ -54,7 +53,7 @@ class UnitTexts:
             when it is called again for the first text.
         """
         if shingler.unit == "char":
-            lengths = Gathered(texts, None).lengths()
+            lengths = lengths_of(texts)
             starts = offsets_of(lengths)
             begin = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
             units = cls(texts, starts, np.column_stack([begin, begin + 1]))
@@ -173,7 +172,7 @@ def unit_counts(
     plain = shingler.take_texts(texts, documents)
     if shingler.unit == "word":
         return UnitTexts.of(shingler, plain).counts
-    return Gathered(plain, None).lengths()
+    return lengths_of(plain)
 
 
 def bounds_of_tokens(shingler: Shingler, text: str) -> NDArray[np.int64]:

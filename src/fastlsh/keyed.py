@@ -1,4 +1,7 @@
-"""A key: what is derived from it, by BLAKE2b (docs/signature-spec.md, section 11)."""
+"""Keys: secret bytes that choose every hash function which an opponent could reach.
+
+What is derived from a key, by BLAKE2b, is in docs/signature-spec.md, section 11.
+"""
 
 import os
 import stat
@@ -37,10 +40,19 @@ def read_secret(path: str | os.PathLike[str]) -> bytes:
     return secret
 
 
-Functions = tuple[NDArray[np.uint32], NDArray[np.uint32]]
-
 SUMMANDS = 256 + 255 + 16
 """For each byte of a code point, the lowest first; 0 adds nothing in the upper two."""
+
+
+def root_of(secret: Any) -> bytes:
+    """Return the 64 bytes that all else is derived from; raise if this can be no secret."""
+    if not isinstance(secret, (bytes, bytearray, memoryview)):
+        # Never the value: it may be the secret.
+        raise TypeError(f"a key is made of bytes, got {type(secret).__name__}")
+    whole = bytes(secret)
+    if len(whole) < LEAST_BYTES:
+        raise ValueError(f"a key needs at least {LEAST_BYTES} bytes, got {len(whole)}")
+    return blake2b(whole, digest_size=64, person=b"fastlsh root").digest()
 
 
 def fingerprint_of(root: bytes) -> str:
@@ -55,19 +67,6 @@ def numbers(root: bytes, purpose: bytes, count: int, message: bytes = b"") -> ND
         for i in range(-(-count // 8))
     )
     return np.frombuffer(b"".join(blocks), "<u8")[:count].astype(np.uint64)
-
-
-def shingle_secret(root: bytes) -> NDArray[np.uint64]:
-    """Return what `ShinglePlan` wants, uint64 (531,)."""
-    add, first, second = numbers(root, b"fastlsh mixer", 3).tolist()
-    head = np.array([_modulus(root), add, first | 1, second | 1], np.uint64)
-    return np.concatenate([head, numbers(root, b"fastlsh summands", SUMMANDS)])
-
-
-def coefficients(root: bytes, count: int, seed: int) -> Functions:
-    """Return a and b of so many functions a * x + b mod 2^32, a odd."""
-    drawn = numbers(root, b"fastlsh permute", count, seed.to_bytes(8, "little"))
-    return drawn.astype(np.uint32) | np.uint32(1), (drawn >> np.uint64(32)).astype(np.uint32)
 
 
 def _modulus(root: bytes) -> int:
@@ -162,7 +161,7 @@ class Key:
     _plans: dict[tuple[int, int], ShinglePlan]
 
     def __init__(self, secret: bytes | bytearray | memoryview) -> None:
-        self._set(_root_of(secret))
+        self._set(root_of(secret))
         self.path = None
         self.fingerprint = fingerprint_of(self._known())
 
@@ -236,7 +235,7 @@ class Key:
         >>> sent.locked
         False
         """
-        root = secret._known() if isinstance(secret, Key) else _root_of(secret)
+        root = secret._known() if isinstance(secret, Key) else root_of(secret)
         if fingerprint_of(root) != self.fingerprint:
             raise ValueError(
                 f"this is another key: its fingerprint is {fingerprint_of(root)}, not"
@@ -250,25 +249,22 @@ class Key:
         """Return how shingles are hashed, by the number that the kernels have for the unit."""
         plan = self._plans.get((unit, size))
         if plan is None:
-            plan = self._plans[unit, size] = self.new_plan(unit, size)
+            plan = self._plans[unit, size] = ShinglePlan(unit, size, self.shingle_secret())
         return plan
 
-    def new_plan(
-        self,
-        unit: int,
-        size: int,
-        words: NDArray[np.uint64] | None = None,
-        keeps: bool = False,
-        ignored: NDArray[np.uint64] | None = None,
-    ) -> ShinglePlan:
-        """Return a plan that the key does not keep: it may have lists of words and shingles."""
+    def shingle_secret(self) -> NDArray[np.uint64]:
+        """Return what each `ShinglePlan` of this key is made with, uint64 (531,)."""
         if self._secret is None:
-            self._secret = shingle_secret(self._known())
-        return ShinglePlan(unit, size, self._secret, words, keeps, ignored)
+            root = self._known()
+            add, first, second = numbers(root, b"fastlsh mixer", 3).tolist()
+            head = np.array([_modulus(root), add, first | 1, second | 1], np.uint64)
+            self._secret = np.concatenate([head, numbers(root, b"fastlsh summands", SUMMANDS)])
+        return self._secret
 
     def functions(self, count: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Return the coefficients a and b of so many functions."""
-        return coefficients(self._known(), count, seed)
+        """Return a and b of so many functions a * x + b mod 2^32, a odd."""
+        drawn = numbers(self._known(), b"fastlsh permute", count, seed.to_bytes(8, "little"))
+        return drawn.astype(np.uint32) | np.uint32(1), (drawn >> np.uint64(32)).astype(np.uint32)
 
     def _set(self, root: bytes | None) -> None:
         self._root = root
@@ -303,14 +299,3 @@ def check_key(key: Any) -> Key | None:
             f"key must be a Key, got {type(key).__name__}: fastlsh.Key(secret) makes one of bytes"
         )
     return key
-
-
-def _root_of(secret: Any) -> bytes:
-    """Return the 64 bytes that all else is derived from, or raise."""
-    if not isinstance(secret, (bytes, bytearray, memoryview)):
-        # Never the value: it may be the secret.
-        raise TypeError(f"a key is made of bytes, got {type(secret).__name__}")
-    whole = bytes(secret)
-    if len(whole) < LEAST_BYTES:
-        raise ValueError(f"a key needs at least {LEAST_BYTES} bytes, got {len(whole)}")
-    return blake2b(whole, digest_size=64, person=b"fastlsh root").digest()

@@ -1,4 +1,4 @@
-"""Published presets, each with its source and what differs here; and a preset by its name."""
+"""Parameters of well-known pipelines, each with its source and what differs here."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -8,6 +8,12 @@ from typing import Any
 
 from fastlsh.banding import LSHParams
 from fastlsh.texts import Shingler
+
+__all__ = [
+    "DECONTAMINATION_PRESETS", "FINEWEB_PUNCTUATION", "PRESETS", "Preset", "about", "course",
+    "datasketch", "decontamination_preset", "fineweb", "lecture", "lee2022", "lsh", "nemo",
+    "olmo3", "preset", "questions", "riskiq", "stack",
+]  # fmt: skip
 
 FINEWEB_PUNCTUATION = (
     punctuation
@@ -123,8 +129,8 @@ def decontamination_preset(name: str) -> dict[str, Any]:
     Parameters
     ----------
     name
-        "gpt3", "decon" or "marin": the functions of `fastlsh.presets.published`, whose
-        docstrings name the source and what differs.
+        "gpt3", "decon" or "marin": the functions of `fastlsh.presets`, whose docstrings name the
+        source and what differs.
 
     Raises
     ------
