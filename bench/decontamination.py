@@ -25,7 +25,7 @@ import numpy as np
 
 import fastlsh
 from bench import records
-from fastlsh.evaluation.data import Share
+from fastlsh.evaluation import Share
 from fastlsh.evaluation.injection import WAYS, inject
 from fastlsh.io import ReadOptions, read_files
 

@@ -84,13 +84,13 @@ def _write(
         columns = pair_columns(collection.ids, missed.left, missed.right, missed.similarity)
         write_table(arguments.missed, columns, together)
     if arguments.report is not None:
-        from fastlsh.reporting import report_page
+        from fastlsh.reporting import About, Collections, report_page
 
         title = f"Evaluation of {plural(result.documents, 'document')}"
-        notes = {"input": ", ".join(arguments.inputs)}
-        if is_limited:
-            notes["limit"] = f"the first {arguments.limit:,} documents"
-        page = report_page(result, collection.texts, None, collection.ids, None, title, notes, None)
+        limit = {"limit": f"the first {arguments.limit:,} documents"} if is_limited else {}
+        notes = {"input": ", ".join(arguments.inputs), **limit}
+        read = Collections(collection.texts, ids=collection.ids)
+        page = report_page(result, read, About(title, notes, result.seconds))
         write_text(arguments.report, page, together)
     if arguments.plot is not None:
         from fastlsh.plots import draw, plot_evaluation

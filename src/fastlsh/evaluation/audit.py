@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arguments import check_share
 from fastlsh.arrays import cumcount
-from fastlsh.evaluation.data import wilson
+from fastlsh.evaluation.result import wilson
 
 STEP = 20
 """Similarities below 1 are cut into so many steps."""
@@ -118,23 +118,20 @@ class Removals:
         >>> whole.judged, whole.precision
         (2, 0.5)
         """
-        return list(self._precisions(rows, duplicate))
+        return [self._precision(*removals, rows, duplicate) for removals in self._of_each_kind()]
 
-    def _precisions(
-        self, rows: NDArray[np.int64], duplicate: NDArray[np.bool_]
-    ) -> Iterator[Precision]:
-        step = self.step
-        yield self._precision("all", "all", np.ones(len(step), np.bool_), rows, duplicate)
+    def _of_each_kind(self) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
+        """Yield each kind and level of removals, and which removals are of it, bool (n,)."""
+        step, size_class = self.step, self.size_class
+        yield "all", "all", np.ones(len(step), np.bool_)
         for value in np.unique(step).tolist():
-            yield self._precision("similarity", _step_name(value), step == value, rows, duplicate)
-        size_class = self.size_class
+            yield "similarity", _step_name(value), step == value
         for size in np.unique(size_class).tolist():
-            yield self._precision("cluster", _size_name(size), size_class == size, rows, duplicate)
+            yield "cluster", _size_name(size), size_class == size
         for number, name in enumerate(self.sources) if len(self.sources) > 1 else ():
-            yield self._precision("source", name, self.source == number, rows, duplicate)
+            yield "source", name, self.source == number
         for value in np.unique(step[step <= STEP]).tolist():
-            chosen = (step >= value) & (step <= STEP)
-            yield self._precision("threshold", f"{value / STEP:g}", chosen, rows, duplicate)
+            yield "threshold", f"{value / STEP:g}", (step >= value) & (step <= STEP)
 
     def _precision(
         self, kind: str, level: str, chosen: NDArray[np.bool_], rows: NDArray[np.int64],

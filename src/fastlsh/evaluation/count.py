@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels.text._texts import Spans
-from fastlsh.evaluation.data import EstimatorError, Share, SimilarityBin
+from fastlsh.evaluation.result import EstimatorError, Share, SimilarityBin
 from fastlsh.parameters import SearchParams
 from fastlsh.texts import Texts
 
@@ -139,15 +139,11 @@ def counted(
     """
     threshold, num_perm = params.threshold, params.num_perm
     index = np.searchsorted(truth.code, answer.code)
-    in_truth = np.zeros(len(answer.code), np.bool_)
-    inside = index < len(truth.code)
-    in_truth[inside] = truth.code[index[inside]] == answer.code[inside]
+    in_truth = np.append(truth.code, -1)[index] == answer.code
     # Candidates that the truth does not have lie below it.
     exact = np.zeros(len(answer.code))
     exact[in_truth] = truth.similarity[index[in_truth]]
     right = exact >= threshold
-    is_candidate = np.zeros(len(truth.code), np.bool_)
-    is_candidate[index[in_truth]] = True
     is_returned = np.zeros(len(truth.code), np.bool_)
     is_returned[index[in_truth & answer.returned]] = True
     true = truth.similarity >= threshold
@@ -158,7 +154,7 @@ def counted(
     of_report = _bin(np.maximum(answer.reported, 0.0), edges)
     probability = params.lsh.probability(truth.similarity)
     bins = []
-    for number, low in enumerate(edges.tolist()):
+    for number, (low, high) in enumerate(pairwise([*edges.tolist(), 1.0])):
         mine = of_truth == number
         pairs = int(mine.sum())
         if number == 0:
@@ -167,7 +163,7 @@ def counted(
         bins.append(
             SimilarityBin(
                 low,
-                float(edges[min(number + 1, len(edges) - 1)]),
+                high,
                 _mean(truth.similarity[mine]),
                 Share(int((of_answer == number).sum()), pairs),
                 _mean(probability[mine]),

@@ -4,13 +4,14 @@ import random
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastlsh.arguments import check_ids, check_integer
-from fastlsh.evaluation.data import Share
+from fastlsh.evaluation.result import Share
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions, plural
 from fastlsh.results import NotSearched
@@ -54,17 +55,9 @@ def _needs_space(word: str) -> bool:
     return len(WORDS.shingles(word * 2)) < 2
 
 
-def _as_it_is(text: str, rng: random.Random, words: Sequence[str]) -> str:
-    return text
-
-
 def _rewrapped(text: str, rng: random.Random, words: Sequence[str]) -> str:
     units = text.split()
     return "\n".join(" ".join(units[i : i + 8]) for i in range(0, len(units), 8))
-
-
-def _in_capitals(text: str, rng: random.Random, words: Sequence[str]) -> str:
-    return text.upper()
 
 
 def _punctuated(text: str, rng: random.Random, words: Sequence[str]) -> str:
@@ -72,25 +65,21 @@ def _punctuated(text: str, rng: random.Random, words: Sequence[str]) -> str:
     return " ".join(word + rng.choice(["", "", ",", ";", " --", "."]) for word in bare)
 
 
-def _with_changed_words(percent: int) -> Change:
-    def change(text: str, rng: random.Random, words: Sequence[str]) -> str:
-        pieces = _pieces(text)
-        return "".join(
-            rng.choice(words) if piece and not piece.isspace() and rng.random() * 100 < percent
-            else piece
-            for piece in pieces
-        )  # fmt: skip
-
-    return change
+def _with_changed_words(percent: int, text: str, rng: random.Random, words: Sequence[str]) -> str:
+    return "".join(
+        rng.choice(words) if piece and not piece.isspace() and rng.random() * 100 < percent
+        else piece
+        for piece in _pieces(text)
+    )  # fmt: skip
 
 
 WAYS: dict[str, Change] = {
-    "verbatim": _as_it_is,
+    "verbatim": lambda text, rng, words: text,
     "rewrapped": _rewrapped,
-    "capitals": _in_capitals,
+    "capitals": lambda text, rng, words: text.upper(),
     "punctuation": _punctuated,
-    "embedded": _as_it_is,
-    **{f"{percent} % of words changed": _with_changed_words(percent) for percent in (1, 2, 5, 10)},
+    "embedded": lambda text, rng, words: text,
+    **{f"{n} % of words changed": partial(_with_changed_words, n) for n in (1, 2, 5, 10)},
 }
 """How items are put into documents: as a paragraph at the end, or within the text."""
 

@@ -1,4 +1,4 @@
-"""`evaluate`: near_duplicates measured against the exact join."""
+"""`evaluate` and `compare_bandings`: near_duplicates measured against the exact join."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,14 +12,14 @@ from fastlsh.banding import LSHParams
 from fastlsh.candidates import RowBlocks, split_codes
 from fastlsh.errors import TooManyPairsError
 from fastlsh.evaluation.count import Answer, Truth, counted, example_rows, sampled
-from fastlsh.evaluation.result import Evaluation
-from fastlsh.keywords import made, shares
+from fastlsh.evaluation.result import BandingComparison, Evaluation
+from fastlsh.keywords import made, shares, taken
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search import exact_codes, warn_of_short_documents
 from fastlsh.stages import Signed, part_of, sign, verified_pairs
-from fastlsh.texts import as_texts
+from fastlsh.texts import as_texts, with_key
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
@@ -79,6 +79,77 @@ def evaluate(
     return result
 
 
+@shares(
+    SearchParams.of, RunOptions.of, command="evaluate", refused="bandings", optional={"num_perm"}
+)
+def compare_bandings(
+    texts: Iterable[Any],
+    threshold: float = 0.8,
+    *,
+    bandings: Iterable[tuple[int, int] | LSHParams],
+    ids: Sequence[Any] | None = None,
+    max_pairs: int = 100_000_000,
+    sample: int | None = None,
+    lowest: float | None = None,
+    **keywords: "Unpack[SearchAndRunKeywords]",
+) -> BandingComparison:
+    """Measure what several bandings of the same signatures find in the given texts.
+
+    The signatures are computed, and all pairs are found exactly, only once.
+
+    Parameters
+    ----------
+    bandings
+        Pairs (bands, rows), at least one. All of them use the same number of hash functions,
+        bands times rows, which is the default of `num_perm`; otherwise, their recalls could not be
+        compared.
+    texts, threshold, ids, max_pairs, sample, lowest
+        As in `evaluate`.
+
+    Returns
+    -------
+    BandingComparison
+
+    Raises
+    ------
+    TypeError, ValueError, TooManyPairsError
+        As `evaluate`.
+
+    Examples
+    --------
+    >>> texts = [f"{'the same beginning of all ' * 2}{i}" for i in range(20)]
+    >>> for result in compare_bandings(texts, 0.8, bandings=[(8, 16), (32, 4)]):
+    ...     print(result.params, result.recall.hits, "of", result.recall.total)
+    LSHParams(bands=8, rows=16) 156 of 190
+    LSHParams(bands=32, rows=4) 190 of 190
+    """
+    shapes = [shape if isinstance(shape, LSHParams) else LSHParams(*shape) for shape in bandings]
+    used = {shape.bands * shape.rows: shape for shape in shapes}
+    if len(used) != 1:
+        raise ValueError(_disagreement(used))
+    search = taken(SearchParams.of, keywords)
+    if search.get("num_perm") is None:
+        search["num_perm"] = min(used)
+    if search.get("ignore") is not None:  # which may be read only once
+        shingler = with_key(search.get("shingler"), search.get("key"))
+        search.update(shingler=shingler.ignoring(search.pop("ignore")))
+    searches = [
+        SearchParams.of(threshold, bands=shape.bands, rows=shape.rows, **search) for shape in shapes
+    ]
+    results = evaluate_each(
+        texts, searches, ids=ids, sample=sample, lowest=lowest, max_pairs=max_pairs,
+        options=made(RunOptions.of, keywords),
+    )  # fmt: skip
+    return BandingComparison(tuple(results))
+
+
+def _disagreement(used: dict[int, LSHParams]) -> str:
+    if not used:
+        return "bandings must have at least one pair (bands, rows), got none"
+    numbers = ", ".join(f"{s.bands} x {s.rows} uses {total}" for total, s in used.items())
+    return f"bandings must use the same number of hash functions, but {numbers}"
+
+
 def evaluate_each(
     texts: Iterable[Any],
     searches: Sequence[SearchParams],
@@ -104,9 +175,10 @@ def evaluate_each(
     ids = check_ids(ids, len(collection))
     chosen, documents = sampled(collection, sample, params.seed)
     chosen = params.shingler.prepared(chosen)
-    shared, clocks = Stopwatch(), [Stopwatch() for _ in searches]
+    shared = Stopwatch()
     with shared("signatures"):
         signed = sign(chosen, params, options)
+    clocks = [Stopwatch(shared) for _ in searches]
     warn_of_short_documents(signed.short, signed.empty, 0, params.shingler)
     try:
         answers = [
@@ -133,15 +205,12 @@ def evaluate_each(
                 documents=len(collection), empty=empty,
             )  # fmt: skip
 
-        seconds = {
-            "signatures": shared["signatures"], **clock, "exact join": shared["exact join"]
-        }  # fmt: skip
         evaluation = Evaluation(
             threshold=search.threshold, params=search.lsh, num_perm=search.num_perm,
             seed=search.seed, scheme=search.scheme, verify=search.verify, documents=len(chosen),
             collection=len(collection), empty=empty, lowest=lowest, missed=pairs(missing),
             examples=pairs(np.sort(example_rows(similarity, lowest))), shingler=params.shingler,
-            **counts._asdict(), seconds=seconds,
+            **counts._asdict(), seconds={**clock, "exact join": shared["exact join"]},
         )  # fmt: skip
         results.append(evaluation)
     return results

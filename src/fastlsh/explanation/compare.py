@@ -95,10 +95,10 @@ def explain(
     in_a, in_b = (np.bincount(side, minlength=kinds) > 0 for side in (windows_a, windows_b))
     in_a[ignored] = in_b[ignored] = False
     in_both = in_a & in_b
+    shared_a, shared_b = in_both[windows_a], in_both[windows_b]
     # Numbers of their own pair ignored shingles with nothing.
     windows_a[ignored_a] = np.arange(kinds, kinds + ignored_a.sum())
     windows_b[ignored_b] = np.arange(ignored_b.sum()) + kinds + ignored_a.sum()
-    in_both = np.append(in_both, np.zeros(ignored_a.sum() + ignored_b.sum(), np.bool_))
     return Explanation(
         a=units_a.text,
         b=units_b.text,
@@ -115,8 +115,8 @@ def explain(
         estimate=float(estimate_jaccard(signatures, ([0], [1]), threads=1)[0]),
         matching_bands=matching.tolist(),
         spans=matching_spans(units_a, units_b, Pairing(windows_a, windows_b), size),
-        covered_a=covered(units_a, in_both[windows_a], size),
-        covered_b=covered(units_b, in_both[windows_b], size),
+        covered_a=covered(units_a, shared_a, size),
+        covered_b=covered(units_b, shared_b, size),
         ignored=len(ignored),
         ignored_a=covered(units_a, ignored_a, size),
         ignored_b=covered(units_b, ignored_b, size),

@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from fastlsh.banding import LSHParams, probability_text
-from fastlsh.explanation.spans import MatchingSpan, Segment, cut_into_segments, folded, with_ignored
+from fastlsh.explanation.spans import MatchingSpan, Segment, cut_into_segments, folded
 from fastlsh.html import described, escaped, replaced, text_of, whole_page
 from fastlsh.parallel import plural
 from fastlsh.texts import UNIT, Shingler
@@ -228,15 +228,13 @@ def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-def segments_of(explanation: Explanation) -> tuple[list[Segment], list[Segment]]:
+def segments_of(e: Explanation) -> tuple[list[Segment], list[Segment]]:
     """Cut both texts into what is alike and what is not."""
-    in_a = [(span.a_start, span.a_stop, n) for n, span in enumerate(explanation.spans)]
-    in_b = sorted((span.b_start, span.b_stop, n) for n, span in enumerate(explanation.spans))
-    first = cut_into_segments(len(explanation.a), explanation.covered_a, in_a)
-    second = cut_into_segments(len(explanation.b), explanation.covered_b, in_b)
+    in_a = [(span.a_start, span.a_stop, n) for n, span in enumerate(e.spans)]
+    in_b = sorted((span.b_start, span.b_stop, n) for n, span in enumerate(e.spans))
     return (
-        list(with_ignored(first, explanation.ignored_a)),
-        list(with_ignored(second, explanation.ignored_b)),
+        cut_into_segments(len(e.a), e.covered_a, e.ignored_a, in_a),
+        cut_into_segments(len(e.b), e.covered_b, e.ignored_b, in_b),
     )
 
 

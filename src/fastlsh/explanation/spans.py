@@ -1,6 +1,7 @@
 """From shingles to spans of the texts, and a text cut into what the other one has."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ class Segment(NamedTuple):
     """Whether shared shingles cover it."""
     span: int | None
     """The matching span that it belongs to, if one has it."""
-    ignored: bool = False
+    ignored: bool
     """Whether it is not alike because ignored shingles cover it."""
 
 
@@ -80,56 +81,37 @@ class Folded(NamedTuple):
     tail: str | bytes
 
 
+ALIKE, IGNORED, DIFFERENT = -1, -2, -3
+"""What a position is that is in no matching span; the others have the number of theirs."""
+
+
 def cut_into_segments(
-    length: int, places: Sequence[Place], spans: Sequence[tuple[int, int, int]]
-) -> Iterator[Segment]:
+    length: int,
+    alike: Sequence[Place],
+    ignored: Sequence[Place],
+    spans: Sequence[tuple[int, int, int]],
+) -> list[Segment]:
     """Cut a text; where two spans overlap, the overlap belongs to the earlier one.
 
     Parameters
     ----------
-    length, places
-        Of the text, and the places that shared shingles cover.
+    length, alike, ignored
+        Of the text, and the places that shared shingles and that ignored shingles cover.
     spans
         Start, stop and number of each matching span, ascending.
     """
-    at, following = 0, 0
-    for start, stop in [*places, (length, length)]:
-        if at < start:
-            yield Segment(at, start, False, None)
-            at = start
-        while following < len(spans) and spans[following][0] < stop:
-            begin, end, span = spans[following]
-            if at < begin:
-                yield Segment(at, begin, True, None)
-                at = begin
-            if at < end:
-                yield Segment(at, end, True, span)
-                at = end
-            following += 1
-        if at < stop:
-            yield Segment(at, stop, True, None)
-            at = stop
-
-
-def with_ignored(segments: Iterator[Segment], places: Sequence[Place]) -> Iterator[Segment]:
-    """Cut what is not alike once more: at the places, ascending, that ignored shingles cover."""
-    following = 0
-    for segment in segments:
-        at = segment.stop if segment.alike else segment.start
-        while following < len(places) and places[following][0] < segment.stop:
-            start, stop = max(places[following][0], at), min(places[following][1], segment.stop)
-            if start < stop:
-                if at < start:
-                    yield Segment(at, start, False, None)
-                yield Segment(start, stop, False, None, True)
-                at = stop
-            if places[following][1] > segment.stop:
-                break  # it reaches into the next segment
-            following += 1
-        if segment.alike:
-            yield segment
-        elif at < segment.stop:
-            yield Segment(at, segment.stop, False, None)
+    kind = np.full(length, DIFFERENT)
+    for places, what in ((ignored, IGNORED), (alike, ALIKE)):
+        for start, stop in places:
+            kind[start:stop] = what
+    for start, stop, span in reversed(spans):
+        kind[start:stop] = span
+    starts = np.flatnonzero(np.diff(kind, prepend=DIFFERENT - 1))
+    bounds = pairwise([*starts.tolist(), length])
+    return [
+        Segment(start, stop, what >= ALIKE, what if what >= 0 else None, what == IGNORED)
+        for (start, stop), what in zip(bounds, kind[starts].tolist(), strict=True)
+    ]
 
 
 def folded(text: str | bytes, segment: Segment, shown: int) -> Folded:

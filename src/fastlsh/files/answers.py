@@ -20,7 +20,7 @@ from fastlsh.index import NewIndex
 from fastlsh.io import Lookup, Replacements, Values, pair_columns, write_table
 from fastlsh.parallel import batches, plural
 from fastlsh.parameters import SearchParams
-from fastlsh.reporting import Excerpt, LineRun, PassageRun, lines_page, passages_page
+from fastlsh.reporting import About, Excerpt, LineRun, PassageRun, lines_page, passages_page
 from fastlsh.results import ClusterCounts, RemovedDocuments
 from fastlsh.search import long_shingles
 from fastlsh.stages import CutRules
@@ -237,11 +237,10 @@ class CutPassages:
         seconds: Mapping[str, float],
     ) -> str:
         """Return the page; `sources` and `excerpts` are those of `PassageRun`."""
-        before = self.n_against
         run = PassageRun(
-            self.rows - (before, 0, 0, before, 0, 0), sources, self.common, self.dropped,
+            self.rows, self.n_against, sources, self.common, self.dropped,
             cutting.min_length, cutting.shingler, self.rules.given, excerpts,
-            lambda documents: Lookup(self.ids, documents + before)[:],
+            lambda documents: Lookup(self.ids, documents)[:],
         )  # fmt: skip
         return passages_page(run, notes, seconds)
 
@@ -379,4 +378,4 @@ def removal_page(
 ) -> str:
     """Return the page; `skipped` rows were left out."""
     title = f"Repeated {run.by}s of {plural(len(run.pieces), 'document')}"
-    return lines_page(run, title, {**notes, **left_out(skipped)}, seconds)
+    return lines_page(run, About(title, {**notes, **left_out(skipped)}, seconds))

@@ -15,6 +15,7 @@ from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import ReadBudget, Request
 from fastlsh.files.run.records import NOTHING, Summary
 from fastlsh.io import Added, Collection, Ids, Replacements, write_rows
+from fastlsh.reporting import Collections
 from fastlsh.texts import ids_of_words
 
 
@@ -67,6 +68,12 @@ class Held:
     def ids(self) -> Ids:
         """The ids of all documents."""
         return self.others.ids + self.collection.ids
+
+    @property
+    def reported(self) -> Collections:
+        """The collections, as a page takes them."""
+        inputs, others = self.collection, self.others
+        return Collections(inputs.texts, others.texts, inputs.ids, others.ids)
 
     @property
     def within(self) -> NDArray[np.uint64] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,25 @@ class RunCounts:
         return self.removed / self.documents if self.documents else 0.0
 
 
+class Collections(NamedTuple):
+    """What a result is about, as `fastlsh.report` takes it."""
+
+    texts: Any
+    against: Any = None
+    ids: Sequence[Any] | None = None
+    """None: the documents are called by their numbers."""
+    against_ids: Sequence[Any] | None = None
+
+    def called(
+        self, ids: Sequence[Any] | None, against_ids: Sequence[Any] | None = None
+    ) -> "Collections":
+        """Return them with these ids where they have none."""
+        return self._replace(
+            ids=ids if self.ids is None else self.ids,
+            against_ids=against_ids if self.against_ids is None else self.against_ids,
+        )
+
+
 def name_of(number: int, ids: Sequence[Any] | None) -> str:
     """Return how a document is called: by its id or, without ids, by its number."""
     return f"document {number:,}" if ids is None else str(ids[number])
@@ -65,29 +84,19 @@ class ReportedDocuments:
 
     Parameters
     ----------
-    texts, against
+    collections
         As `deduplicate` took them.
-    ids, against_ids
-        Of them; None: they are called by their numbers.
     shingler
         What they were taken as sets of.
     """
 
-    def __init__(
-        self,
-        texts: Any,
-        against: Any,
-        ids: Sequence[Any] | None,
-        against_ids: Sequence[Any] | None,
-        shingler: Shingler,
-    ) -> None:
+    def __init__(self, collections: Collections, shingler: Shingler) -> None:
+        texts, against, *ids = collections
         self.inputs = as_texts(texts)
         others = as_texts([] if against is None else against)
         self.others = len(others)
         self._all: Texts = joined_texts(self.inputs, others)
-        self._ids = [
-            None if names is None else check_ids(names, len(names)) for names in (ids, against_ids)
-        ]
+        self._ids = [None if names is None else check_ids(names, len(names)) for names in ids]
         self.shingler = shingler
 
     def __len__(self) -> int:

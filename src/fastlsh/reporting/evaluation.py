@@ -1,29 +1,21 @@
 """The page about an evaluation: what a search finds, and how pairs of each similarity look."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from fastlsh.evaluation import Evaluation, Share, range_text, similarity_steps
 from fastlsh.parallel import plural
 from fastlsh.reporting import frame, sections
 from fastlsh.reporting.documents import ReportedDocuments
-from fastlsh.reporting.pairs import ShownPairs, differing_texts
+from fastlsh.reporting.pairs import differing_texts, pair_items
 
 
-def evaluation_page(
-    result: Evaluation,
-    documents: ReportedDocuments,
-    title: str,
-    notes: Mapping[str, str],
-    seconds: Mapping[str, float],
-) -> str:
+def evaluation_page(result: Evaluation, documents: ReportedDocuments, about: frame.About) -> str:
     """Return the page; the documents are those of the whole collection."""
     steps = similarity_steps(result.lowest)
     shares = _shares(result, steps)
     counted = [
-        ("documents", f"{result.documents:,}"),
-        ("pairs at the threshold or above", f"{result.recall.total:,}"),
+        ("documents", result.documents),
+        ("pairs at the threshold or above", result.recall.total),
         ("recall", _number(result.recall.value)),
         ("precision", _number(result.precision.value)),
     ]
@@ -32,7 +24,7 @@ def evaluation_page(
         ("How similar pairs look", _gallery(result, documents, steps, shares)),
         ("Short documents", sections.too_short(documents)),
     ]
-    return frame.page(title, frame.tiles(counted), notes, parts, seconds)
+    return frame.page(about, frame.tiles(counted), parts)
 
 
 def _shares(result: Evaluation, steps: list[float]) -> list[Share]:
@@ -50,7 +42,7 @@ def _table(result: Evaluation, steps: list[float], shares: list[Share]) -> str:
     for label, share in zip(_labels(steps), shares, strict=True):
         low, high = share.interval
         interval = f"{low:.4f} to {high:.4f}" if share.total else "-"
-        rows.append((label, f"{share.total:,}", _number(share.value), interval))
+        rows.append((label, share.total, _number(share.value), interval))
     params = result.params
     return (
         f"<p>The share of the existing pairs that {params.bands:,} bands of {params.rows:,} rows"
@@ -63,14 +55,12 @@ def _gallery(
     result: Evaluation, documents: ReportedDocuments, steps: list[float], shares: list[Share]
 ) -> str:
     """Show the examples of each step, to choose a threshold by eye."""
-    examples = result.examples
-    pairs = ShownPairs(documents, examples.left, examples.right, examples.similarity)
-    place = np.searchsorted(steps, pairs.similarity, side="right") - 1
+    place = np.searchsorted(steps, result.examples.similarity, side="right") - 1
     parts = []
     for number, (label, share) in enumerate(zip(_labels(steps), shares, strict=True)):
         rows = np.flatnonzero(place == number)
         if len(rows):
-            items = pairs.items(rows, differing_texts)
+            items = pair_items(result.examples, rows, documents, differing_texts)
             found = f"{plural(share.total, 'pair')}, {_number(share.value)} of them found"
             summary = f"Similarity {label} <span>{found}</span>"
             parts.append(frame.folded(summary, f"{items}\n", unfolded=True))

@@ -1,7 +1,7 @@
 """The frame of a report: its style, heading, summary and sections; and their blocks, as HTML."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,18 @@ def note(text: str, most: int = MOST_NOTE) -> str:
     return f"<bdi>{escaped(shortened(text, most))}</bdi>"
 
 
-def tiles(counted: Iterable[tuple[str, str]]) -> str:
-    """Return the most important numbers, each as (label, value)."""
-    inner = "".join(f"<div><b>{value}</b> {label}</div>" for label, value in counted)
+def with_commas(value: object) -> str:
+    """Return a count with commas between its thousands, or a text as it is."""
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def tiles(counted: Iterable[tuple[str, object]]) -> str:
+    """Return the most important numbers, each as (label, count or text)."""
+    inner = "".join(f"<div><b>{with_commas(value)}</b> {label}</div>" for label, value in counted)
     return f'<div class="tiles">{inner}</div>'
 
 
-def summary(counted: Iterable[tuple[str, str]], rows: Iterable[tuple[str, int]]) -> str:
+def summary(counted: Iterable[tuple[str, object]], rows: Iterable[tuple[str, int]]) -> str:
     """Return tiles, and below them a list of labels with their counts, without those of 0."""
     return tiles(counted) + described((label, f"{count:,}") for label, count in rows if count)
 
@@ -66,13 +71,13 @@ def compared_item(name: str, similarity: float, shown: str, also: float | None =
     return f"<li>{name} <span>{similarity_text(similarity)}{second}</span>{shown}</li>"
 
 
-def cells(values: Iterable[Any], tag: str = "td") -> str:
-    """Return the cells of a row of a table."""
-    return "".join(f"<{tag}>{value}</{tag}>" for value in values)
+def cells(values: Iterable[object], tag: str = "td") -> str:
+    """Return the cells of a row of a table: counts, or HTML."""
+    return "".join(f"<{tag}>{with_commas(value)}</{tag}>" for value in values)
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Return a table of cells that are HTML, with numbers from the third column on."""
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table, with numbers from the third column on; its cells are counts or HTML."""
     return table_of("shares", cells(head, "th"), [f"<tr>{cells(row)}</tr>" for row in rows])
 
 
@@ -204,19 +209,21 @@ li p, .kept { font-size: .92rem; max-width: none; }
 """.strip().replace("SHADES", SHADES)
 
 
-def page(
-    title: str,
-    summary: str,
-    notes: Mapping[str, str],
-    parts: Sequence[tuple[str, str]],
-    seconds: Mapping[str, float],
-) -> str:
+class About(NamedTuple):
+    """What every page has besides its subject, as `fastlsh.report` takes it."""
+
+    title: str
+    notes: Mapping[str, str]
+    seconds: Mapping[str, float]
+
+
+def page(about: About, summary: str, parts: Sequence[tuple[str, str]]) -> str:
     """Return a page.
 
     Parameters
     ----------
-    title, notes, seconds
-        As `fastlsh.report` takes them.
+    about
+        Its title, notes and times.
     summary
         HTML below the heading.
     parts
@@ -224,11 +231,11 @@ def page(
     """
     sections = "\n".join(
         f"<section>\n<h2>{heading}</h2>\n{inner}\n</section>"
-        for heading, inner in [*parts, ("Time", _times(seconds))]
+        for heading, inner in [*parts, ("Time", _times(about.seconds))]
         if inner
     )
-    title = title[:MOST_TITLE]
-    listed = described((note(name, MOST_LABEL), note(text)) for name, text in notes.items())
+    title = about.title[:MOST_TITLE]
+    listed = described((note(name, MOST_LABEL), note(text)) for name, text in about.notes.items())
     body = f"<h1><bdi>{escaped(title)}</bdi></h1>\n{summary}\n{listed}\n{sections}"
     return whole_page(title, PAGE, body)
 

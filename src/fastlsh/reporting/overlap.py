@@ -22,18 +22,18 @@ def overlap_page(
         "documents": (overlap.shared_documents, overlap.documents),
         "characters": (overlap.shared_characters, overlap.characters),
     }
-    title = f"Overlap of {len(names):,} data sets"
     counted = [
-        ("data sets", f"{len(names):,}"),
-        ("documents", f"{int(overlap.documents.sum()):,}"),
-        ("characters", f"{int(overlap.characters.sum()):,}"),
+        ("data sets", len(names)),
+        ("documents", int(overlap.documents.sum())),
+        ("characters", int(overlap.characters.sum())),
         ("threshold", f"{threshold:g}"),
     ]
     parts = [
         (f"Shared {name}", _told(name) + _matrix(names, shared, total))
         for name, (shared, total) in counts.items()
     ]
-    return frame.page(title, frame.tiles(counted), notes, parts, seconds)
+    about = frame.About(f"Overlap of {len(names):,} data sets", notes, seconds)
+    return frame.page(about, frame.tiles(counted), parts)
 
 
 def _told(what: str) -> str:

@@ -1,11 +1,12 @@
 """The page about pairs of similar documents."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.parallel import batches
 from fastlsh.reporting import frame, sections
 from fastlsh.reporting.differences import AROUND_SHARED, Text, around_shared, beginning, compared
 from fastlsh.reporting.documents import ReportedDocuments
@@ -17,27 +18,21 @@ AT_ONCE = 50
 """Pairs that are unfolded together."""
 
 
-class ShownPairs(NamedTuple):
-    """Pairs of documents, of which a page shows some."""
-
-    documents: ReportedDocuments
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    similarity: NDArray[np.float64]
-    also: NDArray[np.float64] | None = None
-    """The similarity of the second texts; None: there are none."""
-
-    def items(self, rows: NDArray[np.int64], shown: Callable[[Any, Any, Shingler], str]) -> str:
-        """Return a list of some of the pairs; `shown` returns the HTML of both texts."""
-        items = []
-        for row in rows.tolist():
-            left, right = int(self.left[row]), int(self.right[row])
-            names = f"{self.documents.name(left)} and {self.documents.name(right)}"
-            texts = self.documents.text(left), self.documents.text(right)
-            both = shown(*texts, self.documents.shingler)
-            also = None if self.also is None else self.also[row]
-            items.append(frame.compared_item(names, self.similarity[row], both, also))
-        return frame.gallery(items)
+def pair_items(
+    pairs: Pairs,
+    rows: NDArray[np.int64],
+    documents: ReportedDocuments,
+    shown: Callable[[Any, Any, Shingler], str],
+) -> str:
+    """Return a list of some of the pairs; `shown` returns the HTML of both texts."""
+    items = []
+    for row in rows.tolist():
+        left, right = int(pairs.left[row]), int(pairs.right[row])
+        names = f"{documents.name(left)} and {documents.name(right)}"
+        both = shown(documents.text(left), documents.text(right), documents.shingler)
+        also = None if pairs.also_similarity is None else pairs.also_similarity[row]
+        items.append(frame.compared_item(names, pairs.similarity[row], both, also))
+    return frame.gallery(items)
 
 
 def differing_texts(one: Text, other: Text, shingler: Shingler) -> str:
@@ -67,9 +62,7 @@ def pairs_page(
     pairs: Pairs | Matches,
     documents: ReportedDocuments,
     threshold: float,
-    title: str,
-    notes: Mapping[str, str],
-    seconds: Mapping[str, float],
+    about: frame.About,
     most: int,
     table: str,
     files: PairFiles | None,
@@ -80,8 +73,8 @@ def pairs_page(
     ----------
     pairs, documents, threshold
         The pairs, the documents that were searched, and the threshold.
-    title, notes, seconds
-        As `fastlsh.report` takes them.
+    about
+        The title, notes and times of the page.
     most
         How many pairs are shown.
     table
@@ -90,37 +83,40 @@ def pairs_page(
         Where the documents are; None: not in one file each.
     """
     if isinstance(pairs, Matches):
-        left, right = pairs.document, pairs.against + len(documents)
-    else:
-        left, right = pairs.left, pairs.right
-    found = ShownPairs(documents, left, right, pairs.similarity, pairs.also_similarity)
+        numbers = pairs.document, pairs.against + len(documents)
+        pairs = Pairs(*numbers, pairs.similarity, also_similarity=pairs.also_similarity)
     order = np.argsort(-pairs.similarity, kind="stable")[:most]
-    shown = "\n".join(_part(found, order, start) for start in range(0, len(order), AT_ONCE))
+    blocks = []
+    for start, stop in batches(len(order), AT_ONCE):
+        items = pair_items(pairs, order[start:stop], documents, shared_texts)
+        which = f"Pairs {start + 1:,} to {stop:,}"
+        blocks.append(frame.folded(which, f"{items}\n", unfolded=not start))
+    shown = "\n".join(blocks)
     bars = sections.histogram(pairs.similarity, "Jaccard similarity", "pairs", threshold)
     parts = [
         ("How similar the pairs are", bars or "<p>No pair has a verified similarity.</p>"),
-        ("Pairs by file", _by_file(files, found) if files else ""),
+        ("Pairs by file", _by_file(files, pairs) if files else ""),
         ("The most similar pairs", _told(len(pairs) - most, table) + shown if shown else ""),
         ("Short documents", sections.too_short(documents)),
     ]
-    involved = len(np.unique(np.concatenate([left, right])))
+    involved = len(np.unique(np.concatenate([pairs.left, pairs.right])))
     counted = [
-        ("documents", f"{len(documents):,}"),
-        ("pairs", f"{len(pairs):,}"),
-        ("documents in pairs", f"{involved:,}"),
-        ("pairs of similarity 1", f"{int((pairs.similarity == 1).sum()):,}"),
+        ("documents", len(documents)),
+        ("pairs", len(pairs)),
+        ("documents in pairs", involved),
+        ("pairs of similarity 1", int((pairs.similarity == 1).sum())),
     ]
     if ignored := documents.shingler.ignored:
-        counted.append(("ignored shingles", f"{len(ignored):,}"))
-    return frame.page(title, frame.tiles(counted), notes, parts, seconds)
+        counted.append(("ignored shingles", len(ignored)))
+    return frame.page(about, frame.tiles(counted), parts)
 
 
-def _by_file(files: PairFiles, pairs: ShownPairs) -> str:
+def _by_file(files: PairFiles, pairs: Pairs) -> str:
     """Show how many pairs there are between which files, and how much these have in common."""
-    _, left, right, similarity, *_ = pairs
-    if not len(left):
+    if not len(pairs):
         return ""
-    share = np.nan_to_num(similarity / (1 + similarity))
+    left, right = pairs.left, pairs.right
+    share = np.nan_to_num(pairs.similarity / (1 + pairs.similarity))
     shared = np.rint(share * (files.characters[left] + files.characters[right])).astype(np.int64)
     one, other = np.sort([files.of_document[left], files.of_document[right]], axis=0)
     shares = Sharing.of(one, other + len(files.names), shared)  # also within a file
@@ -143,10 +139,3 @@ def _told(more: int, table: str) -> str:
         "common with the other one. <mark>Marked</mark> text is in only one of the two."
         f"{rest}</p>"
     )
-
-
-def _part(pairs: ShownPairs, order: NDArray[np.int64], start: int) -> str:
-    """Show the pairs from one on that are unfolded together."""
-    rows = order[start : start + AT_ONCE]
-    which = f"Pairs {start + 1:,} to {start + len(rows):,}"
-    return frame.folded(which, f"{pairs.items(rows, shared_texts)}\n", unfolded=not start)

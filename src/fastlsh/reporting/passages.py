@@ -20,6 +20,7 @@ from fastlsh.reporting.removals import (
     Repeated,
     Sharing,
 )
+from fastlsh.stages import touching
 from fastlsh.texts import Shingler
 
 
@@ -28,7 +29,9 @@ class PassageRun(NamedTuple):
 
     rows: NDArray[np.int64]
     """int64 (m, 6): document, start and end of each removed span, and where it stays: document,
-    below 0 if it is one of `against`, start and end; -1 if it stays nowhere."""
+    start and end; -1 if it stays nowhere."""
+    n_against: int
+    """Documents of `against`, which have the first numbers."""
     sources: Sequence[tuple[str, int]]
     """The name of each input, and how many documents it has, in their order."""
     common: int
@@ -60,8 +63,8 @@ def passages_page(run: PassageRun, notes: Mapping[str, str], seconds: Mapping[st
         ("Parameters", _parameters(run)),
     ]
     documents = sum(count for _, count in run.sources)
-    title = f"Repeated passages of {plural(documents, 'document')}"
-    return frame.page(title, _summary(run), notes, parts, seconds)
+    about = frame.About(f"Repeated passages of {plural(documents, 'document')}", notes, seconds)
+    return frame.page(about, _summary(run), parts)
 
 
 def regions(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -74,29 +77,25 @@ def regions(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
     region : ndarray of int64, shape (m,)
         The number of that for each row.
     """
-    order = np.lexsort((rows[:, 4], rows[:, 3]))
-    document, start, end = rows[order, 3:].T
-    if not len(order):
+    if not len(rows):
         return np.empty((0, 3), np.int64), np.empty(0, np.int64)
-    new = np.diff(document, prepend=document[0] - 1) != 0
-    size = int(end.max()) + 1
-    reach = np.maximum.accumulate(end + np.cumsum(new) * size) - np.cumsum(new) * size
-    new[1:] |= start[1:] >= reach[:-1]
-    heads = np.flatnonzero(new)
-    region = np.empty(len(order), np.int64)
-    region[order] = np.cumsum(new) - 1
-    ends = np.maximum.reduceat(end, heads)
-    return np.column_stack([document[heads], start[heads], ends]), region
+    document, start, end = rows[:, 3:].T
+    # With its last position as its end, a stretch touches only those that it overlaps.
+    order, heads = touching(np.column_stack([document, document, start, end - 1]))
+    region = np.empty(len(rows), np.int64)
+    region[order] = np.repeat(np.arange(len(heads)), np.diff(heads, append=len(rows)))
+    ends = np.maximum.reduceat(end[order], heads)
+    return np.column_stack([document[order[heads]], start[order[heads]], ends]), region
 
 
 def _summary(run: PassageRun) -> str:
     rows = run.rows
-    outside = int((rows[:, 3] < 0).sum())
+    outside = int((rows[:, 3] < run.n_against).sum())
     counted = [
-        ("documents", f"{sum(count for _, count in run.sources):,}"),
-        ("that lost something", f"{len(unique(rows[:, 0])):,}"),
-        ("spans removed", f"{len(rows):,}"),
-        ("characters removed", f"{int((rows[:, 2] - rows[:, 1]).sum()):,}"),
+        ("documents", sum(count for _, count in run.sources)),
+        ("that lost something", len(unique(rows[:, 0]))),
+        ("spans removed", len(rows)),
+        ("characters removed", int((rows[:, 2] - rows[:, 1]).sum())),
     ]
     more = [
         ("documents left out because too little of them was left", run.dropped),
@@ -127,7 +126,7 @@ def _removals(run: PassageRun) -> RemovedPassages:
         before, behind = (f"<small>{escaped(text)}</small>" for text in excerpt[::2])
         shown = f"{before}{beginning(excerpt.text)}{behind}"
         kept_in = f"{end - start:,} characters, kept in"
-        passage = Passage(excerpt.text, name, document < 0)
+        passage = Passage(excerpt.text, name, document < run.n_against)
         removed, lost = int(groups.sizes[group]), named(documents[losers])
         repeated.append(Repeated(shown, kept_in, passage, removed, count, lost))
     sharing = Sharing.of(kept_documents, documents, ends - starts)
@@ -136,7 +135,7 @@ def _removals(run: PassageRun) -> RemovedPassages:
 
 
 def _sources(run: PassageRun) -> str:
-    first = np.cumsum([0, *(count for _, count in run.sources)])
+    first = np.cumsum([run.n_against, *(count for _, count in run.sources)])
     edges = np.searchsorted(run.rows[:, 0], first)
     lines = []
     for number, (name, documents) in enumerate(run.sources):
@@ -145,12 +144,8 @@ def _sources(run: PassageRun) -> str:
         rows = run.rows[edges[number] : edges[number + 1]]
         changed = len(unique(rows[:, 0]))
         characters = int((rows[:, 2] - rows[:, 1]).sum())
-        lines.append(
-            (
-                frame.note(name), f"{documents:,}", f"{changed:,}",
-                f"{changed / documents:.1%}", f"{len(rows):,}", f"{characters:,}",
-            )
-        )  # fmt: skip
+        share = f"{changed / documents:.1%}"
+        lines.append((frame.note(name), documents, changed, share, len(rows), characters))
     head = ("file", "documents", "that lost something", "share", "spans", "characters")
     return frame.table(head, lines)
 

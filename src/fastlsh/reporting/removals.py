@@ -1,7 +1,6 @@
 """What was removed, by what is kept of it: counts, the largest groups, and who shares with whom."""
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,7 +106,7 @@ class Sharing(NamedTuple):
     def table(self, names: Sequence[tuple[str, str]], heading: tuple[str, str, str, str]) -> str:
         """Show the names of both documents, which are HTML, and the counts, below a heading."""
         counted = zip(names, self.pieces.tolist(), self.characters.tolist(), strict=True)
-        rows = [(*name, f"{pieces:,}", f"{characters:,}") for name, pieces, characters in counted]
+        rows = [(*name, pieces, characters) for name, pieces, characters in counted]
         fewer = "pairs that share fewer characters are not shown."
         return frame.table(heading, rows) + frame.not_shown(self.total - len(rows), fewer)
 
@@ -223,46 +222,38 @@ class RemovedPassages(NamedTuple):
         return frame.by_powers(self.sizes, ("times", f"{piece}s")) if len(self.sizes) else ""
 
 
-def removed_passages(
-    kept: NDArray[np.int64],
-    documents: NDArray[np.int64],
-    kept_documents: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    similarity: NDArray[np.float64],
-    read: Callable[[NDArray[np.int64]], tuple[list[Passage], list[Passage]]],
-) -> RemovedPassages:
-    """Gather what the page of lines, paragraphs or sentences shows.
+class PieceRemovals(NamedTuple):
+    """The lines, paragraphs or sentences that were removed, n of them."""
 
-    Parameters
-    ----------
-    kept
-        int64 (n,): a number for the kept piece of each removal, ascending as the pieces do.
-    documents
-        int64 (n,): the document that lost something.
-    kept_documents
-        int64 (n,): the document of the kept piece; a document of `against` has a negative number.
-    lengths
-        int64 (n,): how many characters were removed.
-    similarity
-        float64 (n,).
-    read
-        A function that returns the kept and the removed pieces of some removals, by their numbers.
-    """
-    groups = Groups(kept, documents, similarity)
-    sharing = Sharing.of(kept_documents, documents, lengths)
-    largest = [groups.members(group) for group in groups.largest(SHOWN)]
-    losers = [groups.losers(members) for members in largest]
-    rows = [sharing.rows]
-    for members, (_, of_losers) in zip(largest, losers, strict=True):
-        rows += [members[:LOOKED_AT], of_losers]
-    both = iter(list(zip(*read(np.concatenate(rows)), strict=True)))
-    pairs = list(islice(both, len(sharing.rows)))
-    repeated = []
-    for members, (count, of_losers) in zip(largest, losers, strict=True):
-        values = similarity[members[:LOOKED_AT]].tolist()
-        (passage, *_), others = zip(*islice(both, len(values)), strict=True)
-        lost = [removed for _, removed in islice(both, len(of_losers))]
-        compared = list(zip(others, values, strict=True))
-        shown = beginning(passage.text)
-        repeated.append(Repeated(shown, "kept in", passage, len(members), count, lost, compared))
-    return RemovedPassages(groups.sizes, repeated, sharing, pairs)
+    kept: NDArray[np.int64]
+    """int64 (n,): a number for the kept piece of each, ascending as the pieces do."""
+    documents: NDArray[np.int64]
+    """int64 (n,): the document that lost something."""
+    kept_documents: NDArray[np.int64]
+    """int64 (n,): the document of the kept piece."""
+    lengths: NDArray[np.int64]
+    """int64 (n,): how many characters were removed."""
+    similarity: NDArray[np.float64]
+    read: Callable[[NDArray[np.int64]], tuple[list[Passage], list[Passage]]]
+    """A function that returns the kept and the removed pieces of some removals, by their rows."""
+
+    def shown(self) -> RemovedPassages:
+        """Gather what a page shows; what it shows of pieces is read at once."""
+        groups = Groups(self.kept, self.documents, self.similarity)
+        sharing = Sharing.of(self.kept_documents, self.documents, self.lengths)
+        largest = [groups.members(group) for group in groups.largest(SHOWN)]
+        losers = [groups.losers(members) for members in largest]
+        looked_at = [members[:LOOKED_AT] for members in largest]
+        rows = np.concatenate([sharing.rows, *looked_at, *(rows for _, rows in losers)])
+        kept, removed = (
+            dict(zip(rows.tolist(), pieces, strict=True)) for pieces in self.read(rows)
+        )
+        repeated = []
+        for members, looked, (count, of_losers) in zip(largest, looked_at, losers, strict=True):
+            passage = kept[int(members[0])]
+            others = [(removed[row], float(self.similarity[row])) for row in looked.tolist()]
+            lost = [removed[row] for row in of_losers.tolist()]
+            shown = beginning(passage.text)
+            repeated.append(Repeated(shown, "kept in", passage, len(members), count, lost, others))
+        pairs = [(kept[row], removed[row]) for row in sharing.rows.tolist()]
+        return RemovedPassages(groups.sizes, repeated, sharing, pairs)

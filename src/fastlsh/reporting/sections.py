@@ -40,9 +40,9 @@ PRIORITY = {"first": "the first", "last": "the last", "longest": "the longest"}
 def summary(run: RunCounts, measure: str) -> str:
     """Show how many documents went in, were kept and were removed."""
     counted = [
-        ("documents", f"{run.documents:,}"),
-        ("kept", f"{run.documents - run.removed:,}"),
-        ("removed", f"{run.removed:,}"),
+        ("documents", run.documents),
+        ("kept", run.documents - run.removed),
+        ("removed", run.removed),
         ("duplicates", f"{run.duplicate_ratio:.1%}"),
     ]
     similarity = run.similarity
@@ -102,9 +102,8 @@ def searched(
             (f"kept {what}", kept),
             ("comparison limit", f"{options['max_candidates']:,} per {what}"),
         ]
-    if params is None:
-        return described(rows)
-    if rule or (options and options["verify"] == "signature"):
+    verify = options.get("verify", "exact")
+    if params is None or rule or verify == "signature":
         return described(rows)  # with which probability anything is found is not known
     step = (1 - threshold) / 4
     levels = [threshold + n * step for n in range(4)] if step > 1e-3 else [threshold]
@@ -114,7 +113,7 @@ def searched(
         "similar pair with a higher one. Every removal was verified, so a duplicate can only have "
         "been missed because it was never compared."
     )
-    if options and options["verify"] != "exact":
+    if verify != "exact":
         sentence = sentence.partition(" Every")[0]
     return (
         f'<p>{sentence}</p>{described(rows)}<div class="pair">{curve_as_svg(params, threshold)}'

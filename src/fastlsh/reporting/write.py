@@ -9,8 +9,9 @@ import numpy as np
 from fastlsh.evaluation import Evaluation
 from fastlsh.io import InputError, check_target, write_text
 from fastlsh.reporting import frame, sections
-from fastlsh.reporting.documents import ReportedDocuments, RunCounts
+from fastlsh.reporting.documents import Collections, ReportedDocuments, RunCounts
 from fastlsh.reporting.evaluation import evaluation_page
+from fastlsh.reporting.frame import About
 from fastlsh.reporting.lines import line_run, lines_page
 from fastlsh.reporting.removals import Groups
 from fastlsh.reporting.sections import clusters_of
@@ -85,34 +86,25 @@ def report(
     check_report(path)
     if title is None:
         title = "Evaluation" if isinstance(result, Evaluation) else "Deduplication"
-    text = report_page(result, texts, against, ids, against_ids, title, notes or {}, seconds)
-    write_text(path, text)
+    if seconds is None:
+        seconds = {} if isinstance(result, LineDeduplication) else result.seconds
+    about = About(title, notes or {}, seconds)
+    collections = Collections(texts, against, ids, against_ids)
+    write_text(path, report_page(result, collections, about))
 
 
 def report_page(
-    result: Deduplication | LineDeduplication | Evaluation,
-    texts: Iterable[Any],
-    against: Iterable[Any] | None,
-    ids: Sequence[Any] | None,
-    against_ids: Sequence[Any] | None,
-    title: str,
-    notes: Mapping[str, str],
-    seconds: Mapping[str, float] | None,
+    result: Deduplication | LineDeduplication | Evaluation, collections: Collections, about: About
 ) -> str:
-    """Return the page that `report` writes; the arguments are its."""
+    """Return the page that `report` writes."""
     if isinstance(result, LineDeduplication):
-        run = line_run(result, texts, against, ids, against_ids)
-        return lines_page(run, title, notes, seconds or {})
+        return lines_page(line_run(result, collections), about)
     if isinstance(result, Evaluation):
-        ids = result.examples.ids if ids is None else ids
-        documents = ReportedDocuments(texts, against, ids, against_ids, result.shingler)
+        documents = ReportedDocuments(collections.called(result.examples.ids), result.shingler)
         documents.check(result.collection, np.empty(0, np.int64))
-        seconds = result.seconds if seconds is None else seconds
-        return evaluation_page(result, documents, title, notes, seconds)
+        return evaluation_page(result, documents, about)
     shingler = result.options.get("shingler") or Shingler()
-    ids = result.ids if ids is None else ids
-    against_ids = result.against_ids if against_ids is None else against_ids
-    documents = ReportedDocuments(texts, against, ids, against_ids, shingler)
+    documents = ReportedDocuments(collections.called(result.ids, result.against_ids), shingler)
     documents.check(result.documents, result.against_index)
     clusters = clusters_of(result)
     counts = RunCounts(
@@ -120,38 +112,18 @@ def report_page(
         clusters.sizes, result.limited, result.empty,
     )  # fmt: skip
     listed = sections.short_ones(documents, finds_equal=result.rule == "equal")
-    short = ("Empty and short documents", listed)
-    seconds = result.seconds if seconds is None else seconds
-    return _page(result, clusters, documents, counts, short, title, notes, seconds)
+    return _page(result, clusters, documents, counts, ("Empty and short documents", listed), about)
 
 
 def largest_clusters_page(
-    result: Deduplication,
-    texts: Sequence[str],
-    against: Sequence[str],
-    counts: RunCounts,
-    *,
-    ids: Sequence[Any],
-    against_ids: Sequence[Any],
-    title: str,
-    notes: Mapping[str, str],
-    seconds: Mapping[str, float],
+    result: Deduplication, documents: ReportedDocuments, counts: RunCounts, about: About
 ) -> str:
     """Return the page of `report` about a run of which only the largest clusters are at hand.
 
-    Parameters
-    ----------
-    result, texts, against, ids, against_ids
-        Of the documents of these clusters.
-    counts
-        Of the run.
-    title, notes, seconds
-        As for `report`.
+    `result` is that of the documents of these clusters; the counts are those of the run.
     """
-    shingler = result.options["shingler"]
-    documents = ReportedDocuments(texts, against, ids, against_ids, shingler)
     short = ("Empty documents", sections.empty_ones(counts.empty))
-    return _page(result, clusters_of(result), documents, counts, short, title, notes, seconds)
+    return _page(result, clusters_of(result), documents, counts, short, about)
 
 
 def check_report(path: str | os.PathLike[str]) -> None:
@@ -168,9 +140,7 @@ def _page(
     documents: ReportedDocuments,
     counts: RunCounts,
     short: tuple[str, str],
-    title: str,
-    notes: Mapping[str, str],
-    seconds: Mapping[str, float],
+    about: About,
 ) -> str:
     similarities = sections.similarities(counts, result.measure, result.least)
     limited = sections.limited(counts.limited, result.limited_documents, documents)
@@ -182,4 +152,4 @@ def _page(
         ("Documents not compared with every candidate", limited),
         short,
     ]
-    return frame.page(title, sections.summary(counts, result.measure), notes, parts, seconds)
+    return frame.page(about, sections.summary(counts, result.measure), parts)

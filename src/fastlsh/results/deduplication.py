@@ -211,8 +211,7 @@ class Deduplication(CountedResult, ResultTable):
         for three documents of each cluster, if it has as many.
         """
         cluster = self._cluster()
-        order = np.arange(self.documents) if self.order is None else self.order
-        removed = order[~self.kept[order]]
+        removed = self.removed if self.order is None else self.order[~self.kept[self.order]]
         number = np.zeros(self.documents, np.int64)
         number[removed] = 1 + cumcount(cluster[removed])
         return number

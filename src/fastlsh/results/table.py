@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from html import escape
 from importlib import import_module
-from typing import Any, ClassVar, Generic, Protocol, SupportsIndex, TypeVar, overload
+from typing import Any, ClassVar, Generic, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,17 +185,10 @@ class CountedResult:
     """A result that counts what is kept and what is removed."""
 
     @property
-    def duplicate_ratio(self: "_Counted") -> float:
+    def duplicate_ratio(self: Any) -> float:  # of a class that has n_kept and n_removed
         """The share of what is removed, 0 to 1: of documents, lines, paragraphs or sentences."""
         total = self.n_kept + self.n_removed
         return self.n_removed / total if total else 0.0
-
-
-class _Counted(Protocol):
-    @property
-    def n_kept(self) -> int: ...
-    @property
-    def n_removed(self) -> int: ...
 
 
 def _library(name: str) -> Any:

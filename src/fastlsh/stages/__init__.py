@@ -29,6 +29,7 @@ from fastlsh.stages.contamination import Tally as Tally
 from fastlsh.stages.contamination import cut_around as cut_around
 from fastlsh.stages.contamination import found_in as found_in
 from fastlsh.stages.contamination import matches_in as matches_in
+from fastlsh.stages.contamination import touching as touching
 from fastlsh.stages.copies import groups_of as groups_of
 from fastlsh.stages.copies import groups_of_both as groups_of_both
 from fastlsh.stages.copies import second_texts as second_texts

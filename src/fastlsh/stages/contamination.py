@@ -211,7 +211,7 @@ def _compared(
 def _stretches(matches: Matches) -> Matches:
     """Join the stretches around each n-gram of a document that touch: repeated text has many."""
     document, gram, spans = matches.document, matches.gram, matches.spans
-    order, first = _touching(np.column_stack([document, gram, spans[:, 1:3]]))
+    order, first = touching(np.column_stack([document, gram, spans[:, 1:3]]))
     longest = np.maximum.reduceat(matches.run[order], first)
     joined = spans[order[first]]
     joined[:, [2, 4]] = np.maximum.reduceat(spans[order][:, [2, 4]], first)
@@ -296,13 +296,13 @@ def _merged(spans: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     if not len(spans):
         return spans[:, :4]
-    order, first = _touching(spans)
+    order, first = touching(spans)
     spans = spans[order]
     ends = np.maximum.reduceat(spans[:, 5], first)
     return np.column_stack([spans[first][:, [0, 1, 4]], ends])
 
 
-def _touching(spans: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def touching(spans: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return an order of spans, and where each stretch begins in it that touching spans cover.
 
     Parameters
@@ -317,9 +317,8 @@ def _touching(spans: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     # The furthest end so far, in each group: ends of later groups are greater.
     shift = group * (int(spans[:, 3].max()) + 1)
     furthest = np.maximum.accumulate(spans[:, 3] + shift) - shift
-    new = np.ones(len(spans), np.bool_)
-    new[1:] = (np.diff(group) != 0) | (spans[1:, 2] > furthest[:-1])
-    return order, np.flatnonzero(new)
+    new = (np.diff(group) != 0) | (spans[1:, 2] > furthest[:-1])
+    return order, np.flatnonzero(np.append(True, new))
 
 
 @dataclass

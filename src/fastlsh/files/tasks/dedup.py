@@ -62,7 +62,14 @@ from fastlsh.index import (
 from fastlsh.io import Collection, Ids, Paths, replacing_together, take, write_text
 from fastlsh.keywords import Prepared, checkable, shares
 from fastlsh.parallel import Stopwatch, plural
-from fastlsh.reporting import RunCounts, largest_clusters_page, report_page
+from fastlsh.reporting import (
+    About,
+    Collections,
+    ReportedDocuments,
+    RunCounts,
+    largest_clusters_page,
+    report_page,
+)
 from fastlsh.results import Deduplication
 from fastlsh.search import deduplicate_texts
 from fastlsh.stages import check_keep
@@ -360,13 +367,11 @@ class Dedup(Search[Deduplicated]):
         return Deduplicated(summary, removed, result.limited, len(proofs) - removed)
 
     def _page(self, held: Held, result: Deduplication, seconds: Mapping[str, float]) -> str:
-        collection, others, lines = held.collection, held.others, self.notes
+        lines = self.notes
         first = [name for name in ("input", "limit", "reference collection") if name in lines]
-        return report_page(
-            result, collection.texts, others.texts, collection.ids, others.ids,
-            f"Deduplication of {plural(len(collection), 'document')}",
-            {**{name: lines[name] for name in first}, **left_out(held.skipped), **lines}, seconds,
-        )  # fmt: skip
+        notes = {**{name: lines[name] for name in first}, **left_out(held.skipped), **lines}
+        about = About(f"Deduplication of {plural(result.documents, 'document')}", notes, seconds)
+        return report_page(result, held.reported, about)
 
     def decided(self, request: Request) -> dict[str, Any]:
         """Return all that the answer depends on, besides the request."""
@@ -534,21 +539,14 @@ def largest_page(
         np.unique(right, return_counts=True)[1], limited, summary.empty,
     )  # fmt: skip
     which = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
-    return largest_clusters_page(
-        result,
-        shown_texts[:n_removed],
-        shown_texts[n_removed:],
-        counts,
-        ids=names[:n_removed],
-        against_ids=names[n_removed:],
-        title=f"Deduplication of {plural(documents, 'document')}",
-        notes={
-            "texts shown": which,
-            **notes,
-            **short_documents(summary.short, summary.not_empty, params.shingler),
-        },
-        seconds=dict(seconds),
+    short = short_documents(summary.short, summary.not_empty, params.shingler)
+    all_notes = {"texts shown": which, **notes, **short}
+    about = About(f"Deduplication of {plural(documents, 'document')}", all_notes, dict(seconds))
+    collections = Collections(
+        shown_texts[:n_removed], shown_texts[n_removed:], names[:n_removed], names[n_removed:]
     )
+    documents_shown = ReportedDocuments(collections, params.shingler)
+    return largest_clusters_page(result, documents_shown, counts, about)
 
 
 def _largest(

@@ -34,7 +34,7 @@ from fastlsh.io import Paths, replacing_together, write_text
 from fastlsh.keywords import Prepared, checkable, shares, taken
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import SearchParams
-from fastlsh.reporting import LineRun, Passage, line_run, removed_passages
+from fastlsh.reporting import LineRun, Passage, PieceRemovals, line_run
 from fastlsh.search import CutCollections, deduplicate_lines_of_texts
 from fastlsh.stages import check_window, piece_params
 
@@ -187,7 +187,7 @@ class Lines(Search[LinesFound]):
                 )  # fmt: skip
                 held.write_rows(targets, kept, together, texts=changed)
             if targets.report is not None:
-                run = line_run(result, collection.texts, others.texts, collection.ids, others.ids)
+                run = line_run(result, held.reported)
                 page = removal_page(run, held.skipped, self.notes, self.clock)
                 write_text(targets.report, page, together)
         return LinesFound(
@@ -292,8 +292,7 @@ def _line_run(
     left, right = proofs["left"], proofs["right"]
     before = len(pieces) - n_documents
     ends = np.cumsum(pieces, dtype=np.int64)
-    documents, kept = (np.searchsorted(ends, side, "right") - before for side in (left, right))
-    pieces_of_inputs = pieces[before:].astype(np.int64)
+    documents, kept = (np.searchsorted(ends, side, "right") for side in (left, right))
 
     def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
         both = np.concatenate([right[rows], left[rows]])
@@ -311,13 +310,12 @@ def _line_run(
         params.threshold,
         None if params.finds_equal else params.lsh,
         {**cutting.options, "max_candidates": counts["max_candidates"], **params.keywords},
-        pieces_of_inputs,
-        np.bincount(documents, minlength=len(pieces_of_inputs)),
+        pieces[before:].astype(np.int64),
+        before,
         counts["emptied"],
         counts["characters"],
-        int((right < summary.n_against).sum()),
         counts["limited"],
-        removed_passages(right, documents, kept, lengths, proofs["similarity"], passages),
+        PieceRemovals(right, documents, kept, lengths, proofs["similarity"], passages),
     )  # fmt: skip
 
 

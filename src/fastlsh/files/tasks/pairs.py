@@ -56,7 +56,7 @@ from fastlsh.io import (
 from fastlsh.keywords import Prepared, checkable, shares
 from fastlsh.parallel import Stopwatch, plural
 from fastlsh.parameters import SearchParams
-from fastlsh.reporting import PairFiles, ReportedDocuments, check_report, pairs_page
+from fastlsh.reporting import About, PairFiles, ReportedDocuments, check_report, pairs_page
 from fastlsh.results import Matches, Pairs, components_of, count_in_pairs
 from fastlsh.search import check_best, exact_pairs, matches_of_texts, pairs_of_texts
 from fastlsh.stages import characters_of
@@ -392,12 +392,10 @@ def _found(held: Held, search: PairSearch) -> Pairs | Matches:
 
 def _page(held: Held, search: PairSearch, clock: Stopwatch, pairs: Pairs | Matches) -> str:
     request, params, collection = held.request, held.request.search, held.collection
-    both = [collection, held.others] if request.against else [collection]
-    texts, ids = (held.others.texts, held.others.ids) if request.against else (None, None)
-    documents = ReportedDocuments(collection.texts, texts, collection.ids, ids, params.shingler)
+    both = [collection, held.others]
+    documents = ReportedDocuments(held.reported, params.shingler)
     outputs = {} if search.output is None else {"pairs": search.output}
     notes = {**left_out(held.skipped), **named_files(request, "other collection", outputs)}
-    title = f"Pairs of {plural(len(collection), 'document')}"
     files = None
     if request.group is None:
         parts = [part for side in both for part in side.parts]
@@ -409,9 +407,8 @@ def _page(held: Held, search: PairSearch, clock: Stopwatch, pairs: Pairs | Match
             ]),
         )  # fmt: skip
     table = search.output or "the standard output"
-    return pairs_page(
-        pairs, documents, params.threshold, title, notes, clock, search.most, table, files
-    )
+    about = About(f"Pairs of {plural(len(collection), 'document')}", notes, clock)
+    return pairs_page(pairs, documents, params.threshold, about, search.most, table, files)
 
 
 def _reread(run: Run, numbers: NDArray[np.int64]) -> Iterator[Reread]:

@@ -284,12 +284,11 @@ class Spans(Search[SpansFound]):
         has_against
             Whether there is a reference collection.
         """
-        targets, before = self.targets, (passages.n_against, 0, 0)
+        targets = self.targets
         passages.write_table(targets, together, has_against=has_against)
         if targets.report is not None:
             page = passages.page(
-                self.cutting, files, lambda places: excerpts(places + before),
-                {**self.notes, **left_out(skipped)}, self.clock,
+                self.cutting, files, excerpts, {**self.notes, **left_out(skipped)}, self.clock
             )  # fmt: skip
             write_text(targets.report, page, together)
 
