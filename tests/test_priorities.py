@@ -91,7 +91,7 @@ def test_datetime64(unit):
     expected = sorted(range(7), key=lambda i: -ticks[i])
     assert order_of(times) == expected
     assert order_of(list(times)) == expected
-    times = np.append(times, np.datetime64("NaT"))
+    times = np.append(times, np.array("NaT", times.dtype))
     assert order_of(times) == [*expected, 7]
     assert read_priorities(times).kind == "dates"
     assert read_priorities(times).missing == 1

@@ -28,7 +28,7 @@ UInt32s = NDArray[np.uint32]
 UInt64s = NDArray[np.uint64]
 """Arrays, by the type of their values."""
 
-EMPTY = 0xFFFFFFFF
+EMPTY = np.uint32(0xFFFFFFFF)
 """The step of an empty document, as all minima of its signature."""
 
 TEXTS = "texts"
