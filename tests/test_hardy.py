@@ -31,7 +31,7 @@ def call(request):
     ids=by_text,
 )  # fmt: skip
 def test_no_collection(call, texts):
-    refuses(TypeError, "wrap it in a list" if isinstance(texts, str) else "texts", call, texts)
+    refuses(TypeError, "in a list" if isinstance(texts, str) else "texts|against", call, texts)
 
 
 @pytest.mark.parametrize(("batch", "threads"), [(1, 2), (2, 1), (100, 2)])

@@ -1,9 +1,9 @@
 """Arrow arrays and batches: their values as NumPy sees them, dictionaries and sizes of rows."""
 
 import re
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from sysconfig import get_config_var
 from typing import Any
 
 import numpy as np
@@ -359,8 +359,8 @@ LIGHT = 32
 """A row with fewer bytes than this part of the longest row has objects for which there is room."""
 AS_OBJECTS = "as objects of Python"
 """What `LongRowError` says of a row whose objects take too much memory."""
-PER_VALUE = 52 if get_config_var("Py_GIL_DISABLED") else 48
-"""Bytes of memory for a value as an object of Python, without its text."""
+PER_VALUE = 52 if "t" in getattr(sys, "abiflags", "") else 48
+"""Bytes of memory for a value as an object of Python, without its text; more without a GIL."""
 _JSON_MARKS = {"{": 64, "[": 96, ":": 120, ",": PER_VALUE}
 """The same for the object, the list, the key or the value that begins there; measured."""
 _WIDE_ESCAPE = re.compile(rb"\\u[^0]")
