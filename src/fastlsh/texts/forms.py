@@ -187,6 +187,10 @@ class NamedTexts(Texts):
         """Gather the given documents."""
         return named(self._name, self._texts.take, documents, as_bytes)
 
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the documents start ... stop - 1, in place if these texts can be read so."""
+        return named(self._name, self._texts.spans, start, stop, as_bytes)
+
 
 def named(name: str, function: Callable[..., Result], *arguments: Any) -> Result:
     """Call a function whose errors are about an argument of this name, and say so."""

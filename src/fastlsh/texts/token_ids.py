@@ -154,9 +154,8 @@ def ids_of_lists(documents: Sequence[Any]) -> TokenIds:
 
 def missing_as_ids(spans: Spans) -> Spans:
     """Return documents that are all missing as token ids; texts are returned as they are."""
-    if lengths_of(spans).any():
-        return spans
-    return ids_of_lists([None] * len(spans)).spans(0, len(spans))
+    has_text = lengths_of(spans).any()
+    return spans if has_text else ids_of_lists([None] * len(spans)).spans(0, len(spans))
 
 
 def _ids_of(document: Any, number: int) -> NDArray[Any]:
@@ -213,9 +212,8 @@ def ids_of_arrow(column: Any) -> TokenIds:
             raise ValueError(f"document {document} has a null among its tokens, {EXPECTED}")
         values.append(ids.to_numpy())
         lengths.append(counts)
-    nothing = [np.empty(0, np.int64)]
-    offsets = offsets_of(np.concatenate(lengths or nothing))
-    ids = values[0] if len(values) == 1 else np.concatenate(values or nothing)
+    offsets = offsets_of(np.concatenate([np.empty(0, np.int64), *lengths]))
+    ids = values[0] if len(values) == 1 else np.concatenate(values or [np.empty(0, np.int64)])
     return TokenIds(ids, offsets)
 
 
