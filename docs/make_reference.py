@@ -98,8 +98,10 @@ def short(code: str) -> str:
     code = code.replace(re.sub(r"^Union\[(.*)\]$", r"\1", array), "ArrayLike")
     code = re.sub(r"ndarray\[(?:tuple\[Any, \.\.\.\]|Any), dtype\[(\w+)\]\]", r"NDArray[\1]", code)
     code = re.sub(
-        r"(?:Union|Optional)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]",
-        lambda found: " | ".join(re.split(r", (?![^\[]*\])", found[1])),
+        r"(Union|Optional)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]",
+        lambda found: " | ".join(
+            [*re.split(r", (?![^\[]*\])", found[2]), *["None"] * (found[1] == "Optional")]
+        ),
         code,
     )
     code = re.sub(r"-> '(\w+)'", r"-> \1", code)
