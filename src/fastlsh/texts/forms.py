@@ -222,7 +222,8 @@ def as_texts(texts: Any, name: str = "texts") -> Texts:
     TypeError
         Not a collection of texts, or a table with several columns.
     """
-    if name == "texts" or isinstance(texts, _COLLECTIONS):
+    # isinstance takes microseconds where a class is derived from a protocol.
+    if name == "texts" or (type(texts) is not list and isinstance(texts, _COLLECTIONS)):
         return _texts_of(texts, name)
     return NamedTexts(named(name, _texts_of, texts, name), name)
 
