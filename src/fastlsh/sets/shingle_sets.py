@@ -245,7 +245,10 @@ def compared(
     threshold: float,
     threads: int,
 ) -> NDArray[np.float64]:
-    """Return what a kernel writes for each pair of sets: the arrays of these, starts and sizes."""
+    """Return what a kernel writes for each pair of sets, float64 (m,).
+
+    `sets`: the elements of all sets, where those of each set begin, and how many they are.
+    """
     similarity = np.empty(len(a))
 
     def work(first: int, last: int) -> None:

@@ -110,7 +110,7 @@ Signatures = NDArray[np.uint32]
 Keys = NDArray[np.uint64] | None
 
 
-def sign_batch(
+def _sign(
     hashing: Hashing | None,
     gathered: Gathered,
     functions: Scheme,
@@ -154,7 +154,7 @@ def signing_steps(
         Band keys to write as well, uint64 (bands, n), or None.
     """
     if _work(functions, int(lengths.sum()), len(lengths), out.shape[1]) <= STEP:
-        sign_batch(hashing, gathered, functions, out, rows, keys)  # nearly always
+        _sign(hashing, gathered, functions, out, rows, keys)  # nearly always
         return
     work = np.asarray(_work(functions, lengths, 1, out.shape[1]))
     for first, last in batches_by_work(work, STEP, len(work)):
@@ -162,7 +162,7 @@ def signing_steps(
         keys_of_batch = None if keys is None else keys[:, first:last]
         if work[first] <= STEP:
             batch = gathered.part(first, last)
-            sign_batch(hashing, batch, functions, signed, rows, keys_of_batch)
+            _sign(hashing, batch, functions, signed, rows, keys_of_batch)
             yield
             continue
         if hashing is None or gathered.has_windows(hashing.unit):
@@ -198,7 +198,7 @@ def _by_windows(
     out.fill(0xFFFFFFFF)
     for begin, end in batches(max(length - overlap, 1), room):
         window = gathered.window(document, begin, min(end + overlap, length))
-        sign_batch(hashing, window, functions, row)
+        _sign(hashing, window, functions, row)
         np.minimum(out, row, out=out)
         yield
 
@@ -209,11 +209,11 @@ def _by_slices(
     """Sign a long document of words, which is cut into words anew for each slice of values."""
     k = out.shape[1]
     if functions.kernel != _signatures.AFFINE32 or k < 2 * SLICE:
-        sign_batch(hashing, document, functions, out)
+        _sign(hashing, document, functions, out)
         return
     for first, last in batches(k, SLICE):
         row = np.empty((1, last - first), np.uint32)
         slice_functions = functions._replace(a=functions.a[first:last], b=functions.b[first:last])
-        sign_batch(hashing, document, slice_functions, row)
+        _sign(hashing, document, slice_functions, row)
         out[:, first:last] = row
         yield

@@ -287,7 +287,7 @@ class Shingler:
         return hashes[: count[0]].copy()
 
     def _sets_of(self, gathered: Gathered) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Return the hashes of documents, each at the begin of its room, and how many each has."""
+        """Return the hashes of documents, in a room for each of them, and how many it has."""
         lengths = gathered.lengths()
         room = offsets_of(self.most_shingles(lengths))
         hashes, count = np.empty(room[-1], np.uint64), np.empty(len(lengths), np.int64)

@@ -177,7 +177,7 @@ def _ids_of(document: Any, number: int) -> NDArray[Any]:
         array = np.array(document, object)  # below and above 2**63, which numpy made floats
     if array.min() < 0:
         raise ValueError(f"document {number} has the token id {array.min()}: ids are not negative")
-    if int(array.max()) >= 2**64:
+    if array.dtype == object and array.max() >= 2**64:
         raise ValueError(f"document {number} has the token id {array.max()}, {EXPECTED}")
     return array.astype(np.uint64) if array.dtype == object else array
 
